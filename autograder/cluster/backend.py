@@ -22,10 +22,10 @@ from autograder.errors import Unreadable
 from autograder.grading.backend import StartBackend
 from autograder.grading.exercise_strategy import ExerciseStrategy
 from autograder.grading.plain.strategy import PlainStrategy
+from autograder.grading.publish import write_whole
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import schedule
-from autograder.grading.writing import write_whole
 from autograder.intake import timestamps
 from autograder.intake.archives import NOTEBOOK_BYTES, Refused
 from autograder.intake.folders import TooManyFiles, walked

@@ -118,7 +118,7 @@ class LessonOnWorker(GradingOnWorker):
             path.parent.mkdir(parents=True)
             path.write_bytes(kept)
 
-    def _read(self, _task: object, _assignment: object) -> Submission:
+    def _read(self, _task: object) -> Submission:
         from autograder.intake.submission import read_notebook
 
         read = read_notebook(self._notebook)

@@ -53,7 +53,7 @@ class PlainOrder:
         return cls(
             assignment=pickle.dumps((one.name, one.notebooks, one.limits, one.feedback)),
             settings={name: dict(one.course.config.get(name, {})) for name in _SETTINGS},
-            files={name: path.read_bytes() for name, path in strategy.course_files.items()},
+            files={name: path.read_bytes() for name, path in one.course_files.items()},
             doubts=strategy.doubts,
             versions=strategy.conditions.versions,
             min_level=min_level,
@@ -84,8 +84,9 @@ class PlainOnWorker(GradingOnWorker):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(self._order.files[name])
         course = replace(empty_course(scratch), config=Config(self._order.settings))
-        assignment = PlainAssignment(course, *pickle.loads(self._order.assignment))  # of the client, not of a student
-        strategy = PlainStrategy(assignment, files, doubts=self._order.doubts)
+        name, notebooks, limits, feedback = pickle.loads(self._order.assignment)  # of the client, not of a student
+        assignment = PlainAssignment(course, name, notebooks, limits, feedback, files)
+        strategy = PlainStrategy(assignment, doubts=self._order.doubts)
         here, there = strategy.conditions.versions, self._order.versions
         for name in sorted(here.keys() | there.keys()):
             if here.get(name) != there.get(name):

@@ -98,6 +98,10 @@ class ExerciseRecord:
         """What a regrade may change."""
         return Standing(self.outcome, self.points, self.misconception)
 
+    def notebook(self, lesson: str) -> str:
+        """The notebook that its cell is in: the lesson's, unless its id says so, as it does where there are several."""
+        return self.exercise.removesuffix(f".{self.cell}") if self.exercise.endswith(f".{self.cell}") else lesson
+
 
 @dataclass(frozen=True)
 class Record:

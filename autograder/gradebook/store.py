@@ -442,25 +442,24 @@ def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) ->
 
     Args:
         session: the transaction.
-        lesson: the lesson.
+        lesson: the lesson, or an assignment of several notebooks.
         counted: the records by student, as they count.
     """
+    cell, notebook = models.BaseCell, models.Notebook.name.label("notebook")
     rows = session.execute(
-        of_submissions(lesson, models.SubmittedAssignment.student_id, models.BaseCell.name, models.Grade.auto_score)
+        of_submissions(lesson, models.SubmittedAssignment.student_id, notebook, cell.name, models.Grade.auto_score)
         .join(models.Grade, models.Grade.notebook_id == models.SubmittedNotebook.id)
-        .join(models.BaseCell, models.BaseCell.id == models.Grade.cell_id)
-        .where(models.Notebook.name == lesson, models.BaseCell.type == "GradeCell")
+        .join(cell, cell.id == models.Grade.cell_id)
+        .where(cell.type == "GradeCell")
     )
-    scores: dict[str, dict[str, float | None]] = {}
-    for student, cell, score in rows:
-        scores.setdefault(student, {})[cell] = score
+    scores = {(student, notebook, cell): score for student, notebook, cell, score in rows}
+    missing = object()
     return {
         student
         for student, record in counted.items()
         if not record.void
         and any(
-            one.cell not in scores.get(student, {}) or scores[student][one.cell] != one.points
-            for one in record.exercises
+            scores.get((student, one.notebook(lesson), one.cell), missing) != one.points for one in record.exercises
         )
     }
 

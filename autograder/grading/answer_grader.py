@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
+from autograder.box.box import Box
 from autograder.box.endings import BoxLost, more_memory
 from autograder.box.inside.missing import PackageMissing
-from autograder.box.protocol import CellResult
 from autograder.grading.kept_outputs import keep_observation
 from autograder.limits import Allowance, Limits
 from course_lib.judging.answer_key import AnswerKey
@@ -22,29 +21,6 @@ from course_lib.judging.verdict import Verdict
 
 _NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 """What a NameError says."""
-
-
-class AnyBox(Protocol):
-    """What grading needs from a box."""
-
-    @property
-    def share(self) -> float:
-        """How many seconds of the submission's time it has used up."""
-
-    @property
-    def starved(self) -> bool:
-        """Whether it was stopped for taking too long while the machine was busy with something else."""
-
-    def changes(self) -> list[str]:
-        """What the cells have changed of Python and torch themselves."""
-
-    def run_cell(self, source: str, allowed: Allowance) -> CellResult:
-        """Run one cell."""
-
-    def observe_cases(
-        self, name: str, cases: Sequence[Case], *, hidden: bool, allowed: Allowance, forbidden: Sequence[str]
-    ) -> Iterable[Observation]:
-        """Call a name of the student's on one case after another, until one of `ENDINGS`."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +87,7 @@ class AnswerGrader:
             self._verdict = rule_broken(exercise, rule.name, rule.place)
         self._is_changed_later = code.is_rebound(exercise.name, place)
 
-    def check_in_place(self, box: AnyBox, *, sealed: bool) -> bool:
+    def check_in_place(self, box: Box, *, sealed: bool) -> bool:
         """Run the visible cases where the check stands; whether to go on in this box.
 
         Args:
@@ -134,7 +110,7 @@ class AnswerGrader:
         self._visible = seen
         return answer.lost is None and (not sealed or ended)
 
-    def check_hidden(self, box: AnyBox) -> bool:
+    def check_hidden(self, box: Box) -> bool:
         """Run the hidden cases after the last cell, unless a later cell has changed the answer; whether the box lives.
 
         They are run once: an answer that is right now and then gains nothing by another try.
@@ -210,7 +186,7 @@ def with_setting(reason: str, setting: str) -> str:
 class _AnswerInBox:
     """A student's answer, called in its box. A box that is lost becomes an observation of its own."""
 
-    def __init__(self, box: AnyBox, exercise: Exercise, allowed: Allowance) -> None:
+    def __init__(self, box: Box, exercise: Exercise, allowed: Allowance) -> None:
         self._box = box
         self._exercise = exercise
         self._allowed = allowed

@@ -16,7 +16,7 @@ from autograder.gradebook.record import Conditions
 from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.digests import answers, fingerprints
 from autograder.grading.digests.reach import Library, held_by_lesson, mentioned
-from autograder.grading.digests.versions import limits_that_decide, versions_of
+from autograder.grading.digests.sources import limits_that_decide, versions_of
 from autograder.intake.handed_in import AnswersIn
 from autograder.limits import NO_ALLOWANCE, Limits
 from autograder.repair import Release, answers_in
@@ -36,11 +36,6 @@ _GRADING = (
 
 _PACKAGES = ("torch", "numpy", "ipython")
 """Packages that run answers, or compare what they give."""
-
-
-_PACKAGES_ARE_THERE = "no longer used: delete the line: answers may use every package that is installed"
-
-_NO_LONGER_USED = "an exercise's rule binds no other exercise"
 
 
 @dataclass(frozen=True)
@@ -104,16 +99,16 @@ class Assignment:
     @property
     def outdated(self) -> list[str]:
         """What the course still sets and nothing uses any more, a sentence each."""
-        found = [f"c.Katze.packages in {CONFIG_NAME}: {_PACKAGES_ARE_THERE}"] if self._sets_packages else []
+        found = []
+        if "packages" in self.course.config.get("Katze", {}):
+            unused = "no longer used: delete the line: answers may use every package that is installed"
+            found.append(f"c.Katze.packages in {CONFIG_NAME}: {unused}")
         for exercise in self.exercises:
             names = [name for name in ("needs", "allowed") if getattr(exercise, name)]
             if names:
-                found.append(f"{exercise.id}: {' and '.join(names)} can be deleted: {_NO_LONGER_USED}")
+                unused = f"{' and '.join(names)} can be deleted: an exercise's rule binds no other exercise"
+                found.append(f"{exercise.id}: {unused}")
         return found
-
-    @property
-    def _sets_packages(self) -> bool:
-        return "packages" in self.course.config.get("Katze", {})
 
     @cached_property
     def conditions(self) -> Conditions:

@@ -117,21 +117,16 @@ def grade_assignment(
                 check_places(course, feedback)
                 run.grade(plan)
             records = run.records(plan)
-            by_hand = bring_to_pages(strategy, book, records.keys())
+            result = bring_to_pages(strategy, book, records)
             prepare_release(course, lesson, records.values())
             _list_in_formgrader(course, lesson)
-    return ClassResult(
-        lesson=lesson,
+    return replace(
+        result,
         boxes=boxes.describe() if plan.tasks else "",
-        submissions=tuple(by_hand.complete(record) for _, record in sorted(records.items())),
         seconds=time.perf_counter() - start,
         gradings=run.gradings,
         refused=_list_refused(strategy) if students is None else (),
-        notices=(*strategy.notices, *book.notices, *run.notices, *by_hand.notices),
-        pages=by_hand.pages,
-        due_pages=by_hand.due_pages,
-        replaced_pages=by_hand.replaced_pages,
-        stale_pages=by_hand.stale_pages,
+        notices=(*strategy.notices, *book.notices, *run.notices, *result.notices),
     )
 
 
@@ -179,7 +174,7 @@ class _Run:
             strategy.conclude([task.student for task in tasks])
 
     def _tell(self, line: str) -> None:
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+        _tell(self.console, line)
 
     def _describe(self, submissions: int) -> RunRecord:
         return RunRecord(
@@ -302,13 +297,15 @@ def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -
     address = course.gradebook
     is_there = not isinstance(address, Path) or address.is_file()
     if is_there and is_new(address) and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
-        console.print(
+        _tell(
+            console,
             f"the gradebook {address} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "
             "graded anew; points given by hand come back only with a copy of the gradebook",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
         )
+
+
+def _tell(console: Console, line: str) -> None:
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def find_weakest(level: Level | None, minimum: Level | None) -> Level:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.course.course import Course
@@ -16,6 +16,7 @@ from autograder.gradebook import store
 from autograder.gradebook.access import read_only
 from autograder.gradebook.deadlines import terms
 from autograder.gradebook.record import HandGrade, Record
+from autograder.gradebook.results import ClassResult
 from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.store import read_frozen
 from autograder.grading.publish import NO_PENALTIES, rewrite_feedback
@@ -24,33 +25,7 @@ from autograder.pages.deadlines import deadline_for_student, remarks_on_frozen
 from course_lib.ground.files import sha256_of
 
 
-@dataclass(frozen=True)
-class ByHand:
-    """What people have given in a lesson, what being late costs, and where it was brought to a page.
-
-    Attributes:
-        records: by student, with both.
-        pages: the students whose page was written anew because of what was given by hand.
-        due_pages: those whose page was written anew because of a deadline or a late penalty alone.
-        replaced_pages: those whose page was written anew because it was no longer the one that was written.
-        stale_pages: those whose page could not be.
-        notices: what is odd about the deadlines, a line each.
-    """
-
-    records: Mapping[str, Record] = field(default_factory=dict)
-    pages: tuple[str, ...] = ()
-    due_pages: tuple[str, ...] = ()
-    replaced_pages: tuple[str, ...] = ()
-    stale_pages: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
-
-    def complete(self, record: Record) -> Record:
-        """A record, with what was given by hand and what being late costs."""
-        found = self.records.get(record.student)
-        return record if found is None else replace(record, by_hand=found.by_hand, lateness=found.lateness)
-
-
-def bring_to_pages(strategy: Strategy, book: GradebookSession, students: Collection[str]) -> ByHand:
+def bring_to_pages(strategy: Strategy, book: GradebookSession, records: Mapping[str, Record]) -> ClassResult:
     """Bring nbgrader's tables up to date with the deadlines, and write the pages of these students anew where points
     or comments given by hand, or what they say about the deadline, are not on them yet, and where they are not what was
     written.
@@ -58,51 +33,62 @@ def bring_to_pages(strategy: Strategy, book: GradebookSession, students: Collect
     Args:
         strategy: of the assignment; without feedback no page is written.
         book: the gradebook.
-        students: whom to look at.
+        records: of the students to look at.
+
+    Returns:
+        The records, with what was given by hand and what being late costs, and whose pages were written anew.
 
     Raises:
         BadInput: nbgrader's plugin for late penalties cannot be used; the grades are recorded without its penalties.
     """
-    if book.is_new():
-        return ByHand()
     name = strategy.name
-    records = _complete_records(strategy.course, name, book, students)
+    if book.is_new():
+        return ClassResult(name, "", _in_order(records), 0.0)
+    recorded = _complete_records(strategy.course, name, book, records.keys())
     with book.begin() as session:
         odd = terms.warnings_about_students(strategy.course, session, name)
-        notices = (*odd, *remarks_on_frozen(name, records.values()))
-        if not strategy.feedback:
-            return ByHand(records, notices=notices)
-        written = store.pages(session, name)
+        written = store.pages(session, name) if strategy.feedback else {}
         is_frozen = name in read_frozen(session)
         penalties = strategy.read_penalties(session)
-    now = {student: _digest(records[student]) for student in sorted(written.keys() & records.keys())}
+    now = {student: _digest(recorded[student]) for student in sorted(written.keys() & recorded.keys())}
     changed = [student for student in now if _is_changed(written[student].by_hand, now[student], is_frozen)]
     replaced = [
         student
         for student in now
         if student not in changed
-        and _has_other_pages(strategy.written_files(student), records[student], written[student].graded)
+        and _has_other_pages(strategy.written_files(student), recorded[student], written[student].graded)
     ]
     files = {
-        student: rewrite_feedback(strategy, records[student], penalties.get(student, NO_PENALTIES))
+        student: rewrite_feedback(strategy, recorded[student], penalties.get(student, NO_PENALTIES))
         for student in (*changed, *replaced)
     }
     if files:
         with book.begin() as session:
             for student, made in files.items():
                 if made is not None:
-                    record = replace(records[student], files={**records[student].files, **made})
+                    record = replace(recorded[student], files={**recorded[student].files, **made})
                     store.save_page(session, record, now[student])
     anew = [student for student in changed if files[student] is not None]
-    by_hand = {student for student in anew if _by_hand(now[student]) != _by_hand(written[student].by_hand)}
-    return ByHand(
-        records,
-        pages=tuple(student for student in anew if student in by_hand),
+    by_hand = [student for student in anew if _by_hand(now[student]) != _by_hand(written[student].by_hand)]
+    complete = {
+        student: replace(records[student], by_hand=record.by_hand, lateness=record.lateness)
+        for student, record in recorded.items()
+    }
+    return ClassResult(
+        name,
+        "",
+        _in_order({**records, **complete}),
+        0.0,
+        pages=tuple(by_hand),
         due_pages=tuple(student for student in anew if student not in by_hand),
         replaced_pages=tuple(student for student in replaced if files[student] is not None),
         stale_pages=tuple(sorted(student for student, made in files.items() if made is None)),
-        notices=notices,
+        notices=(*odd, *remarks_on_frozen(name, recorded.values())),
     )
+
+
+def _in_order(records: Mapping[str, Record]) -> tuple[Record, ...]:
+    return tuple(record for _, record in sorted(records.items()))
 
 
 def _complete_records(

@@ -16,7 +16,7 @@ from pathlib import Path
 from autograder.course.course import Course
 from autograder.errors import Unreadable
 from autograder.gradebook.record import Record
-from autograder.grading.writing import write_whole
+from autograder.grading.publish import write_whole
 from autograder.intake import timestamps
 from autograder.intake.folders import read_file
 

@@ -7,13 +7,10 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.orm import Session
-
 from autograder.box.confinement.levels import Level
 from autograder.box.fork_server.client import ForkServer
 from autograder.box.fork_server.root import BoxRoot
 from autograder.errors import Unreadable
-from autograder.gradebook import store
 from autograder.gradebook.changes.adjustments import Adjustments, adjusted
 from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record
 from autograder.gradebook.session import GradebookSession
@@ -21,11 +18,10 @@ from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.assignment import Assignment
 from autograder.grading.digests import answers, fingerprints
 from autograder.grading.notebook_runner import Graded, grade_notebook
-from autograder.grading.plan import NEW_EXERCISE, OTHER_CHECKS, OTHER_EXERCISE, OTHER_IMPORT, OTHER_LIBRARY
+from autograder.grading.plan import OTHER_CHECKS
 from autograder.grading.publish import read_written, write_graded
-from autograder.grading.recording import make_record, stable
 from autograder.grading.showing import feedback_page, graded_notebook, show_verdicts, shown_in
-from autograder.grading.strategy import Strategy
+from autograder.grading.strategy import Strategy, stable
 from autograder.grading.task import Finished, Task
 from autograder.intake.submission import Submission, read_submission
 from autograder.repair import Cell, Repaired, repair, require_lesson
@@ -39,17 +35,12 @@ if TYPE_CHECKING:
 
 _SEED_BITS = 256
 
-Read = Callable[[Task, Assignment], Submission]
-"""Reads a submission; raises `Unreadable`."""
+Read = Callable[[Task], Submission]
+"""Reads a submission.
 
-
-def read_in_place(task: Task, assignment: Assignment) -> Submission:
-    """Read a submission where it was handed in.
-
-    Raises:
-        Unreadable: there is no notebook that could be graded.
-    """
-    return read_submission(task.folder, assignment.lesson, assignment.answers_in)
+Raises:
+    Unreadable: there is no notebook that could be graded.
+"""
 
 
 class ExerciseStrategy(Strategy):
@@ -59,20 +50,20 @@ class ExerciseStrategy(Strategy):
         assignment: the lesson.
     """
 
-    differences = {"checks": OTHER_CHECKS, "library": OTHER_LIBRARY}
+    differences = {"checks": OTHER_CHECKS, "library": "what the lesson's cells reach of the library has changed"}
 
-    def __init__(self, assignment: Assignment, read: Read = read_in_place) -> None:
+    def __init__(self, assignment: Assignment, read: Read | None = None) -> None:
         """Nothing is found out yet that takes a while.
 
         Args:
             assignment: the lesson.
-            read: reads a submission to it.
+            read: reads a submission to it; by default where it was handed in.
         """
         super().__init__(assignment.course, assignment.lesson, assignment.limits, assignment.feedback)
         self.assignment = assignment
         self.notebooks = {"": assignment.lesson}
         self.notices = assignment.outdated
-        self._read = read
+        self._read = read or (lambda task: read_submission(task.folder, self.name, assignment.answers_in))
         self._gradebook: GradebookWriter | None = None
 
     @cached_property
@@ -97,30 +88,24 @@ class ExerciseStrategy(Strategy):
         """What the course has decided about its exercises."""
         return self.assignment.adjustments
 
-    def overwritten(self, session: Session, counted: Mapping[str, Record]) -> set[str]:
-        """The students whose automatic scores in nbgrader's tables do not follow from these records."""
-        return store.overwritten(session, self.name, counted)
-
     def find_changes(self, record: Record) -> Iterator[str]:
         """The modules that a student's own cells import, and that have changed."""
         for name, before in record.imports.items():
             if self.assignment.library.digest([name]) != before:
-                yield OTHER_IMPORT.format(name=name)
+                yield f"{name}, which it imports, has changed"
 
     def find_redefined(self, record: Record) -> dict[str, str]:
         """The exercises that are not, or no longer, those that were graded, each with the reason."""
         known = {one.exercise: one.fingerprint for one in record.exercises}
         return {
-            exercise: OTHER_EXERCISE.format(exercise=exercise, what=fingerprints.changed(known[exercise], now))
-            if exercise in known
-            else NEW_EXERCISE.format(exercise=exercise)
-            for exercise, now in self.assignment.fingerprints.items()
-            if known.get(exercise) != now
+            name: f"{name}: {fingerprints.changed(known[name], now) if name in known else 'new in the lesson'}"
+            for name, now in self.assignment.fingerprints.items()
+            if known.get(name) != now
         }
 
     def arrange(self, tasks: Iterable[Task]) -> list[Task]:
         """The tasks, by the set of hidden inputs: a worker keeps the keys of one set."""
-        return sorted(tasks, key=lambda task: self.keys.slot(task.student))
+        return sorted(tasks, key=lambda task: self.slot(task.student))
 
     # --- how it is run and judged
 
@@ -145,7 +130,7 @@ class ExerciseStrategy(Strategy):
     def _grade(self, fork_server: ForkServer, channel: int, keys: AnswerKeys, task: Task) -> Finished:
         assignment = self.assignment
         try:
-            submission = self._read(task, assignment)
+            submission = self._read(task)
             require_lesson(submission, assignment.release, assignment.lesson, assignment.course.exercises)
             repaired = repair(submission, assignment.release)
         except Unreadable as problem:
@@ -164,19 +149,15 @@ class ExerciseStrategy(Strategy):
             skip_demos=assignment.skip_demos,
             allowances=assignment.course.exercise_limits,
         )
-        record = make_record(
-            task,
-            assignment.lesson,
-            assignment.conditions,
-            self._record_exercises(task, fork_server.level.name, graded, repaired),
-            slot=keys.slot(task.student),
+        own = [cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"]
+        drawing = [one.drawing_failed for one in graded.verdicts.values()]
+        exercises = self._record_exercises(task, fork_server.level.name, graded, repaired)
+        record = replace(
+            self.make_record(task, exercises, remarks=[*graded.remarks, *drawing]),
             notebook=submission.digest,
             handed_in=submission.timestamp,
             repairs=repaired.repairs,
-            imports=assignment.imports_of(
-                cell.source for cell in repaired.cells if cell.is_code and cell.origin == "student"
-            ),
-            remarks=[*graded.remarks, *filter(None, (one.drawing_failed for one in graded.verdicts.values()))],
+            imports=assignment.imports_of(own),
         )
         notebooks = {self.name: graded_notebook(repaired, graded, earlier | show_verdicts(graded.verdicts))}
         files = write_graded(self, record, notebooks)
@@ -199,68 +180,56 @@ class ExerciseStrategy(Strategy):
 
     def refuse(self, task: Task, reason: str) -> Finished:
         """What comes of a submission that cannot be used: a page that says so, and no score."""
-        finished = self._without_score(task, Outcome.UNREADABLE, reason)
+        finished = self.give_up(task, reason, Outcome.UNREADABLE)
         return replace(finished, record=replace(finished.record, files=write_graded(self, finished.record, {})))
 
-    def give_up(self, task: Task, problem: str) -> Finished:
-        """What comes of a submission over which the grader itself has failed."""
-        return self._without_score(task, Outcome.UNGRADED, problem)
-
-    def pass_over(self, student: str, why: str) -> Record:
-        """The record of a submission that is not looked at."""
-        exercises = tuple(self._unscored(student, one, Outcome.UNREADABLE) for one in self.assignment.exercises)
-        slot = self.keys.slot(student)
-        return Record(student, self.name, "", "", "", slot, self.conditions, exercises, problem=why)
-
     # --- its records
+
+    def slot(self, student: str) -> int:
+        """Which of the class's sets of hidden inputs a student gets."""
+        return self.keys.slot(student)
+
+    def make_unscored(self, task: Task, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
+        """The records of all its exercises, without a score."""
+        return tuple(self._make_unscored(task, one, outcome) for one in self.assignment.exercises)
+
+    def _make_unscored(self, task: Task, exercise: Exercise, outcome: Outcome) -> ExerciseRecord:
+        return ExerciseRecord(
+            exercise=exercise.id,
+            cell=self.assignment.cells[exercise.id],
+            fingerprint=self.assignment.fingerprints[exercise.id],
+            seed=self.keys.seed(exercise.id, self.slot(task.student)) >> _SEED_BITS - 63,
+            level="",
+            outcome=outcome,
+            points=None,
+            max_points=exercise.points,
+            stood=task.best_share(exercise.id),
+        )
 
     def _record_exercises(
         self, task: Task, level: str, graded: Graded, repaired: Repaired
     ) -> tuple[ExerciseRecord, ...]:
         """The records of its exercises, in the lesson's order: new ones for verdicts, earlier ones for the others."""
-        written, earlier = answers.of_cells(repaired.cells), _earlier(task)
+        written, verdicts = answers.of_cells(repaired.cells), graded.verdicts
         return tuple(
             replace(
-                self._record_exercise(task.student, level, graded.verdicts[name]),
+                self._record_verdict(task, verdicts[name]),
+                level=level,
                 answer=written.get(name, ""),
-                stood=_best_before(task, name),
                 worth_a_look="\n".join(graded.worth_a_look.get(name, ())),
             )
-            if name in graded.verdicts
-            else earlier[name]
+            if name in verdicts
+            else task.before[name]
             for name in self.assignment.fingerprints
         )
 
-    def _record_exercise(self, student: str, level: str, verdict: Verdict) -> ExerciseRecord:
+    def _record_verdict(self, task: Task, verdict: Verdict) -> ExerciseRecord:
         return replace(
-            self._unscored(student, verdict.exercise, verdict.outcome),
-            level=level,
+            self._make_unscored(task, verdict.exercise, verdict.outcome),
             points=verdict.points,
             misconception=verdict.misconception.id if verdict.misconception else None,
             note=stable(verdict.note),
             cases=tuple(_record_case(result, case_message(verdict, result)) for result in verdict.cases),
-        )
-
-    def _without_score(self, task: Task, outcome: Outcome, problem: str) -> Finished:
-        """A submission that could not be graded: no exercise has a score."""
-        exercises = tuple(
-            replace(self._unscored(task.student, one, outcome), stood=_best_before(task, one.id))
-            for one in self.assignment.exercises
-        )
-        slot = self.keys.slot(task.student)
-        record = make_record(task, self.name, self.conditions, exercises, slot=slot, problem=problem)
-        return Finished(replace(task, judged=self.exercises), record)
-
-    def _unscored(self, student: str, exercise: Exercise, outcome: Outcome) -> ExerciseRecord:
-        return ExerciseRecord(
-            exercise=exercise.id,
-            cell=self.assignment.cells[exercise.id],
-            fingerprint=self.assignment.fingerprints[exercise.id],
-            seed=self.keys.seed(exercise.id, self.keys.slot(student)) >> _SEED_BITS - 63,
-            level="",
-            outcome=outcome,
-            points=None,
-            max_points=exercise.points,
         )
 
     # --- how it is recorded
@@ -311,18 +280,6 @@ class ExerciseStrategy(Strategy):
 def _skip_unless_judged(cell: Cell, task: Task) -> Cell:
     """A cell as it is to be graded: the check of an exercise that is not judged anew is skipped."""
     return cell.skip() if cell.is_checked and cell.exercise not in task.judged else cell
-
-
-def _earlier(task: Task) -> dict[str, ExerciseRecord]:
-    return {} if task.earlier is None else {one.exercise: one for one in task.earlier.exercises}
-
-
-def _best_before(task: Task, exercise: str) -> float:
-    """The largest share of an exercise's points that the same submission had before it was graded again."""
-    before = _earlier(task).get(exercise)
-    if task.earlier is None or task.earlier.digest != task.digest or before is None:
-        return 0.0
-    return max(before.stood, (before.points or 0.0) / before.max_points)
 
 
 def _record_case(result: CaseResult, note: str) -> CaseRecord:

@@ -38,7 +38,6 @@ def strategy_for(
     if course.exercises.modules and not course.is_plain(name):
         return ExerciseStrategy(Assignment.load(course, name, limits or course.limits, skip_demos, feedback))
     from autograder.grading.plain.assignment import PlainAssignment, released, require_gradebook
-    from autograder.grading.plain.files import of_course
     from autograder.grading.plain.solution import find_solution  # with what a lesson does not need, such as IPython
     from autograder.grading.plain.strategy import PlainStrategy
 
@@ -46,4 +45,4 @@ def strategy_for(
     require_gradebook(course, name)
     with read_only(course.gradebook) as session:
         assignment = PlainAssignment.load(course, name, feedback, session)
-    return PlainStrategy(assignment, of_course(course, name), find_solution(course, name, solution))
+    return PlainStrategy(assignment, find_solution(course, name, solution))

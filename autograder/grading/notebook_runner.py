@@ -13,12 +13,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from autograder.box.box import Box
 from autograder.box.endings import BoxLost
-from autograder.grading.answer_grader import AnswerGrader, AnyBox, Missing
+from autograder.grading.answer_grader import AnswerGrader, Missing
 from autograder.grading.cell_log import CellLog, Script
-from autograder.grading.disturbance import find_changing_cells
 from autograder.limits import Allowance, Limits
 from autograder.repair import Cell
+from autograder.words import shown, some
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.exercise import Exercise
@@ -30,13 +31,16 @@ from course_lib.judging.verdict import Verdict
 MOST_BOXES = 40
 """A submission gets at most so many boxes, if its time allows; one that ends every box is stopped here."""
 
+MOST_NAMED = 3
+"""Of what a cell changes of Python or torch itself."""
+
 NO_ALLOWANCES: Mapping[str, Allowance] = {}
 """What a course allows single exercises where it says nothing."""
 
 _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_OUT)
 """How an exercise may end because an earlier cell has changed Python or torch itself."""
 
-OpenBox = Callable[[float], AbstractContextManager[AnyBox]]
+OpenBox = Callable[[float], AbstractContextManager[Box]]
 """Opens a fresh box, for a submission that has this many seconds left."""
 
 KeyFor = Callable[[Exercise], AnswerKey]
@@ -113,7 +117,7 @@ class Budget:
         self.starved = False
 
     @contextmanager
-    def open_box(self) -> Iterator[AnyBox]:
+    def open_box(self) -> Iterator[Box]:
         """A fresh box, which may use up what is left."""
         with self._open_box(self.seconds_left) as box:
             try:
@@ -228,7 +232,7 @@ class NotebookRunner:
     def _is_finished(self) -> bool:
         return self._reached_the_end and all(answer.verdict is not None for answer in self._answers.values())
 
-    def _run_in(self, box: AnyBox) -> None:
+    def _run_in(self, box: Box) -> None:
         """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
         skipped: list[int] = []
         for place, cell in enumerate(self._script.cells):
@@ -248,7 +252,7 @@ class NotebookRunner:
             if not answer.check_hidden(box):
                 return
 
-    def _run_cell(self, box: AnyBox, place: int, skipped: Sequence[int]) -> bool:
+    def _run_cell(self, box: Box, place: int, skipped: Sequence[int]) -> bool:
         """Run one cell; False where the box is lost, or must be left because a skipped cell was needed."""
         cell = self._script.cells[place]
         try:
@@ -260,7 +264,7 @@ class NotebookRunner:
         self._log.note_result(place, result, shown)
         return not self._demos.need(skipped, Missing.of(result.raised))
 
-    def _check(self, box: AnyBox, answer: AnswerGrader, skipped: Sequence[int]) -> bool:
+    def _check(self, box: Box, answer: AnswerGrader, skipped: Sequence[int]) -> bool:
         """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden
         inputs, which nothing that is checked after may show, or a skipped cell was needed.
         """
@@ -270,7 +274,7 @@ class NotebookRunner:
             return False
         return go_on
 
-    def _ask_for_changes(self, box: AnyBox) -> bool:
+    def _ask_for_changes(self, box: Box) -> bool:
         """Find out whether the cells have changed what is not theirs; False where the box is lost over it."""
         try:
             self._is_disturbed = bool(box.changes())
@@ -295,7 +299,7 @@ class NotebookRunner:
         failed = [name for name, one in first.items() if self._answers[name].verdict and _may_be_disturbed(one)]
         if not failed or self._budget.seconds_left <= 0:
             return {}, {}
-        suspects = find_changing_cells(self._runnable(), self._budget.open_box)
+        suspects = self._find_changing_cells()
         together: dict[frozenset[int], list[str]] = {}
         for name in failed:
             others = frozenset(place for place in suspects if self._script.cells[place].exercise != name)
@@ -313,13 +317,28 @@ class NotebookRunner:
                     disturbing |= {place: suspects[place] for place in places}
         return better, disturbing
 
-    def _runnable(self) -> dict[int, tuple[str, Allowance]]:
-        """The source of each cell that runs, with what it may use, by its place."""
-        return {
-            place: (cell.source, self._script.allowed(cell))
-            for place, cell in enumerate(self._script.cells)
-            if cell.runs and place not in self._log.lost and not self._demos.skips(place)
-        }
+    def _find_changing_cells(self) -> dict[int, str]:
+        """The places of the cells that change what is not theirs, each with what it changes, in words.
+
+        The cells run once more, in a box of their own, which is asked after each of them. A cell that ends the box, or
+        after which it cannot answer, is taken for one of them, and the search ends there.
+        """
+        found: dict[int, str] = {}
+        known: set[str] = set()
+        with self._budget.open_box() as box:
+            for place, cell in enumerate(self._script.cells):
+                if not cell.runs or place in self._log.lost or self._demos.skips(place):
+                    continue
+                try:
+                    box.run_cell(cell.source, self._script.allowed(cell))
+                    now = box.changes()
+                except BoxLost:
+                    return {**found, place: "Python itself"}
+                new = [shown(change) for change in now if change not in known]
+                if new:
+                    found[place] = some(new, MOST_NAMED)
+                known.update(now)
+        return found
 
     def _retry(self, names: Collection[str], without: Collection[int]) -> dict[str, Verdict]:
         """The verdicts on these exercises, had some cells not been there."""

@@ -6,7 +6,6 @@ Where all of these match the record, and what was written is still there, nothin
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,19 +31,8 @@ SUBMITTED_AGAIN = "handed in again"
 LEFT_UNDONE = "set aside by a run with --force that was stopped before it got here"
 FAILED_BEFORE = "the grader had failed on it"
 OVERWRITTEN = "the gradebook holds scores other than those recorded"
-OTHER_RELEASE = "the released notebook has changed"
 OTHER_SECRET = "the course has another secret"
 OTHER_CHECKS = "Katze's own code that grades has changed"
-OTHER_LIBRARY = "what the lesson's cells reach of the library has changed"
-OTHER_IMPORT = "{name}, which it imports, has changed"
-OTHER_VALUE = "{name}: {before} -> {now}"
-OTHER_VERSION = "{name} {before} -> {now}"
-WEAK_BOXES = "graded in boxes of level {level}, weaker than {weakest}"
-FEWER_EXERCISES = "the lesson has fewer exercises"
-MISSING_NOTEBOOK = "{name} in {folder}/ is missing, or not what was written"
-MISSING_PAGE = "{name} in {folder}/ is missing"
-NEW_EXERCISE = "{exercise}: new in the lesson"
-OTHER_EXERCISE = "{exercise}: {what}"
 
 _FOR_READERS = ("Katze",)
 """Versions from which nothing follows: what could change a grade is recorded apart from them."""
@@ -89,7 +77,7 @@ class Recorded:
         name = strategy.name
         records, adjustments = store.records(session, name), read_adjustments(session, name)
         counted = {student: adjusted(record, adjustments) for student, record in records.items()}
-        overwritten = strategy.overwritten(session, counted)
+        overwritten = store.overwritten(session, name, counted)
         return cls(records, overwritten, adjustments, read_frozen(session).get(name, ""))
 
 
@@ -142,11 +130,11 @@ def _find_reasons(strategy: Strategy, record: Record, digest: str, weakest: Leve
     yield from strategy.find_changes(record)
     weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
     if weak:
-        yield WEAK_BOXES.format(level=min(weak), weakest=weakest.name)
+        yield f"graded in boxes of level {min(weak)}, weaker than {weakest.name}"
     if overwritten:
         yield OVERWRITTEN
     if {one.exercise for one in record.exercises} - strategy.exercises:
-        yield FEWER_EXERCISES
+        yield "the lesson has fewer exercises"
     if not record.void:
         yield from _find_missing_files(strategy, record)
 
@@ -154,13 +142,13 @@ def _find_reasons(strategy: Strategy, record: Record, digest: str, weakest: Leve
 def _compare_conditions(before: Conditions, strategy: Strategy) -> Iterator[str]:
     now, said = strategy.conditions, strategy.differences
     if before.release != now.release:
-        yield said.get("release", OTHER_RELEASE)
+        yield said.get("release", "the released notebook has changed")
     if before.seed != now.seed:
         yield OTHER_SECRET
     for name in sorted((before.versions.keys() | now.versions.keys()).difference(_FOR_READERS)):
         old, new = before.versions.get(name, "none"), now.versions.get(name, "none")
         if old != new:
-            yield said.get(name, OTHER_VERSION).format(name=name, before=old, now=new)
+            yield said.get(name, f"{name} {old} -> {new}")
     yield from _compare_settings(before.settings, now.settings)
 
 
@@ -170,7 +158,7 @@ def _compare_settings(before: Mapping[str, object], now: Mapping[str, object]) -
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from _compare_settings(old, new)
         elif old != new:
-            yield OTHER_VALUE.format(name=name, before=old, now=new)
+            yield f"{name}: {old} -> {new}"
 
 
 def _find_missing_files(strategy: Strategy, record: Record) -> Iterator[str]:
@@ -180,18 +168,16 @@ def _find_missing_files(strategy: Strategy, record: Record) -> Iterator[str]:
     no reason to grade again: it is written anew from what was recorded (`by_hand.py`).
     """
     for file, path in strategy.written_files(record.student).items():
-        if file.startswith("autograded"):
-            if file in record.files and size_of(path) != record.files[file][1]:
-                yield MISSING_NOTEBOOK.format(name=path.name, folder=path.parents[2].name)
-        elif strategy.feedback and size_of(path) <= 0:
-            yield MISSING_PAGE.format(name=path.name, folder=path.parents[2].name)
+        is_notebook = file.startswith("autograded")
+        if is_notebook and file in record.files and size_of(path) != record.files[file][1]:
+            yield f"{path.name} in {path.parents[2].name}/ is missing, or not what was written"
+        elif not is_notebook and strategy.feedback and size_of(path) <= 0:
+            yield f"{path.name} in {path.parents[2].name}/ is missing"
 
 
 def size_of(path: Path) -> int:
     """The size of a file that an earlier run has written, in bytes; -1 where it is gone."""
     try:
         return path.stat().st_size
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ENOTDIR):
-            raise
+    except (FileNotFoundError, NotADirectoryError):
         return -1

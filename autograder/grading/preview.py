@@ -28,15 +28,6 @@ _COPIED = "gradebook.db"
 
 
 @dataclass(frozen=True)
-class Recounted:
-    """A student whose automatic points would be others by what the course has decided, without any judging."""
-
-    student: str
-    before: tuple[float | None, float]
-    after: tuple[float | None, float]
-
-
-@dataclass(frozen=True)
 class Preview:
     """What a run would do.
 
@@ -45,7 +36,7 @@ class Preview:
         tasks: the submissions that would be graded, each with its reasons and the exercises that would be judged.
         unchanged: how many would be left as they are.
         decided: what the course has decided since, a line for each exercise.
-        recounted: whose points would be others because of it.
+        recounted: the records whose points would be others because of it, as they count now and then.
         frozen: that nothing would be graded, in a line; empty where the lesson is not frozen.
     """
 
@@ -53,7 +44,7 @@ class Preview:
     tasks: tuple[Task, ...]
     unchanged: int
     decided: tuple[str, ...] = ()
-    recounted: tuple[Recounted, ...] = ()
+    recounted: tuple[tuple[Record, Record], ...] = ()
     frozen: str = ""
 
     def records(self) -> dict[str, Any]:
@@ -73,12 +64,8 @@ class Preview:
             "unchanged": self.unchanged,
             "decided": list(self.decided),
             "counted_anew": [
-                {
-                    "student": one.student,
-                    "before": dict(zip(("points", "max_points"), one.before, strict=True)),
-                    "after": dict(zip(("points", "max_points"), one.after, strict=True)),
-                }
-                for one in self.recounted
+                {"student": before.student, "before": _points(before), "after": _points(after)}
+                for before, after in self.recounted
             ],
         }
 
@@ -110,22 +97,20 @@ def preview_lesson(
         return Preview(lesson, (), len(submissions), frozen=told)
     before, now = recorded.adjustments, strategy.adjustments
     changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
-    recounted = [
-        Recounted(student, _points(adjusted(record, before)), _points(adjusted(record, now)))
-        for student, record in recorded.records.items()
-        if not record.void
+    counted = [
+        (adjusted(record, before), adjusted(record, now)) for record in recorded.records.values() if not record.void
     ]
     return Preview(
         lesson,
         plan.tasks,
         len(plan.unchanged),
         tuple(f"{name}: {now.get(name, Adjustment()).in_words()}" for name in changed),
-        tuple(one for one in recounted if one.before != one.after),
+        tuple(both for both in counted if _points(both[0]) != _points(both[1])),
     )
 
 
-def _points(record: Record) -> tuple[float | None, float]:
-    return record.points, record.max_points
+def _points(record: Record) -> dict[str, float | None]:
+    return {"points": record.points, "max_points": record.max_points}
 
 
 @contextlib.contextmanager

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from autograder.gradebook.record import Record
 from autograder.grading.strategy import Strategy
-from autograder.grading.writing import Files, write_whole
 
 Notebooks = Mapping[str, Mapping[str, Any]]
 """The notebooks of a submission that were graded, by name, in nbformat 4.5."""
+
+Files = dict[str, tuple[str, int]]
+"""For each file that was written, its SHA-256 and its size in bytes."""
 
 NO_PENALTIES: Mapping[str, float] = {}
 
@@ -76,3 +79,17 @@ def _write_feedback(strategy: Strategy, record: Record, notebooks: Notebooks, pe
         else:
             places[file].unlink(missing_ok=True)
     return written
+
+
+def write_whole(path: Path, text: str) -> tuple[str, int]:
+    """Write a file, whole or not at all; returns its SHA-256 and its size."""
+    content = text.encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.part")  # one name: what a killed run left, the next one overwrites
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+    return hashlib.sha256(content).hexdigest(), len(content)

@@ -27,9 +27,6 @@ from course_lib.judging.observation import Outcome
 from course_lib.judging.rules import syntax_tree
 from course_lib.judging.verdict import Verdict
 
-_COURSES = (None, Path(__file__).parent)
-"""Where a course may be: around the current folder, and around this file."""
-
 
 def check_file(
     catalogue: Catalogue, exercise_id: str, target: str, visible_only: bool, min_level: Level | None
@@ -82,11 +79,18 @@ def check_file(
     return verdict, level
 
 
+def _courses() -> Iterator[Course]:
+    """The courses that are at hand: around the current folder, and around this file."""
+    for folder in (None, Path(__file__).parent):
+        with contextlib.suppress(BadInput):
+            yield Course.find(folder)
+
+
 def _releases(lesson: str) -> Iterator[Release]:
     """The released notebooks of a lesson that are at hand."""
-    for folder in _COURSES:
+    for course in _courses():
         with contextlib.suppress(BadInput):
-            yield Release.of(Course.find(folder), lesson)
+            yield Release.of(course, lesson)
 
 
 def _cells_of_notebook(exercise: Exercise, written: str, releases: Sequence[Release]) -> list[Cell]:
@@ -108,10 +112,9 @@ def _quote_lesson(exercise: Exercise, source: str) -> str:
 
     Empty where there is no released notebook at hand, and where the file is not Python.
     """
-    for folder in _COURSES:
+    for course in _courses():
         with contextlib.suppress(BadInput, SyntaxError):
-            notebook = Course.find(folder).release_notebook(exercise.lesson)
-            return "\n".join(map(ast.unparse, needed_of_notebook(notebook, source)))
+            return "\n".join(map(ast.unparse, needed_of_notebook(course.release_notebook(exercise.lesson), source)))
     return ""
 
 

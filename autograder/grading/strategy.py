@@ -4,8 +4,10 @@ exercises (`exercise_strategy.py`) and nbgrader's test cells (`plain/strategy.py
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,18 @@ from autograder.box.fork_server.client import ForkServer
 from autograder.box.fork_server.root import BoxRoot
 from autograder.course.course import Course
 from autograder.gradebook.changes.adjustments import Adjustments
-from autograder.gradebook.record import Change, Conditions, Record
+from autograder.gradebook.record import Change, Conditions, ExerciseRecord, Record
 from autograder.gradebook.session import GradebookSession
 from autograder.grading.task import Finished, Task
+from autograder.intake import timestamps
 from autograder.limits import Limits
+from course_lib.judging.observation import Outcome
 
 Tell = Callable[[str], None]
 """Takes a line for the instructor."""
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_BOX_FOLDER = re.compile(r"/[^\s'\"]*/katze-box-\w+(?:/boxes/\w+)?")
 
 
 class Strategy(ABC):
@@ -67,10 +74,6 @@ class Strategy(ABC):
         """What the course has decided about its exercises."""
         return {}
 
-    @abstractmethod
-    def overwritten(self, session: Session, counted: Mapping[str, Record]) -> set[str]:
-        """The students whose automatic scores in nbgrader's tables are not those that follow from these records."""
-
     def find_changes(self, record: Record) -> Iterator[str]:
         """Why a submission is graded again as a whole, beside what holds for every kind of assignment."""
         return iter(())
@@ -97,13 +100,49 @@ class Strategy(ABC):
     def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:
         """What a worker does with each task; asked for once in each worker, which owns this channel."""
 
-    @abstractmethod
-    def give_up(self, task: Task, problem: str) -> Finished:
-        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
+    # --- its records
 
     @abstractmethod
+    def make_unscored(self, task: Task, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
+        """The records of all its exercises, without a score."""
+
+    def slot(self, student: str) -> int:
+        """Which of the class's sets of hidden inputs a student gets; 0 where there are none."""
+        return 0
+
+    def make_record(
+        self, task: Task, exercises: tuple[ExerciseRecord, ...], problem: str = "", remarks: Sequence[str] = ()
+    ) -> Record:
+        """The record of a submission. What was read and written of it is added when it is known.
+
+        Args:
+            task: says what was handed in.
+            exercises: how each of them came out.
+            problem: why it could not be graded.
+            remarks: what only the instructor reads; a fault of the submission's `timestamp.txt` is added.
+        """
+        return Record(
+            student=task.student,
+            lesson=self.name,
+            digest=task.digest,
+            notebook="",
+            handed_in="",
+            slot=self.slot(task.student),
+            conditions=self.conditions,
+            exercises=exercises,
+            problem=stable(problem),
+            remarks=tuple(map(stable, filter(None, [*remarks, timestamps.fault(task.folder)]))),
+        )
+
+    def give_up(self, task: Task, problem: str, outcome: Outcome = Outcome.UNGRADED) -> Finished:
+        """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
+        record = self.make_record(task, self.make_unscored(task, outcome, problem), problem)
+        return Finished(replace(task, judged=self.exercises), record)
+
     def pass_over(self, student: str, why: str) -> Record:
         """The record of a submission that is not looked at because its folder's name is not a student id."""
+        exercises = self.make_unscored(Task(student, Path(), "", (), self.exercises), Outcome.UNREADABLE, "")
+        return Record(student, self.name, "", "", "", self.slot(student), self.conditions, exercises, problem=why)
 
     # --- how it is recorded
 
@@ -151,3 +190,8 @@ class Strategy(ABC):
             found[f"autograded{ending}"] = self.course.autograded / student / self.name / f"{notebook}.ipynb"
             found[f"feedback{ending}"] = self.course.feedback / student / self.name / f"{notebook}.html"
         return found
+
+
+def stable(text: str) -> str:
+    """A message without what differs from run to run: addresses of objects, and the name of the box's folder."""
+    return _ADDRESS.sub("0x…", _BOX_FOLDER.sub("~", text))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.gradebook.record import Record
+from autograder.gradebook.record import ExerciseRecord, Record
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,18 @@ class Task:
     why: tuple[str, ...]
     judged: frozenset[str]
     earlier: Record | None = None
+
+    @property
+    def before(self) -> dict[str, ExerciseRecord]:
+        """What was recorded of its exercises, by id."""
+        return {} if self.earlier is None else {one.exercise: one for one in self.earlier.exercises}
+
+    def best_share(self, exercise: str) -> float:
+        """The largest share of an exercise's points that the same submission has had until now, from 0 to 1."""
+        before = self.before.get(exercise)
+        if self.earlier is None or self.earlier.digest != self.digest or before is None:
+            return 0.0
+        return max(before.stood, (before.points or 0.0) / before.max_points)
 
 
 @dataclass(frozen=True)

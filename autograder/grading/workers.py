@@ -9,7 +9,6 @@ kind, wherever they are.
 from __future__ import annotations
 
 import contextlib
-import gc
 import multiprocessing
 import resource
 import signal
@@ -99,7 +98,7 @@ def grade_in_parallel(
         workers: how many are graded at once.
         tick: draws the progress.
     """
-    return schedule(lambda: _forks(strategy, fork_server, workers), strategy.give_up, tasks, tick)
+    return schedule(lambda: _open_workers(strategy, fork_server, workers), strategy.give_up, tasks, tick)
 
 
 def schedule(
@@ -167,7 +166,9 @@ def schedule(
 
 
 @dataclass(frozen=True)
-class _Forks:
+class _Executor:
+    """Workers of this machine, each with one of the fork server's channels."""
+
     executor: Executor
     ahead: int
 
@@ -176,32 +177,25 @@ class _Forks:
 
 
 @contextlib.contextmanager
-def _forks(strategy: Strategy, fork_server: ForkServer, workers: int) -> Iterator[Pool]:
-    fork_server.revive()
-    with _pool(strategy, fork_server, workers) as executor:
-        yield _Forks(executor, AHEAD * workers)
-
-
-def _pool(strategy: Strategy, fork_server: ForkServer, workers: int) -> Executor:
-    """Workers, each with one of the fork server's channels: forks of this process where boxes are forks as well.
+def _open_workers(strategy: Strategy, fork_server: ForkServer, workers: int) -> Iterator[Pool]:
+    """Forks of this process where boxes are forks as well.
 
     Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
     mostly wait for them.
     """
-    if fork_server.start == "fork":
-        context = multiprocessing.get_context("fork")
-        channels = _number_channels(context.SimpleQueue(), workers)
-        gc.freeze()  # else each collection in a worker writes to all that it shares with this process, and copies it
-        return ProcessPoolExecutor(workers, context, _begin_worker, (strategy, fork_server, channels))
-    channels = _number_channels(SimpleQueue(), workers)
-    return ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=(strategy, fork_server, channels))
-
-
-def _number_channels(channels: Any, count: int) -> Any:
-    """A queue from which each worker takes the number of its channel."""
-    for channel in range(count):
+    fork_server.revive()
+    forks = multiprocessing.get_context("fork") if fork_server.start == "fork" else None
+    channels: Any = SimpleQueue() if forks is None else forks.SimpleQueue()
+    for channel in range(workers):
         channels.put(channel)
-    return channels
+    own = (strategy, fork_server, channels)
+    executor = (
+        ThreadPoolExecutor(workers, initializer=_begin_worker, initargs=own)
+        if forks is None
+        else ProcessPoolExecutor(workers, forks, _begin_worker, own)
+    )
+    with executor:
+        yield _Executor(executor, AHEAD * workers)
 
 
 _here = threading.local()  # `_here.strategy` and `_here.grade` are what this process or thread works with

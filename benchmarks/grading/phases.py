@@ -122,7 +122,7 @@ def _repaired(folder: Path, released: Release) -> Repaired:
 
 def _graded(repaired: Repaired, fork_server: ForkServer, keys: AnswerKeys, student: str, clock: Clock) -> Graded:
     @contextmanager
-    def open_box(seconds: float) -> Iterator[TimedBox]:
+    def open_box(seconds: float) -> Iterator[Any]:
         with clock.time("box: open and close"):
             box = fork_server.open_box(seconds=seconds)
         yield TimedBox(box, clock)

@@ -73,7 +73,7 @@ def in_course(
 
 
 def changed(before: str, now: str) -> str:
-    """What is different between two fingerprints of an exercise, from `joined`, in words.
+    """What is different between two fingerprints of an exercise, from `in_course`, in words.
 
     If the earlier one is from a Katze that joined them differently, no more is known than that.
     """
@@ -83,28 +83,22 @@ def changed(before: str, now: str) -> str:
         return "redefined"
     if not isinstance(old, dict) or old.keys() - {"tolerance"} != new.keys() - {"tolerance"}:
         return "redefined"
-    parts = [*_changed_parts(old, new), *_changed_limits(old["limits"], new["limits"])]
-    before, now = (found.get("tolerance", "the exercise's") for found in (old, new))
-    return "; ".join([*parts, *([f"its tolerance {before} -> {now}"] if before != now else [])])
-
-
-def _changed_limits(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """The limits that differ; an exercise without one has the course's."""
-    for name in sorted(old.keys() | new.keys()):
-        before, now = (limits.get(name, "the course's") for limits in (old, new))
-        if before != now:
-            yield f"its limit {name} {before} -> {now}"
-
-
-def _changed_parts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     words = {"definition": "its definition", "cells": "its cells in the release", "texts": "its texts"}
-    changed_parts = [part for part in words if old[part] != new[part]]
-    if "definition" in changed_parts:  # a mistake that is new, or no longer known, brings its text or takes it away
-        changed_parts = [part for part in changed_parts if part != "texts"]
-    yield from (words[part] for part in changed_parts)
+    different = [part for part in words if old[part] != new[part]]
+    if "definition" in different:  # a mistake that is new, or no longer known, brings its text or takes it away
+        different = [part for part in different if part != "texts"]
+    parts = [words[part] for part in different]
     if old["points"] != new["points"]:
-        before, now = sum(old["points"].values()), sum(new["points"].values())
-        yield f"its points {before} -> {now}" if before != now else "how its points are shared out"
+        most, now_most = (sum(one["points"].values()) for one in (old, new))
+        parts.append(f"its points {most} -> {now_most}" if most != now_most else "how its points are shared out")
+    for name in sorted(old["limits"].keys() | new["limits"].keys()):
+        limit, now_limit = (one["limits"].get(name, "the course's") for one in (old, new))
+        if limit != now_limit:
+            parts.append(f"its limit {name} {limit} -> {now_limit}")
+    tolerance, now_tolerance = (one.get("tolerance", "the exercise's") for one in (old, new))
+    if tolerance != now_tolerance:
+        parts.append(f"its tolerance {tolerance} -> {now_tolerance}")
+    return "; ".join(parts)
 
 
 # --- a release

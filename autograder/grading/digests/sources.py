@@ -1,15 +1,20 @@
-"""Digests of source files, by what their code says: comments, docstrings, layout and versions do not count."""
+"""Digests of source files, by what their code says: comments, docstrings, layout and versions do not count; and what
+else of this installation decides grades: its versions and limits.
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
 import hashlib
+import importlib.metadata
 import inspect
+import platform
 import re
 import sys
 import sysconfig
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +22,7 @@ import course_lib
 from autograder.box.confinement.grants import PACKAGES
 from autograder.box.library import imports_of
 from autograder.known_sources import known
+from autograder.limits import Limits
 from course_lib.judging.exercise import Exercise
 
 READ_APART = frozenset(
@@ -28,6 +34,43 @@ _LIBRARY = Path(course_lib.__file__).parent.parent
 _PYTHON = sysconfig.get_path("stdlib")
 _JUDGING = "course_lib.judging"
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def versions_of(modules: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
+    """The versions that decide a grade.
+
+    Args:
+        modules: the names of ours which read, run and judge an answer: of them, and of all that they import, a digest
+            ("checks").
+        packages: those that run answers, or compare what they give.
+    """
+    return {
+        "Katze": course_lib.__version__,
+        "Python": platform.python_version(),
+        **{package: importlib.metadata.version(package) for package in packages},
+        "checks": of_files(code_of(modules)),
+    }
+
+
+def limits_that_decide(limits: Limits) -> dict[str, object]:
+    """The limits on which a grade can depend."""
+    return {name: value for name, value in asdict(limits).items() if name != "memory_ceiling_bytes"}
+
+
+def code_of(modules: Iterable[str]) -> set[Path]:
+    """The files of these modules, and of what they import of ours, however indirectly."""
+    root = _LIBRARY
+    found: dict[str, Path] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        path = root.joinpath(*name.split("."))
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        if name in found or not path.is_file() or not name.startswith(("autograder.", "course_lib.judging")):
+            continue
+        found[name] = path
+        waiting.extend(imports_of(path, name).at_once)
+    return set(found.values())
 
 
 def of_files(files: Iterable[Path]) -> str:

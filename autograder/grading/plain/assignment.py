@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import hashlib
+import importlib.metadata
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,11 +26,15 @@ from autograder.course.semester import SEMESTER_NAME
 from autograder.errors import BadInput
 from autograder.gradebook.access import is_new
 from autograder.gradebook.lesson import GradedCell, LessonRows
+from autograder.gradebook.record import Conditions
+from autograder.grading.digests.sources import limits_that_decide, versions_of
+from autograder.grading.plain import files
 from autograder.grading.plain.rows import NotebookRows, read_notebooks
 from autograder.limits import Limits
 from autograder.pages.feedback import headings
 from autograder.repair.text import plain
 from course_lib.exercises.catalogue import CONFIG_NAME
+from course_lib.judging.rules import syntax_tree
 
 CELL_SECONDS = 30.0
 """nbgrader's own limit on a cell, where a course sets none."""
@@ -40,6 +47,9 @@ CELLS_WORTH = 10
 
 _GENERATED = re.compile(r"(cell-)?(?=.*\d)[0-9a-f]{8,}(-[0-9a-f]+)*")
 """A grade_id that says nothing: nbgrader's own for a new cell, or a UUID."""
+
+_GRADING = [f"autograder.grading.plain.{name}" for name in ("files", "repairing", "running", "judging")]
+"""What reads, runs and judges a submission; together with all that it imports, it decides grades."""
 
 _STRUCTURE = "{nbgrader_step}/{student_id}/{assignment_id}"
 
@@ -165,6 +175,7 @@ class PlainAssignment:
         notebooks: what was released, by name.
         limits: what each notebook of a submission may use.
         feedback: write feedback pages.
+        course_files: what every submission gets beside its notebooks, by path.
     """
 
     course: Course
@@ -172,6 +183,7 @@ class PlainAssignment:
     notebooks: tuple[MasterNotebook, ...]
     limits: Limits
     feedback: bool
+    course_files: Mapping[str, Path]
 
     @classmethod
     def load(cls, course: Course, name: str, feedback: bool, session: Session) -> PlainAssignment:
@@ -192,7 +204,16 @@ class PlainAssignment:
         if different:
             raise BadInput(_out_of_date(name, f"{different[0]}.ipynb is in only one of them"))
         notebooks = tuple(_load(name, path, known[path.stem]) for path in paths)
-        return cls(course, name, notebooks, _limits(course), feedback)
+        return cls(course, name, notebooks, _limits(course), feedback, files.of_course(course, name))
+
+    @functools.cached_property
+    def conditions(self) -> Conditions:
+        """What its grades depend on, beside the submission."""
+        known = [[one.name, [asdict(cell.row) for cell in one.cells if cell.row is not None]] for one in self.notebooks]
+        release = hashlib.sha256(json.dumps(known, sort_keys=True, default=str).encode()).hexdigest()
+        packages = ("ipython", "nbgrader", *_packages(self.notebooks))
+        versions = {**versions_of(_GRADING, packages), "files": files.digest(self.course_files)}
+        return Conditions(release, "", versions, {"limits": limits_that_decide(self.limits)})
 
     @property
     def ignored_stderr(self) -> re.Pattern[str] | None:
@@ -265,6 +286,28 @@ def _timeout(course: Course) -> float:
     return CELL_SECONDS
 
 
+def _packages(notebooks: Iterable[MasterNotebook]) -> list[str]:
+    """The installed packages that the course's own cells import."""
+    modules = {
+        name
+        for notebook in notebooks
+        for cell in notebook.cells
+        if cell.kind == "code"
+        for name in _imported(cell.source)
+    }
+    known = importlib.metadata.packages_distributions()
+    return sorted({package for module in modules for package in known.get(module, [])} - {"katze"})
+
+
+def _imported(source: str) -> Iterator[str]:
+    """The names of the packages that a cell imports."""
+    for node in ast.walk(syntax_tree(source) or ast.Module([], [])):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module).partition(".")[0]
+
+
 # --- a notebook
 
 
@@ -317,18 +360,11 @@ def _out_of_date(name: str, what: str) -> str:
 
 
 def _check_kernel(path: Path, metadata: Mapping[str, Any]) -> None:
-    for said in _languages(metadata):
-        if not said.startswith(("python", "ipython")):
-            raise BadInput(
-                f"{path.name} runs on a kernel for {said}, and boxes run Python only; grade it with `nbgrader "
-                "autograde`, on a machine that you can spare"
-            )
-
-
-def _languages(metadata: Mapping[str, Any]) -> Iterator[str]:
-    """The language that a notebook says it is in, by its kernel or its last run; nothing where it does not say."""
-    for section, key in (("kernelspec", "language"), ("language_info", "name")):
-        said = metadata.get(section, {}).get(key)
-        if isinstance(said, str) and said:
-            yield said.lower()
-            return
+    """Refuse a notebook that says it is in another language, by its kernel or its last run."""
+    stated = (metadata.get("kernelspec", {}).get("language"), metadata.get("language_info", {}).get("name"))
+    language = next((said.lower() for said in stated if isinstance(said, str) and said), "python")
+    if not language.startswith(("python", "ipython")):
+        raise BadInput(
+            f"{path.name} runs on a kernel for {language}, and boxes run Python only; grade it with `nbgrader "
+            "autograde`, on a machine that you can spare"
+        )

@@ -27,7 +27,7 @@ _HEADINGS = {
 }
 
 
-def graded_notebook(master: MasterNotebook, repaired: Repaired, ran: Ran) -> dict[str, Any]:
+def graded_notebook(repaired: Repaired, ran: Ran) -> dict[str, Any]:
     """The notebook as it is written: what its cells put out, made safe to look at."""
     shown = dict(ran.outputs)
     for place, lost in ran.lost.items():

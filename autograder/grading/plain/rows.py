@@ -5,14 +5,18 @@ grading writes into those of its submissions.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from nbgrader.api import Gradebook
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from autograder.course.address import url_of
+from autograder.course.course import Course
 from autograder.gradebook import models
+from autograder.gradebook.deadlines.plugin import plugin_of
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.gradebook.models import of_submissions
 from autograder.gradebook.record import Record
@@ -37,61 +41,29 @@ def read_notebooks(session: Session, assignment: str) -> dict[str, NotebookRows]
     """The notebooks of an assignment, by their names; nothing where the gradebook does not know it."""
     found = {}
     for notebook in session.scalars(select(models.Notebook).where(models.Notebook.assignment.has(name=assignment))):
-        cells = list(_cells(session, notebook.id))
+        cells = list(_cells(notebook))
         rows = LessonRows.load(session, notebook.assignment_id, notebook.id, cells)
         found[notebook.name] = NotebookRows(rows, {cell.name: cell for cell in cells})
     return found
 
 
-def _cells(session: Session, notebook: str) -> Iterator[GradedCell]:
-    kinds: defaultdict[str, set[str]] = defaultdict(set)
-    points: dict[str, float] = {}
-    cell, with_points, task = models.BaseCell, models.GradeCell.__table__, models.TaskCell.__table__
-    rows = session.execute(
-        select(cell.name, cell.type, func.coalesce(with_points.c.max_score, task.c.max_score).label("points"))
-        .outerjoin(with_points, with_points.c.id == cell.id)
-        .outerjoin(task, task.c.id == cell.id)
-        .where(cell.notebook_id == notebook)
+def _cells(notebook: Any) -> Iterator[GradedCell]:
+    points = {one.name: one.max_score for one in (*notebook.task_cells, *notebook.grade_cells)}
+    graded, solutions, tasks = (
+        {one.name for one in cells} for cells in (notebook.grade_cells, notebook.solution_cells, notebook.task_cells)
     )
-    for row in rows:
-        kinds[row.name].add(row.type)
-        if row.points is not None:
-            points[row.name] = row.points
-    for row in session.scalars(select(models.SourceCell).where(models.SourceCell.notebook_id == notebook)):
-        kind = kinds[row.name]
+    for row in notebook.source_cells:
         yield GradedCell(
             name=row.name,
             kind=row.cell_type,
-            grade="GradeCell" in kind,
-            solution="SolutionCell" in kind,
-            task="TaskCell" in kind,
+            grade=row.name in graded,
+            solution=row.name in solutions,
+            task=row.name in tasks,
             locked=bool(row.locked),
-            points=points.get(row.name, 0.0),
+            points=points.get(row.name) or 0.0,
             source=row.source or "",
             checksum=row.checksum or "",
         )
-
-
-def overwritten(session: Session, assignment: str, records: Mapping[str, Record]) -> set[str]:
-    """The students whose automatic scores in nbgrader's tables are not those that were recorded."""
-    notebook, grade = models.Notebook.name.label("notebook"), models.Grade
-    rows = session.execute(
-        of_submissions(
-            assignment, models.SubmittedAssignment.student_id, notebook, models.BaseCell.name, grade.auto_score
-        )
-        .join(grade, grade.notebook_id == models.SubmittedNotebook.id)
-        .join(models.BaseCell, models.BaseCell.id == grade.cell_id)
-        .where(models.BaseCell.type == "GradeCell")
-    )
-    there: defaultdict[str, dict[str, float | None]] = defaultdict(dict)
-    for row in rows:
-        there[row.student_id][f"{row.notebook}.{row.name}"] = row.auto_score
-    missing = object()
-    return {
-        student
-        for student, record in records.items()
-        if not record.void and any(there[student].get(one.exercise, missing) != one.points for one in record.exercises)
-    }
 
 
 def penalties(session: Session, assignment: str) -> dict[str, dict[str, float]]:
@@ -103,6 +75,26 @@ def penalties(session: Session, assignment: str) -> dict[str, dict[str, float]]:
     for row in rows:
         found[row.student_id][row.name] = row.penalty or 0.0
     return found
+
+
+def write_penalties(course: Course, assignment: str, students: Collection[str]) -> None:
+    """Write what being late costs these students, whose submissions have been recorded, as `nbgrader autograde` does:
+    what nbgrader's plugin says, by nbgrader's own due date.
+
+    Raises:
+        BadInput: the course's plugin cannot be used; the grades are recorded, without its penalties.
+    """
+    plugin = plugin_of(course)
+    with Gradebook(url_of(course.gradebook), course.course_id or "default_course") as gradebook:
+        if gradebook.find_assignment(assignment).duedate is None:
+            return
+        for student in students:
+            submission = gradebook.find_submission(assignment, student)
+            late = submission.total_seconds_late
+            for notebook in submission.notebooks:
+                lost = plugin(student, notebook.score, late) if late > 0 else 0.0
+                notebook.late_submission_penalty = min(max(lost, 0.0), notebook.score)
+        gradebook.db.commit()
 
 
 def save(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course.course import Course
@@ -11,19 +10,6 @@ from autograder.gradebook.record import ExerciseRecord
 from autograder.grading.plain.submission import SubmissionGrader
 from autograder.grading.task import Task
 from autograder.words import count
-
-
-@dataclass(frozen=True)
-class Tried:
-    """How the solution came out.
-
-    Attributes:
-        lines: for the instructor.
-        doubts: what the sandbox has refused to it, by the tests that it failed for it.
-    """
-
-    lines: tuple[str, ...]
-    doubts: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def find_solution(course: Course, name: str, given: Path | None) -> Path:
@@ -45,30 +31,27 @@ def find_solution(course: Course, name: str, given: Path | None) -> Path:
     return folder
 
 
-def try_solution(grader: SubmissionGrader, folder: Path) -> Tried:
-    """Run the solution in a box, as a submission; nothing is written."""
-    assignment = grader.assignment
-    if not any((folder / f"{one.name}.ipynb").is_file() for one in assignment.notebooks):
-        return Tried(
-            (f"no solution to try the tests on: no notebook of {assignment.name} in {folder}; see --solution",)
-        )
+def try_solution(grader: SubmissionGrader, folder: Path) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """Run the solution in a box, as a submission; nothing is written.
+
+    Returns:
+        Lines for the instructor; and what the sandbox has refused to it, by the tests that it failed for it.
+    """
+    name, notebooks = grader.assignment.name, grader.assignment.notebooks
+    if not any((folder / f"{one.name}.ipynb").is_file() for one in notebooks):
+        return [f"no solution to try the tests on: no notebook of {name} in {folder}; see --solution"], {}
     seen = grader.judge(Task("solution", folder.resolve(), "", (), frozenset()))
     answers = [cell for one in seen for cell in one.answers]
     if answers and all(cell.origin != "student" for cell in answers):
-        return Tried((f"no solution to try the tests on: {folder} has no answers; see --solution",))
-    short = [
-        (one, refused)
-        for notebook in seen
-        for one, refused in zip(notebook.exercises, notebook.refused or [()] * len(notebook.exercises), strict=True)
-        if one.points is None or one.points < one.max_points
-    ]
+        return [f"no solution to try the tests on: {folder} has no answers; see --solution"], {}
+    verdicts = [one for notebook in seen for one in notebook.exercises]
+    short = [one for one in verdicts if one.points is None or one.points < one.max_points]
     if not short:
-        return Tried((f"the course's own solution gets full marks here ({folder})",))
-    lines = [
-        f"the course's own solution ({folder}) does not get full marks here; what these tests say is in doubt:",
-        *(_line(one) for one, _ in short),
-    ]
-    return Tried(tuple(lines), {one.exercise: refused for one, refused in short if refused})
+        return [f"the course's own solution gets full marks here ({folder})"], {}
+    doubt = f"the course's own solution ({folder}) does not get full marks here; what these tests say is in doubt:"
+    refused = {exercise: what for notebook in seen for exercise, what in notebook.refused.items() if what}
+    doubts = {one.exercise: refused[one.exercise] for one in short if one.exercise in refused}
+    return [doubt, *map(_line, short)], doubts
 
 
 def _line(one: ExerciseRecord) -> str:

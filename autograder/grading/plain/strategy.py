@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,18 +17,15 @@ from autograder.box.confinement.levels import Level
 from autograder.box.fork_server.client import ForkServer
 from autograder.box.fork_server.root import BoxRoot
 from autograder.gradebook import store
-from autograder.gradebook.record import Change, Conditions, Record
+from autograder.gradebook.record import Change, Conditions, ExerciseRecord, Record
 from autograder.gradebook.session import GradebookSession
 from autograder.grading.plain import files, rows
 from autograder.grading.plain.assignment import PlainAssignment
-from autograder.grading.plain.conditions import conditions_of
-from autograder.grading.plain.late import write_penalties
 from autograder.grading.plain.pages import feedback_page, problem_of
 from autograder.grading.plain.solution import try_solution
-from autograder.grading.plain.submission import JudgedNotebook, SubmissionGrader, unread
+from autograder.grading.plain.submission import JudgedNotebook, SubmissionGrader, unscored
 from autograder.grading.plan import OTHER_CHECKS
 from autograder.grading.publish import write_graded
-from autograder.grading.recording import make_record
 from autograder.grading.strategy import Strategy, Tell
 from autograder.grading.task import Finished, Task
 from course_lib.judging.observation import Outcome
@@ -47,7 +43,6 @@ class PlainStrategy(Strategy):
 
     Attributes:
         assignment: the assignment.
-        course_files: what every submission gets beside its notebooks, by path.
         doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
     """
 
@@ -61,7 +56,6 @@ class PlainStrategy(Strategy):
     def __init__(
         self,
         assignment: PlainAssignment,
-        course_files: Mapping[str, Path],
         solution: Path | None = None,
         doubts: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
@@ -69,13 +63,11 @@ class PlainStrategy(Strategy):
 
         Args:
             assignment: the assignment.
-            course_files: what every submission gets beside its notebooks, by path.
             solution: the folder of the course's own solution; None where it has been run already.
             doubts: what came of that.
         """
         super().__init__(assignment.course, assignment.name, assignment.limits, assignment.feedback)
         self.assignment = assignment
-        self.course_files = course_files
         self.doubts = doubts
         self.notebooks = {f"/{notebook.name}": notebook.name for notebook in assignment.notebooks}
         self._rows = {notebook.name: notebook.rows for notebook in assignment.notebooks}
@@ -84,21 +76,15 @@ class PlainStrategy(Strategy):
 
     # --- what is to be done
 
-    @cached_property
+    @property
     def conditions(self) -> Conditions:
         """What its grades depend on, besides submissions and exercises."""
-        return conditions_of(self.assignment, self.course_files)
+        return self.assignment.conditions
 
     @property
     def exercises(self) -> frozenset[str]:
         """The ids of all that is judged in it."""
-        return frozenset(
-            notebook.exercise(test.name) for notebook in self.assignment.notebooks for test in notebook.tests
-        )
-
-    def overwritten(self, session: Session, counted: Mapping[str, Record]) -> set[str]:
-        """The students whose automatic scores in nbgrader's tables do not follow from these records."""
-        return rows.overwritten(session, self.name, counted)
+        return frozenset(one.exercise(test.name) for one in self.assignment.notebooks for test in one.tests)
 
     # --- how it is run and judged
 
@@ -110,9 +96,8 @@ class PlainStrategy(Strategy):
         """Run the course's own solution."""
         if self._solution is None:
             return
-        tried = try_solution(self._grader(fork_server, 0), self._solution)
-        tell("\n".join(tried.lines))
-        self.doubts = tried.doubts
+        lines, self.doubts = try_solution(self._grader(fork_server, 0), self._solution)
+        tell("\n".join(lines))
 
     def begin(self, fork_server: ForkServer, channel: int) -> Callable[[Task], Finished]:
         """What a worker does with each task."""
@@ -120,36 +105,28 @@ class PlainStrategy(Strategy):
         return lambda task: self._grade(task, grader.judge(task))
 
     def _grader(self, fork_server: ForkServer, channel: int) -> SubmissionGrader:
-        return SubmissionGrader(self.assignment, self.course_files, fork_server, channel, self.doubts)
+        return SubmissionGrader(self.assignment, fork_server, channel, self.doubts)
 
     def _grade(self, task: Task, judged: list[JudgedNotebook]) -> Finished:
         read = [one.submission for one in judged if one.submission is not None]
-        notebooks = {one.master.name: one.graded for one in judged if one.graded is not None}
-        record = make_record(
-            task,
-            self.name,
-            self.conditions,
-            tuple(exercise for one in judged for exercise in one.exercises),
+        notebooks = {one.name: one.graded for one in judged if one.graded is not None}
+        record = replace(
+            self.make_record(
+                task,
+                tuple(exercise for one in judged for exercise in one.exercises),
+                "\n".join(f"{one.name}.ipynb: {one.problem}" for one in judged if one.problem),
+                [remark for one in judged for remark in one.remarks],
+            ),
             notebook=hashlib.sha256("".join(one.digest for one in read).encode()).hexdigest() if read else "",
             handed_in=next((one.timestamp for one in read), ""),
-            repairs=tuple(f"{one.master.name}.ipynb: {repair}" for one in judged for repair in one.repairs),
-            problem="\n".join(f"{one.master.name}.ipynb: {one.problem}" for one in judged if one.problem),
-            remarks=[remark for one in judged for remark in one.remarks],
+            repairs=tuple(f"{one.name}.ipynb: {repair}" for one in judged for repair in one.repairs),
         )
         written = write_graded(self, record, notebooks)
         return Finished(task, replace(record, files=written), notebooks, any(one.starved for one in judged))
 
-    def give_up(self, task: Task, problem: str) -> Finished:
-        """What comes of a submission over which the grader itself has failed."""
-        judged = [unread(notebook, problem, Outcome.UNGRADED) for notebook in self.assignment.notebooks]
-        exercises = tuple(exercise for one in judged for exercise in one.exercises)
-        return Finished(task, make_record(task, self.name, self.conditions, exercises, problem=problem))
-
-    def pass_over(self, student: str, why: str) -> Record:
-        """The record of a submission that is not looked at."""
-        verdicts = [unread(notebook, "").exercises for notebook in self.assignment.notebooks]
-        exercises = tuple(replace(one, fingerprint="") for notebook in verdicts for one in notebook)
-        return Record(student, self.name, "", "", "", 0, self.conditions, exercises, problem=why)
+    def make_unscored(self, task: Task, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
+        """The records of all its tests, without a score."""
+        return tuple(one for notebook in self.assignment.notebooks for one in unscored(notebook, outcome, problem))
 
     # --- how it is recorded
 
@@ -176,7 +153,7 @@ class PlainStrategy(Strategy):
         """Write one graded submission."""
         record = finished.record
         if finished.notebooks:
-            files.copy_course_files(self.course_files, self.course.autograded / record.student / self.name)
+            files.copy_course_files(self.assignment.course_files, self.course.autograded / record.student / self.name)
         names = [name for name in self.notebooks.values() if name not in finished.notebooks]
         problems = {name: problem_of(record, name) for name in names}
         with self.book.begin() as session:
@@ -185,7 +162,7 @@ class PlainStrategy(Strategy):
 
     def conclude(self, students: Collection[str]) -> None:
         """Write what being late costs."""
-        write_penalties(self.course, self.name, students)
+        rows.write_penalties(self.course, self.name, students)
 
     # --- what people see
 

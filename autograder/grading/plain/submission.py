@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from autograder.grading.plain.pages import graded_notebook
 from autograder.grading.plain.refusals import refusals
 from autograder.grading.plain.repairing import answers_in, put_back
 from autograder.grading.plain.running import Ran, run_cells
-from autograder.grading.recording import stable
+from autograder.grading.strategy import stable
 from autograder.grading.task import Task
 from autograder.intake.submission import Submission, read_submission
 from autograder.repair.cells import Cell, CellKind, Repaired
@@ -34,10 +34,10 @@ class JudgedNotebook:
     """A notebook of a submission, judged.
 
     Attributes:
-        master: as it was released.
+        name: of the notebook.
         exercises: the verdicts on its tests, in the release's order.
         problem: why it could not be read; then all that follows is empty.
-        refused: for each of the verdicts, what the sandbox has refused to the test, and to what is no test before it.
+        refused: what the sandbox has refused to each test, and to what is no test before it, by exercise.
         submission: as it was read.
         answers: its cells for answers.
         graded: as it is written, in nbformat 4.5.
@@ -46,10 +46,10 @@ class JudgedNotebook:
         starved: whether a box was stopped for taking too long while the machine was busy.
     """
 
-    master: MasterNotebook
+    name: str
     exercises: tuple[ExerciseRecord, ...]
     problem: str = ""
-    refused: tuple[tuple[str, ...], ...] = ()
+    refused: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     submission: Submission | None = None
     answers: tuple[Cell, ...] = ()
     graded: Mapping[str, Any] | None = None
@@ -64,14 +64,12 @@ class SubmissionGrader:
 
     Attributes:
         assignment: the assignment.
-        course_files: what every submission gets beside its notebooks.
         fork_server: where boxes come from.
         channel: of the fork server, that of this worker.
         doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
     """
 
     assignment: PlainAssignment
-    course_files: Mapping[str, Path]
     fork_server: ForkServer
     channel: int
     doubts: Mapping[str, tuple[str, ...]]
@@ -84,7 +82,8 @@ class SubmissionGrader:
                 try:
                     submission, repaired = self._read(master, task)
                 except Unreadable as problem:
-                    seen.append(unread(master, problem.reason))
+                    exercises = unscored(master, Outcome.UNREADABLE, problem.reason)
+                    seen.append(JudgedNotebook(master.name, exercises, problem.reason))
                     continue
                 is_first = not any(one.submission for one in seen)
                 left_out = self._lay_out(task, Path(folder)) if is_first else []
@@ -92,12 +91,12 @@ class SubmissionGrader:
                 exercises, refused = self._judge(task, master, repaired, ran)
                 seen.append(
                     JudgedNotebook(
-                        master,
+                        master.name,
                         exercises,
                         refused=refused,
                         submission=submission,
                         answers=tuple(cell for cell in repaired.cells if cell.kind is CellKind.ANSWER),
-                        graded=graded_notebook(master, repaired, ran),
+                        graded=graded_notebook(repaired, ran),
                         repairs=repaired.repairs,
                         remarks=(*left_out, *_remarks(master, repaired, ran)),
                         starved=ran.starved,
@@ -117,9 +116,9 @@ class SubmissionGrader:
 
     def _lay_out(self, task: Task, folder: Path) -> list[str]:
         """Gather the files that lie beside the notebooks; what had to be left out."""
-        course, name = self.assignment.course, self.assignment.name
-        left_out = files.copy_student_files(course, task.folder, folder, self.assignment.limits)
-        files.copy_course_files(self.course_files, folder, files.exclude_overwriting(course, name))
+        one = self.assignment
+        left_out = files.copy_student_files(one.course, task.folder, folder, one.limits)
+        files.copy_course_files(one.course_files, folder, files.exclude_overwriting(one.course, one.name))
         return left_out
 
     def _run(self, task: Task, number: int, repaired: Repaired, folder: Path) -> Ran:
@@ -138,33 +137,29 @@ class SubmissionGrader:
 
     def _judge(
         self, task: Task, master: MasterNotebook, repaired: Repaired, ran: Ran
-    ) -> tuple[tuple[ExerciseRecord, ...], tuple[tuple[str, ...], ...]]:
-        """The verdicts on a notebook's test cells, in the release's order; for each, what was refused to it, and to
-        what is no test before it.
-        """
+    ) -> tuple[tuple[ExerciseRecord, ...], dict[str, tuple[str, ...]]]:
+        """The verdicts on a notebook's test cells, in the release's order; and `JudgedNotebook.refused`."""
         assignment, level = self.assignment, self.fork_server.level.name
         folder = assignment.course.autograded / task.student / assignment.name
         refused = {place: refusals(result, folder) for place, result in sorted(ran.results.items())}
         tests = {cell.exercise: place for place, cell in enumerate(repaired.cells) if cell.kind is CellKind.CHECK}
-        verdicts, until = [], []
+        verdicts, until = [], {}
         for test in master.tests:
-            place = tests[master.exercise(test.name)]
+            name = master.exercise(test.name)
+            place = tests[name]
             ended = ran.results.get(place) or ran.lost.get(place) or ran.unreached
-            before = [n for n in refused if n < place and n not in tests.values()]
-            needed = [
-                one for n in (*before, place) if n == place or not ran.results[n].ok for one in refused.get(n, ())
-            ]
-            needed += self.doubts.get(master.exercise(test.name), ())
-            verdicts.append(_record(master, test, judge(test, ended, assignment.ignored_stderr, needed), level))
-            until.append(tuple(one for n in (*before, place) for one in refused.get(n, ())))
-        return tuple(verdicts), tuple(until)
+            above = [n for n in refused if n == place or (n < place and n not in tests.values())]
+            needed = [one for n in above if n == place or not ran.results[n].ok for one in refused[n]]
+            judged = judge(test, ended, assignment.ignored_stderr, [*needed, *self.doubts.get(name, ())])
+            verdicts.append(_record(master, test, judged, level))
+            until[name] = tuple(one for n in above for one in refused[n])
+        return tuple(verdicts), until
 
 
-def unread(master: MasterNotebook, problem: str, outcome: Outcome = Outcome.UNREADABLE) -> JudgedNotebook:
-    """A notebook without a score, and why."""
+def unscored(master: MasterNotebook, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
+    """The verdicts on a notebook's tests without a score, and why."""
     note = problem if outcome is Outcome.UNREADABLE else ""
-    verdicts = tuple(_record(master, test, Judged(outcome, None, note), "") for test in master.tests)
-    return JudgedNotebook(master, verdicts, problem)
+    return tuple(_record(master, test, Judged(outcome, None, note), "") for test in master.tests)
 
 
 def _record(master: MasterNotebook, test: MasterCell, judged: Judged, level: str) -> ExerciseRecord:

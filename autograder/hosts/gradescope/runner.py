@@ -29,9 +29,9 @@ from autograder.gradebook.changes.adjustments import adjusted
 from autograder.grading.assignment import Assignment
 from autograder.grading.exercise_strategy import ExerciseStrategy
 from autograder.grading.plan import FIRST
+from autograder.grading.publish import write_whole
 from autograder.grading.task import Task
 from autograder.grading.workers import grade_in_parallel
-from autograder.grading.writing import write_whole
 from autograder.hosts.gradescope.results import Json, results_of
 
 WEAKEST = Level.L2

@@ -12,7 +12,7 @@ import pytest
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading.assignment import _GRADING, Assignment
-from autograder.grading.digests.versions import code_of
+from autograder.grading.digests.sources import code_of
 from autograder.limits import Allowance
 from course_lib import exercises
 from course_lib.judging import ready_made

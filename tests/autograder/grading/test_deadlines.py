@@ -14,7 +14,7 @@ from autograder.gradebook.grades import read_grades
 from autograder.gradebook.results import ClassResult
 from autograder.grading import assignment, exercise_strategy
 from autograder.grading.batch import grade_assignment
-from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, why
+from tests.autograder.small_class import BY_NAME, LESSON, MOST, by_student, hand_in, make_course, page, why
 
 LINEAR = f'[late]\npolicy = "linear"\nper_day = 10\n[lessons.{LESSON}]\ndue = '
 DUE, LATER = "2026-11-20T18:00:00+01:00\n", "2026-11-21T18:00:00+01:00\n"
@@ -46,10 +46,6 @@ def with_terms(course: Course, terms: str) -> Course:
 
 def regrade(course: Course, terms: str, **more: bool) -> ClassResult:
     return grade_assignment(with_terms(course, terms), LESSON, **more)
-
-
-def page(course: Course, student: str) -> str:
-    return (course.feedback / student / LESSON / f"{LESSON}.html").read_text()
 
 
 def nbgrader_s(course: Course) -> dict[str, float]:

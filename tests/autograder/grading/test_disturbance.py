@@ -107,58 +107,49 @@ def test_later_exercises_keep_their_points(fork_server: ForkServer, case: str) -
     assert change in graded.notices[1]
 
 
+HELPED = "def dot_product_scores(q, k):\n    return helper(q, k)"
+HELPER = Cell(CellKind.CODE, "torch.eye = None\nhelper = lambda a, b: a @ b")
+NO_MATMUL = Cell(CellKind.CODE, "torch.Tensor.__matmul__ = torch.Tensor.matmul = None")
+TWO = [
+    *answer("attention.scores", f"{SCORES}\nmath = 3"),
+    *answer("attention.scale", f"{SCALE}\ntorch.eye = torch.ones"),
+    *answer("attention.output", OUTPUT),
+]
+OTHERS = {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
+FAILS = {"attention.contextual_embedding": 0}
+
+
 @pytest.mark.parametrize(
-    "cell", ["import builtins\ndel builtins.len", "torch.nn.Module = None\nimport os\nos.write = None"]
+    ("cells", "wanted"),
+    [
+        (notebook("import builtins\ndel builtins.len"), FAILS | OTHERS),
+        (notebook("torch.nn.Module = None\nimport os\nos.write = None"), FAILS | OTHERS),
+        ([IMPORTS, NO_MATMUL, *notebook("")[1:]], {"attention.contextual_embedding": 2} | OTHERS),
+        ([IMPORTS, *TWO], OTHERS),
+        ([IMPORTS, HELPER, *answer("attention.scores", HELPED)], {"attention.scores": 0}),
+    ],
+    ids=["ends its box", "breaks its box", "of no exercise", "two, each for the others", "defines what is needed"],
 )
-def test_a_cell_that_breaks_its_box_costs_itself(fork_server: ForkServer, cell: str) -> None:
-    got = points(grade(fork_server, notebook(cell)))
-    assert got.pop("attention.contextual_embedding") == 0
-    assert got == {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
+def test_what_a_disturbing_cell_costs(fork_server: ForkServer, cells: list[Cell], wanted: dict[str, float]) -> None:
+    assert points(grade(fork_server, cells)) == wanted
 
 
-def test_a_cell_of_no_exercise_is_left_out_for_all(fork_server: ForkServer) -> None:
-    cells = notebook("")
-    cells.insert(1, Cell(CellKind.CODE, "torch.Tensor.__matmul__ = torch.Tensor.matmul = None"))
-    assert all(verdict.passed for verdict in grade(fork_server, cells).verdicts.values())
-
-
-def test_two_cells_that_disturb_are_both_left_out_each_for_the_others(fork_server: ForkServer) -> None:
-    cells = [
-        IMPORTS,
-        *answer("attention.scores", f"{SCORES}\nmath = 3"),
-        *answer("attention.scale", f"{SCALE}\ntorch.eye = torch.ones"),
-        *answer("attention.output", OUTPUT),
-    ]
-    assert points(grade(fork_server, cells)) == {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
-
-
-def test_an_exercise_pays_for_what_its_own_cell_changes(fork_server: ForkServer) -> None:
-    graded = grade(fork_server, [IMPORTS, *answer("attention.scale", f"{SCALE}\nmath = 3")])
-    assert points(graded) == {"attention.scale": 0}
-    assert graded.notices == {}
-
-
-def test_a_wrong_answer_stays_wrong_and_nobody_is_blamed(fork_server: ForkServer) -> None:
-    cells = [IMPORTS, Cell(CellKind.CODE, "max = 3"), *answer("attention.scale", "scale_scores = lambda s, d: s")]
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [IMPORTS, *answer("attention.scale", f"{SCALE}\nmath = 3")],
+        [IMPORTS, Cell(CellKind.CODE, "max = 3"), *answer("attention.scale", "scale_scores = lambda s, d: s")],
+    ],
+    ids=["its own cell", "a wrong answer"],
+)
+def test_nobody_is_blamed_for_an_exercise_s_own_doing(fork_server: ForkServer, cells: list[Cell]) -> None:
     graded = grade(fork_server, cells)
-    assert points(graded) == {"attention.scale": 0}
-    assert graded.verdicts["attention.scale"].misconception is not None
-    assert graded.notices == {}
-
-
-def test_no_points_without_a_right_answer_that_a_disturbing_cell_defines(fork_server: ForkServer) -> None:
-    cells = [
-        IMPORTS,
-        Cell(CellKind.CODE, "torch.eye = None\nhelper = lambda a, b: a @ b"),
-        *answer("attention.scores", "def dot_product_scores(q, k):\n    return helper(q, k)"),
-    ]
-    assert points(grade(fork_server, cells)) == {"attention.scores": 0}
+    assert (points(graded), graded.notices) == ({"attention.scale": 0}, {})
 
 
 @pytest.mark.parametrize(
     "harmless",
     [
-        "torch.manual_seed(0)\nimport numpy\nnumpy.random.seed(1)",
         "import torch.nn.functional as F\nimport torch.utils.data, torch.optim\nlayer = torch.nn.Linear(2, 2)",
         "optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)\noptimizer.step()",
         "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
@@ -193,7 +184,6 @@ ATTENTION = (
         "torch.inference_mode().__enter__()",
         "torch.set_grad_enabled(False)",
         "torch.manual_seed(7)\nimport random, numpy\nrandom.seed(1)\nnumpy.random.seed(1)",
-        "torch.use_deterministic_algorithms(True)",
         "torch.autograd.set_detect_anomaly(True)",
     ],
 )

@@ -31,10 +31,6 @@ RIGHT_SCORES = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1
 RIGHT_SCALE = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5"
 
 
-def public_key(exercise: Exercise) -> AnswerKey:
-    return AnswerKey(exercise, PUBLIC_SEED)
-
-
 class Hang(BaseException):
     """Stands for code that never returns."""
 
@@ -92,6 +88,13 @@ def code(source: str, *tags: str) -> Cell:
     return Cell(CellKind.CODE, source, tags=tags)
 
 
+def grade_in(cells: list[Cell], open_box: Any, seconds: float = 60.0, **options: bool) -> Graded:
+    def key_for(exercise: Exercise) -> AnswerKey:
+        return AnswerKey(exercise, PUBLIC_SEED)
+
+    return grade_notebook(cells, exercises.COURSE, open_box, key_for, Limits(submission_seconds=seconds), **options)
+
+
 def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0, **options: bool) -> Graded:
     log = [] if log is None else log
 
@@ -100,10 +103,7 @@ def grade(cells: list[Cell], log: list[str] | None = None, seconds: float = 60.0
         log.append("open")
         yield DictionaryBox(log)
 
-    def key_for(exercise: Exercise) -> AnswerKey:
-        return AnswerKey(exercise, PUBLIC_SEED)
-
-    return grade_notebook(cells, exercises.COURSE, open_box, key_for, Limits(submission_seconds=seconds), **options)
+    return grade_in(cells, open_box, seconds, **options)
 
 
 def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
@@ -213,27 +213,6 @@ def test_a_name_that_is_never_defined_and_a_stub() -> None:
     assert outcomes(graded) == {SCORES: ("never_defined", 0), SCALE: ("not_attempted", 0)}
 
 
-def test_a_forbidden_name_breaks_a_rule_without_a_call() -> None:
-    log: list[str] = []
-    source = "def attention_weights(scaled):\n    return scaled.softmax(-1)"
-    graded = grade(answer("attention.weights", source), log)
-    assert outcomes(graded) == {"attention.weights": ("rule_broken", 0)}
-    assert (
-        "uses softmax, which this exercise asks you to write yourself (line 2:"
-        in graded.verdicts["attention.weights"].note
-    )
-    assert "visible attention_weights" not in log
-
-
-def test_a_forbidden_function_reached_by_a_detour_breaks_the_rule_as_well() -> None:
-    source = "import torch\ntools = {}\ntools['s'] = getattr(torch, 'soft' + 'max')\n"
-    source += "def attention_weights(scaled):\n    try:\n        return tools['s'](scaled, -1)\n"
-    source += "    except Exception:\n        return scaled.exp() / scaled.exp().sum(-1, keepdim=True)"
-    graded = grade(answer("attention.weights", source))
-    assert outcomes(graded) == {"attention.weights": ("rule_broken", 0)}
-    assert "uses softmax" in graded.verdicts["attention.weights"].note
-
-
 def test_a_first_try_with_a_forbidden_name_is_forgotten_once_the_answer_is_another() -> None:
     tried = code("import torch\ndef attention_weights(scaled):\n    return torch.softmax(scaled, -1)")
     mended = "def attention_weights(scaled):\n    powers = (scaled - scaled.amax(-1, keepdim=True)).exp()\n"
@@ -338,19 +317,21 @@ def test_a_demo_that_takes_too_long_costs_no_point(demos: list[str]) -> None:
     assert demos[0] in log
 
 
-def test_many_cells_that_end_their_box_still_leave_the_answers() -> None:
+@pytest.mark.parametrize(
+    ("hanging", "boxes", "outcome", "note"),
+    [
+        (20, 21, ("passed", 2), ""),
+        (60, 40, ("timed_out", 0), "More than 40 cells ended Python itself before this exercise was reached."),
+    ],
+)
+def test_many_cells_that_end_their_box_leave_the_answers_until_it_is_too_much(
+    hanging: int, boxes: int, outcome: tuple[str, float], note: str
+) -> None:
     log: list[str] = []
-    graded = grade([code(f"raise Hang  # {number}") for number in range(20)] + answer(SCORES, RIGHT_SCORES), log)
-    assert log.count("open") == 20 + 1
-    assert outcomes(graded) == {SCORES: ("passed", 2)}
-
-
-def test_a_submission_that_ends_every_box_is_stopped() -> None:
-    log: list[str] = []
-    graded = grade([code(f"raise Hang  # {number}") for number in range(60)] + answer(SCORES, RIGHT_SCORES), log)
-    assert log.count("open") == 40
-    assert outcomes(graded) == {SCORES: ("timed_out", 0)}
-    assert graded.verdicts[SCORES].note == "More than 40 cells ended Python itself before this exercise was reached."
+    graded = grade([code(f"raise Hang  # {number}") for number in range(hanging)] + answer(SCORES, RIGHT_SCORES), log)
+    assert log.count("open") == boxes
+    assert outcomes(graded) == {SCORES: outcome}
+    assert graded.verdicts[SCORES].note == note
 
 
 def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
@@ -364,9 +345,7 @@ def test_what_a_box_has_used_up_the_next_one_does_not_have() -> None:
         yield box
 
     cells = [code("raise Hang  # 1"), code("raise Hang  # 2"), code("raise Hang  # 3"), *answer(SCORES, RIGHT_SCORES)]
-    graded = grade_notebook(
-        cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits()
-    )
+    graded = grade_in(cells, open_box)
     assert left == [60.0, 35.0, 10.0]
     assert outcomes(graded) == {SCORES: ("timed_out", 0)}
 
@@ -382,9 +361,7 @@ def test_a_grade_says_whether_a_busy_machine_may_have_spoiled_it(starved: bool) 
         yield opened[-1]
 
     cells = [code("raise Hang"), *answer(SCORES, RIGHT_SCORES)]
-    graded = grade_notebook(
-        cells, exercises.COURSE, open_box, lambda exercise: AnswerKey(exercise, PUBLIC_SEED), Limits()
-    )
+    graded = grade_in(cells, open_box)
     assert len(opened) == 2
     assert graded.starved is starved
 
@@ -396,14 +373,9 @@ def test_without_time_nothing_is_run() -> None:
     assert "used up" in graded.verdicts[SCORES].note
 
 
-@pytest.fixture
-def scores_exercise() -> Exercise:
-    return exercises.find(SCORES)
-
-
-def test_hidden_inputs_follow_from_secret_exercise_and_slot(scores_exercise: Exercise) -> None:
+def test_hidden_inputs_follow_from_secret_exercise_and_slot() -> None:
     def inputs(secret: bytes, student: str) -> str:
-        return str([case.args for case in AnswerKeys(secret).key(scores_exercise, student).hidden])
+        return str([case.args for case in AnswerKeys(secret).key(exercises.find(SCORES), student).hidden])
 
     assert inputs(b"a" * 32, "ada") == inputs(b"a" * 32, "ada")
     assert inputs(b"a" * 32, "ada") != inputs(b"b" * 32, "ada")
@@ -417,17 +389,17 @@ def test_seeds_of_hidden_inputs_have_256_bits() -> None:
     assert 2**250 < max(seeds) < 2**256
 
 
-def test_the_keys_of_one_slot_are_kept_at_a_time(scores_exercise: Exercise) -> None:
+def test_the_keys_of_one_slot_are_kept_at_a_time() -> None:
     keys = AnswerKeys(b"a" * 32)
     students = [f"student {number}" for number in range(3 * SLOTS)]
     first = students[0]
     same = next(student for student in students[1:] if keys.slot(student) == keys.slot(first))
     other = next(student for student in students if keys.slot(student) != keys.slot(first))
-    kept = keys.key(scores_exercise, first)
-    assert keys.key(scores_exercise, same) is kept
+    kept = keys.key(exercises.find(SCORES), first)
+    assert keys.key(exercises.find(SCORES), same) is kept
     forgotten = weakref.ref(kept)
     del kept
-    keys.key(scores_exercise, other)
+    keys.key(exercises.find(SCORES), other)
     gc.collect()
     assert forgotten() is None
 
@@ -456,7 +428,9 @@ def test_a_broken_rule_is_found_in_one_box(own: str, value: str) -> None:
     log: list[str] = []
     graded = grade([code(own), *answer(WEIGHTS, f"def attention_weights(scaled):\n    return {value}")], log)
     assert outcomes(graded) == {WEIGHTS: ("rule_broken", 0)}
-    assert "softmax, which this exercise asks you to write yourself" in graded.verdicts[WEIGHTS].note
+    assert "uses softmax, which this exercise asks you to write yourself" in graded.verdicts[WEIGHTS].note
+    is_read_off = value.startswith(("torch.softmax", "s("))
+    assert ("visible attention_weights" in log) is not is_read_off
     assert graded.worth_a_look == {}
     assert log.count("open") == 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.writing import write_whole
+from autograder.grading.publish import write_whole
 
 
 def test_a_file_is_written_with_its_folders_and_told_by_digest_and_size(tmp_path: Path) -> None:

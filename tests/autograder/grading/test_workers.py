@@ -7,6 +7,7 @@ import functools
 import os
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,25 +41,40 @@ def course(tmp_path: Path) -> Course:
     return make_course(tmp_path)
 
 
-def test_a_worker_that_dies_leaves_only_its_own_submission_ungraded(
-    course: Course, monkeypatch: pytest.MonkeyPatch
+def raise_a_slip() -> None:
+    raise KeyError("a slip of ours")
+
+
+def hang() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("fail", "told"),
+    [
+        (lambda: os._exit(1), workers.DIED_TWICE),
+        (hang, workers.DIED_TWICE),
+        (raise_a_slip, "KeyError"),
+        (lambda: bytearray(workers.WORKER_MEMORY + (1 << 30)), "MemoryError"),
+    ],
+    ids=["dies", "hangs", "raises", "wants all memory"],
+)
+def test_a_worker_that_fails_leaves_only_its_own_submission_ungraded(
+    course: Course, monkeypatch: pytest.MonkeyPatch, fail: Callable[[], object], told: str
 ) -> None:
-    for number in range(6):
-        hand_in(course, f"student_{number}")
-
-    def grade_or_die(worker: Worker, task: Task) -> object:
-        if task.student == "student_2":
-            os._exit(1)
-        return worker.grade(task)
-
-    replace_grading(monkeypatch, grade_or_die)
+    for name in ("ada", "ben", "cleo"):
+        hand_in(course, name)
+    replace_grading(monkeypatch, lambda worker, task: fail() if task.student == "ben" else worker.grade(task))
+    monkeypatch.setattr(workers, "OWN_SECONDS", 4.0)
     graded = grade_assignment(course, LESSON, workers=2)
     results = by_student(graded)
     assert graded.left_ungraded
-    assert {result.outcome for result in results["student_2"].exercises} == {Outcome.UNGRADED}
-    assert results["student_2"].points is None
-    assert "twice" in results["student_2"].problem
-    assert [results[f"student_{number}"].points for number in (0, 1, 3, 4, 5)] == [17.0] * 5
+    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
+    assert results["ben"].points is None
+    assert told in results["ben"].problem
+    assert (results["ada"].points, results["cleo"].points) == (17, 17)
 
 
 @pytest.mark.parametrize("when", ["before its box", "in its box", "every time"])
@@ -99,40 +115,6 @@ def test_submissions_with_the_same_hidden_inputs_are_graded_one_after_another(co
     assert slots == sorted(slots)
 
 
-def test_an_error_of_the_grader_is_ungraded_and_told(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in(course, "ada")
-    hand_in(course, "ben")
-
-    def grade_or_fail(worker: Worker, task: Task) -> object:
-        if task.student == "ben":
-            raise KeyError("a slip of ours")
-        return worker.grade(task)
-
-    replace_grading(monkeypatch, grade_or_fail)
-    results = by_student(grade_assignment(course, LESSON))
-    assert results["ada"].points == 17
-    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
-    assert "KeyError" in results["ben"].problem
-
-
-def test_a_worker_that_hangs_is_ended_and_takes_nobody_with_it(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    hand_in(course, "ada")
-    hand_in(course, "ben")
-
-    def grade_or_hang(worker: Worker, task: Task) -> object:
-        if task.student == "ben":
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-            while True:
-                pass
-        return worker.grade(task)
-
-    replace_grading(monkeypatch, grade_or_hang)
-    monkeypatch.setattr(workers, "OWN_SECONDS", 4.0)
-    results = by_student(grade_assignment(course, LESSON, workers=2))
-    assert results["ada"].points == 17
-    assert {result.outcome for result in results["ben"].exercises} == {Outcome.UNGRADED}
-
-
 def test_a_worker_that_waits_for_ever_is_ended_as_well(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     hand_in(course, "ben")
     replace_grading(monkeypatch, lambda worker, task: time.sleep(1000))
@@ -169,18 +151,6 @@ def test_what_a_busy_machine_may_have_stopped_is_graded_a_second_time_alone_and_
     assert results["ada"].problem == ""
     remarks = dict(rows(course, "SELECT student, remarks FROM katze_submission"))
     assert {student for student, told in remarks.items() if workers.TRIED_AGAIN in told} == {"ada", "ben"}
-
-
-def test_a_worker_that_wants_all_memory_leaves_its_submission_ungraded(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in(course, "ada")
-
-    def grade_greedily(worker: Worker, task: Task) -> object:
-        return bytearray(workers.WORKER_MEMORY + (1 << 30))
-
-    replace_grading(monkeypatch, grade_greedily)
-    assert "MemoryError" in by_student(grade_assignment(course, LESSON))["ada"].problem
 
 
 def test_where_forking_is_unsafe_workers_are_threads_and_boxes_fresh_processes(

@@ -23,6 +23,7 @@ from autograder.grading.digests.fingerprints import (
 )
 from autograder.grading.digests.sources import files_of, of_files
 from course_lib import exercises
+from tests.autograder.small_class import ROOT
 from tests.autograder.small_lesson import released
 
 TOY = '''
@@ -107,13 +108,10 @@ def fingerprint(folder: Path, *changes: tuple[str, str]) -> dict[str, object]:
     ("old", "new"),
     [
         ("# a comment", "# another comment, and a longer one\n    # on two lines"),
-        ('"""Doubles."""', '"""Takes twice its argument."""'),
         ('    """Doubles."""\n', ""),
-        ("\n\ndef doubled", "\n\n\n\n\ndef doubled"),
         ('"""A toy exercise."""', '"""Another text."""'),
         ("FACTOR = 2.0", 'FACTOR = 2.0\n"""What doubling multiplies by."""'),
         ('statement="double(x): 2x"', 'statement="double(x): x + x"'),
-        ("points=2,", "points=2,  # each"),
         ('title="Doubling"', 'title="Twice"'),
         ("minutes=5", "minutes=50"),
     ],
@@ -125,14 +123,9 @@ def test_words_and_what_only_readers_see_do_not_count(tmp_path: Path, old: str, 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("return helper(x)", "return helper(x) + 0"),
         ("return x * FACTOR", "return FACTOR * x"),
         ("FACTOR = 2.0", "FACTOR = 2.5"),
-        ("torch.tensor([1.0, 2.0])", "torch.tensor([1.0, 2.5])"),
-        ("torch.tensor([1.0, 2.0])", "torch.tensor([1.0, 2.0], dtype=torch.float64)"),
         ('yield Case("one"', 'yield Case("uno"'),
-        ("kind.normal(3)", "kind.normal(4)"),
-        ("lambda x: 3 * x", "lambda x: 3.0 * x"),
         ("Your answer triples.", "Your answer takes it three times."),
         ('"tripled"', '"thrice"'),
         ("points=2", "points=3"),
@@ -140,24 +133,17 @@ def test_words_and_what_only_readers_see_do_not_count(tmp_path: Path, old: str, 
         ("correct=(", 'forbidden=(ReadyMade("mul", ("mul",)),),\n    correct=('),
         ("correct=(", 'withheld=("course_lib.attention",),\n    correct=('),
         ("reference=doubled", "reference=math.sqrt"),
-        ("reference=doubled", "reference=Net"),
     ],
 )
 def test_what_decides_a_grade_counts(tmp_path: Path, old: str, new: str) -> None:
     assert fingerprint(tmp_path, (old, new)) != fingerprint(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "same"),
-    [
-        ("return x + self.width", "return self.width + x", False),
-        ("width = 3", "width = 4", False),
-        ('"""Some net."""', '"""Another text."""', True),
-    ],
-)
-def test_a_class_counts_by_what_it_does(tmp_path: Path, old: str, new: str, same: bool) -> None:
+def test_a_class_counts_by_what_it_does(tmp_path: Path) -> None:
     net = ("reference=doubled", "reference=Net")
-    assert (fingerprint(tmp_path, net, (old, new)) == fingerprint(tmp_path, net)) is same
+    before = fingerprint(tmp_path, net)
+    assert fingerprint(tmp_path, net, ("width = 3", "width = 4")) != before != fingerprint(tmp_path)
+    assert fingerprint(tmp_path, net, ('"""Some net."""', '"""Another text."""')) == before
 
 
 @pytest.mark.parametrize(
@@ -235,14 +221,10 @@ def test_all_exercises_differ() -> None:
 def test_fingerprints_are_the_same_in_every_process() -> None:
     code = "from autograder.grading.digests.fingerprints import of_exercise; from course_lib import exercises; "
     code += "print([of_exercise(exercise) for exercise in exercises.of_lesson('01_attention')])"
-
-    def run(seed: str) -> str:
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        root = Path(__file__).parents[4]
-        done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=root, capture_output=True, check=True)
-        return done.stdout.decode()
-
-    assert run("1") == run("2")
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True, text=True)
+    assert done.stdout == f"{[of_exercise(exercise) for exercise in exercises.of_lesson('01_attention')]}\n"
 
 
 # --- code
@@ -318,27 +300,22 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_bytes_and_names_count_and_times_do_not(folder: Path) -> None:
-    before = of_submission(folder)
-    os.utime(folder / "01_small.ipynb", (1, 1))
-    assert of_submission(folder) == before
-    (folder / "01_small.ipynb").write_text("[]")
-    changed = of_submission(folder)
-    assert changed != before
-    (folder / "01_small.ipynb").rename(folder / "other.ipynb")
-    assert of_submission(folder) not in (before, changed)
-
-
-def test_everything_that_is_handed_in_counts(folder: Path) -> None:
+def test_all_names_and_bytes_count_and_times_do_not(folder: Path) -> None:
     seen = {of_submission(folder)}
-    (folder / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC")
-    seen.add(of_submission(folder))
-    (folder / "deep").mkdir()
-    (folder / "deep" / "file.txt").write_text("x")
-    seen.add(of_submission(folder))
-    (folder / "deep" / "file.txt").write_text("y")
-    seen.add(of_submission(folder))
-    assert len(seen) == 4
+    os.utime(folder / "01_small.ipynb", (1, 1))
+    assert of_submission(folder) in seen
+    deep = folder / "deep" / "file.txt"
+    for change in (
+        lambda: (folder / "timestamp.txt").write_text("2026-11-20 10:00:00 UTC"),
+        deep.parent.mkdir,
+        lambda: deep.write_text("x"),
+        lambda: deep.write_text("y"),
+        lambda: (folder / "01_small.ipynb").write_text("[]"),
+        lambda: (folder / "01_small.ipynb").rename(folder / "other.ipynb"),
+    ):
+        change()
+        assert of_submission(folder) not in seen
+        seen.add(of_submission(folder))
 
 
 def test_links_pipes_and_what_is_huge_are_not_read(
@@ -363,10 +340,3 @@ def test_a_submission_that_is_a_link_or_a_file_has_a_fingerprint(folder: Path, t
     file = tmp_path / "file"
     file.write_text("x")
     assert len({of_submission(link), of_submission(file), of_submission(folder)}) == 3
-
-
-def test_numbers_of_every_kind_are_told_apart(tmp_path: Path) -> None:
-    value = "FACTOR = {}"
-    kinds = ["2.0", "2", "True", "2j", "'2'", "b'2'", "None", "(2,)", "[2]", "{2: 2}", "float('nan')", "torch.float16"]
-    seen = {str(fingerprint(tmp_path, ("FACTOR = 2.0", value.format(kind)))) for kind in kinds}
-    assert len(seen) == len(kinds)

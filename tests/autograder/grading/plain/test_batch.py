@@ -1,6 +1,6 @@
 """A class of a plain course: nbgrader's own points, one verdict a test cell, and no zero for a mishap.
 
-Tests `late.py`, `plan.py`, `preview.py`, `publish.py`, `rows.py`, `running.py` and `submission.py` as well.
+Tests `plan.py`, `preview.py`, `publish.py`, `rows.py`, `running.py` and `submission.py` as well.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from tests.autograder.grading.plain.plain_course import (
     submitted,
     write,
 )
+from tests.autograder.small_class import by_student
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -46,10 +47,6 @@ WRONG = {
 ENDLESS = "def mean(values):\n    while values != [1, 3]: pass\n    return 2\n"
 STUCK = "def mean(values):\n    return sum(values) / len(values)\n\nwhile True: pass"
 EXITS = "import os\n\ndef double(x):\n    os._exit(3)\n"
-
-
-def by_student(run: ClassResult) -> dict[str, Record]:
-    return {record.student: record for record in run.submissions}
 
 
 def ended(record: Record) -> dict[str, tuple[Outcome, float | None]]:
@@ -103,6 +100,8 @@ def test_right_answers_pass_every_test(graded: tuple[Course, ClassResult]) -> No
     }
     assert (record.repairs, record.problem, record.remarks) == ((), "", ())
     assert (record.points, record.max_points) == (4, 4)
+    assert {one.student: one.total for one in read_grades(graded[0], [NAME])[NAME]}["wrong"] == 2.5
+    assert [one.problem for one in graded[1].refused] == ["the student id 'bad+name' holds +; rename its folder"]
 
 
 def test_a_test_s_own_message_is_told_and_a_value_is_partial_credit(graded: tuple[Course, ClassResult]) -> None:
@@ -175,11 +174,10 @@ def test_a_test_that_never_ends_costs_itself_alone(graded: tuple[Course, ClassRe
     assert told == ["first: cell N ended its box: it used more than N s of processor time (cell_seconds)"] * 2
 
 
-def test_what_a_cell_that_never_ends_has_defined_counts_as_in_a_kernel(graded: tuple[Course, ClassResult]) -> None:
+def test_what_a_lost_cell_has_defined_counts_and_python_that_ends_costs_the_test_that_ended_it(
+    graded: tuple[Course, ClassResult],
+) -> None:
     assert by_student(graded[1])["stuck"].points == 4
-
-
-def test_python_that_ends_costs_the_test_that_ended_it(graded: tuple[Course, ClassResult]) -> None:
     record = by_student(graded[1])["exits"]
     assert [outcome for outcome, _ in ended(record).values()] == [Outcome.PASSED] * 2 + [Outcome.DIED] * 2
     assert notes(record)["second.same"] == "It was stopped: Python itself ended (by os._exit, or in a crash)."
@@ -207,10 +205,6 @@ def test_a_renamed_notebook_is_found_and_the_course_s_files_replace_the_student_
     assert (folder / "data.txt").read_text() == "forty-two"
 
 
-def test_a_folder_that_is_no_student_id_is_passed_over_and_told(graded: tuple[Course, ClassResult]) -> None:
-    assert [one.problem for one in graded[1].refused] == ["the student id 'bad+name' holds +; rename its folder"]
-
-
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's own, of itself
 def test_points_and_comments_are_nbgrader_s_own(graded: tuple[Course, ClassResult], tmp_path: Path) -> None:
     """On whoever meets no mishap: nbgrader would give those who do a zero, or their tests their own points."""
@@ -235,12 +229,6 @@ def test_a_feedback_page_has_verdicts_and_no_hidden_test(graded: tuple[Course, C
     [test] = [one for one in written["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") == "same"]
     assert "[-7, 7, 30]" in test["source"]
     assert test["outputs"][0]["ename"] == "AssertionError"
-
-
-def test_other_commands_read_what_was_recorded(graded: tuple[Course, ClassResult]) -> None:
-    records = read_grades(graded[0], [NAME])[NAME]
-    assert {record.student: record.total for record in records}["wrong"] == 2.5
-    assert next(record for record in records if record.student == "right").max_total == 4
 
 
 def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
@@ -338,9 +326,6 @@ def test_nothing_is_written_where_there_is_nothing_to_grade(tmp_path: Path) -> N
     hand_in(course, "ada")
     with pytest.raises(BadInput, match="no assignment 'ps9' in .*; there are: hw"):
         grade_assignment(course, "ps9")
-    course.gradebook.unlink()
-    with pytest.raises(BadInput, match="there is no gradebook .* or run `nbgrader generate_assignment hw --force`"):
-        grade_assignment(course, NAME)
     assert not course.autograded.exists()
 
 
@@ -378,7 +363,9 @@ def test_a_lost_gradebook_is_made_again_by_what_is_said(tmp_path: Path) -> None:
         else:
             with create_engine(f"sqlite:///{course.gradebook}").begin() as connection:
                 connection.execute(text("DELETE FROM assignment"))
-        with pytest.raises(BadInput, match="`nbgrader generate_assignment hw --force`"):
+        with pytest.raises(
+            BadInput, match="there is no gradebook .*" * lost + "`nbgrader generate_assignment hw --force`"
+        ):
             grade_assignment(course, NAME)
         assert nbgrader_here(course.root).generate_assignment(NAME, force=True)["success"]
         assert by_student(grade_assignment(course, NAME))["ada"].points == 4

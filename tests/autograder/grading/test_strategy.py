@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.grading.recording import stable
+from autograder.grading.strategy import stable
 
 
 @pytest.mark.parametrize(
