@@ -1,6 +1,6 @@
-"""The pages that `solution` shows: each answer of `solutions/` with its reason, cut out while a release is built.
+"""The pages that `solution` shows: each answer of `solutions/`, cut out while a release is built.
 
-The reason is a markdown cell with the tag `reason`, right below its answer. It goes on to no notebook.
+The reason of one in code is a markdown cell with the tag `reason`, right below its answer. It goes on to no notebook.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ REASON = "reason"
 """Tag of the cells that say why an answer is as it is."""
 
 _ANSWER = "-answer"
+_WRITTEN = "-written"
 _MARKERS = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[ \t]*\n?", re.M)
 
 
@@ -47,3 +48,5 @@ def solved_pages(lesson: str, cells: Sequence[NotebookNode]) -> Iterator[tuple[s
             exercise = grade_id.removesuffix(_ANSWER).replace("-", ".", 1)
             code = _MARKERS.sub("", f"{cell.source}\n").rstrip()
             yield f"{exercise}.md", Solution(reason.strip(), code).page()
+        elif grade_id.endswith(_WRITTEN):
+            yield f"{grade_id.removesuffix(_WRITTEN).replace('-', '.', 1)}.md", f"{cell.source.strip()}\n"

@@ -187,7 +187,7 @@ def solution(exercise_id: str = "") -> HelpPanel | None:
     """The course's solution with its reason, once an answer has been checked, or when asked for a second time.
 
     Args:
-        exercise_id: such as "attention.scaled_dot_product".
+        exercise_id: such as "attention.scaled_dot_product"; of a question to answer in words, one good answer.
 
     Returns:
         The solution, which shows itself when it is the last value of a cell. None where it is not shown: the first
@@ -197,8 +197,11 @@ def solution(exercise_id: str = "") -> HelpPanel | None:
         print("There are no solutions here.")
         return None
     from course_lib.learner.asked import asked_for
-    from course_lib.learner.solutions import shown_solution
+    from course_lib.learner.current_catalogue import current_catalogue
+    from course_lib.learner.solutions import model_answer, shown_solution
 
+    if exercise_id in current_catalogue().all_written():
+        return model_answer(exercise_id)
     exercise = asked_for(exercise_id, "solution")
     return shown_solution(exercise) if exercise is not None else None
 

@@ -180,9 +180,7 @@ class Catalogue:
     def _unknown(self, name: str) -> UnknownName:
         """What to say to somebody who asks for an exercise by a name that is no exercise's id."""
         if name in self.all_written():
-            said = (
-                "is read by a person: it has no check, no hints and no solution here. Write your answer into its cell."
-            )
+            said = "is read by a person: it has no check and no hints. Write your answer into its cell."
             return UnknownName(f"{name} {said}", [name])
         known = self.all()
         if not known:

@@ -57,9 +57,17 @@ class LessonProgress:
         return sum(exercise.points for exercise in self.exercises)
 
     @property
-    def written(self) -> int:
-        """How many tasks more it has that a person reads."""
-        return len(current_catalogue().written_in(self.lesson))
+    def written(self) -> dict[str, bool]:
+        """Its questions to answer in words, and whether an answer to each was compared with the course's."""
+        return {
+            task: self.histories.get(task, History()).seen_solution
+            for task in current_catalogue().written_in(self.lesson)
+        }
+
+    @property
+    def open_tasks(self) -> list[str]:
+        """Those that have not been compared yet."""
+        return [task for task, compared in self.written.items() if not compared]
 
     @property
     def next(self) -> Exercise | None:
@@ -78,8 +86,8 @@ class LessonProgress:
     def sentence(self) -> str:
         """All of it in a line, as it stands at the end of every verdict."""
         if self.next is None:
-            done = "is complete" if not self.written else "has all its checks passed"
-            return f"{self.title} {done}: {_counts(self)}."
+            done = "is complete" if all(self.written.values()) else "has all its checks passed"
+            return " ".join([f"{self.title} {done}: {_counts(self)}.", *map(_compare, self.open_tasks)])
         return f"{self.title}: {_counts(self)}. Next: {self.next.title} ({self.next.id})."
 
 
@@ -105,6 +113,9 @@ class ProgressMap:
         for exercise in self.detailed.exercises:
             mark, state = _state(self.detailed.of(exercise))
             lines.append(f"    {mark} {exercise.id}: {exercise.title}{f' ({state})' if state else ''}")
+        lines += [
+            f"    {_MARKS[compared]} {task}: in your own words" for task, compared in self.detailed.written.items()
+        ]
         return "\n".join([*lines, *filter(None, ["", self._advice(), self.problem])])
 
     def html(self) -> str:
@@ -116,6 +127,7 @@ class ProgressMap:
             for lesson in self.lessons
         )
         items = "".join(self._item(exercise) for exercise in self.detailed.exercises)
+        items += "".join(_written_item(task, compared) for task, compared in self.detailed.written.items())
         said = "".join(
             f'<p class="katze-closing">{escape(told)}</p>' for told in (self._advice(), self.problem) if told
         )
@@ -141,7 +153,8 @@ class ProgressMap:
         if following is not None:
             return f"Next: {following.title}, in the section “{following.section}”."
         later = next((lesson for lesson in self.lessons if lesson.next is not None), None)
-        return f"Next: lesson {later.title}." if later is not None else "That was the whole course."
+        after = f"Next: lesson {later.title}." if later is not None else "That was the whole course."
+        return " ".join([*map(_compare, self.detailed.open_tasks), after])
 
     def __str__(self) -> str:
         return self.text()
@@ -201,8 +214,22 @@ def _named(lessons: tuple[LessonProgress, ...], name: str) -> LessonProgress:
 
 
 def _counts(lesson: LessonProgress) -> str:
-    more = f", plus {lesson.written} read by a person" if lesson.written else ""
+    written = lesson.written.values()
+    more = f", {sum(written)} of {len(written)} in your own words" if written else ""
     return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points{more}"
+
+
+def _written_item(task: str, compared: bool) -> str:
+    mark = f'<span class="katze-mark {"katze-passed" if compared else ""}" aria-hidden="true">{_MARKS[compared]}</span>'
+    return f"<li>{mark} In your own words <code>{escape(task)}</code></li>"
+
+
+def _compare(task: str) -> str:
+    """How a question that no check reads is finished alone."""
+    return f'Is {task} written? Then solution("{task}") shows an answer to compare it with.'
+
+
+_MARKS = {True: "✓", False: "○"}
 
 
 def _bar(lesson: LessonProgress) -> str:

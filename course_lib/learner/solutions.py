@@ -1,11 +1,13 @@
 """Solutions with their reasons, shown to whoever has tried, or asks twice.
 
 They are pages in the folder `solved`, which `katze release` writes, and stand nowhere else in the package: a course
-that turns solutions off (`c.Katze.solutions = False`) leaves the folder out.
+that turns solutions off (`c.Katze.solutions = False`) leaves the folder out. A question to answer in words has a page,
+too: an answer, and what earns its points.
 """
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,30 +67,78 @@ def shown_solution(exercise: Exercise) -> HelpPanel | None:
     """
     kept = progress_file()
     found, history = solution_of(exercise.id), kept.of(exercise.id)
-    if found is None and isinstance(exercise, RecordedExercise):
-        print("No solution is shown: this is the class edition of the course, which holds no solutions.")
-        return None
     if found is None:
-        why = f"has none for {exercise.id}" if any(SOLVED.glob("*.md")) else "has turned solutions off"
-        print(f"No solution is shown: this course {why}.")
+        _say_why_none(exercise.id, isinstance(exercise, RecordedExercise))
         return None
     if not history.attempted and not history.asked:
-        kept.note_asked(exercise.id)
         left = {hint.depth for hint in exercise.hints} - set(history.hints)
         advice = f'take a hint with hint("{exercise.id}"), or ' if left else ""
-        said = (
+        _decline(
+            exercise.id,
             f"You have not had an answer to {exercise.id} checked yet, and a solution teaches most after a try of "
-            f"your own: write one, {advice}ask again and it is shown."
+            f"your own: write one, {advice}ask again and it is shown.",
         )
-        print(textwrap.fill(said, TEXT_WIDTH))
         return None
     kept.note_solution(exercise.id)
     again = "" if history.passed else f"Now close it, and write {exercise.name} yourself: it is yours once you can."
-    paragraphs = tuple(" ".join(paragraph.split()) for paragraph in found.reason.split("\n\n") if paragraph)
     return HelpPanel(
         heading="Solution",
         detail=exercise.title,
         exercise_id=exercise.id,
-        sections=(Section(paragraphs=paragraphs, code=found.code),),
+        sections=(Section(paragraphs=_paragraphs(found.reason), code=found.code),),
         closing=tuple(filter(None, [again, *kept.news()])),
     )
+
+
+def model_answer(task: str) -> HelpPanel | None:
+    """An answer in words with what earns its points, for a learner who has written one, and asks again.
+
+    Args:
+        task: the id of a question, such as "attention.why_scale".
+
+    Returns:
+        None where it is not shown; a printed sentence says why.
+    """
+    kept = progress_file()
+    found, history = solution_of(task), kept.of(task)
+    if found is None:
+        _say_why_none(task, edition=False)
+        return None
+    if not history.asked:
+        _decline(task, f"Write your own answer to {task} first, then ask again: here is one to compare it with.")
+        return None
+    kept.note_solution(task)
+    answer, _, scheme = found.reason.rpartition("*(")
+    points = [" ".join(point.split()) for point in _POINT.split(scheme.removesuffix(")*")) if point.strip()]
+    return HelpPanel(
+        heading="One good answer",
+        detail="in words",
+        exercise_id=task,
+        sections=(
+            Section(paragraphs=_paragraphs(answer)),
+            Section(
+                title="A point for each of these", steps=tuple(f"{point[0].upper()}{point[1:]}" for point in points)
+            ),
+        ),
+        closing=("Tick what your answer says, in whatever words, and add what it lacks.", *kept.news()),
+    )
+
+
+_POINT = re.compile(r"\bOne\s+point:\s+")
+
+
+def _say_why_none(name: str, edition: bool) -> None:
+    if edition:
+        print("No solution is shown: this is the class edition of the course, which holds no solutions.")
+    else:
+        why = f"has none for {name}" if any(SOLVED.glob("*.md")) else "has turned solutions off"
+        print(f"No solution is shown: this course {why}.")
+
+
+def _decline(name: str, why: str) -> None:
+    progress_file().note_asked(name)
+    print(textwrap.fill(why, TEXT_WIDTH))
+
+
+def _paragraphs(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(paragraph.split()) for paragraph in text.split("\n\n") if paragraph.strip())

@@ -380,7 +380,8 @@ def test_a_solution_goes_into_one_page_with_its_reason_and_into_no_notebook(cour
     release(course, exercises=[toy()])
     assert snapshot(own_library) == {
         "toy.double.md": b"Doubling is adding a number to itself.\n\n"
-        b'```python\ndef double(x):\n    """Twice x."""\n    return 2 * x\n```\n'
+        b'```python\ndef double(x):\n    """Twice x."""\n    return 2 * x\n```\n',
+        "toy.why_double.md": b"Because two is more than one.\n",
     }
     for folder in (course.release, course.source):
         assert not [path for path, text in snapshot(folder).items() if b"adding a number" in text]
@@ -406,8 +407,10 @@ def test_a_course_that_turns_solutions_off_has_none(course: Course, own_library:
     config = course.root / "nbgrader_config.py"
     config.write_text(f"{config.read_text()}c.Katze.solutions = False\n")
     silent = Course.find(course.root)
-    (told,) = check_release(silent, exercises=[toy()])
-    assert told.startswith("course_lib/learner/solved/toy.double.md is left over")
+    told = check_release(silent, exercises=[toy()])
+    assert [line.partition(" is ")[0] for line in told] == [
+        f"course_lib/learner/solved/toy.{name}.md" for name in ("double", "why_double")
+    ]
     release(silent, exercises=[toy()])
     assert snapshot(own_library) == {}
     assert check_release(silent, exercises=[toy()]) == []

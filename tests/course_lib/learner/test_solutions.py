@@ -62,6 +62,23 @@ def test_whoever_has_had_all_hints_is_offered_none(capsys: pytest.CaptureFixture
     assert "hint(" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("task", "points"), exercises.WRITTEN.items())
+def test_an_answer_in_words_is_shown_with_what_earns_its_points_once_one_is_written(
+    task: str, points: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert solution(task) is None
+    assert capsys.readouterr().out.startswith(f"Write your own answer to {task} first, then ask again")
+    assert not progress_file().of(task).seen_solution
+    shown = solution(task)
+    assert shown is not None
+    answer, scheme = shown.sections
+    assert len(answer.paragraphs) > 0
+    assert len(scheme.steps) == points
+    assert "point:" not in str(shown)
+    assert "*(" not in str(shown)
+    assert progress_file().of(task).seen_solution
+
+
 def test_a_typing_slip_and_a_bad_name_show_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("attention.score", "../solved/attention.scores"):
         assert solution(name) is None
@@ -91,7 +108,7 @@ def test_a_page_gives_back_what_was_written() -> None:
 
 
 def test_each_exercise_has_a_page_and_there_are_no_others() -> None:
-    assert {path.stem for path in SOLVED.iterdir()} == {exercise.id for exercise in exercises.all()}
+    assert {path.stem for path in SOLVED.iterdir()} == {*exercises.WRITTEN, *(each.id for each in exercises.all())}
 
 
 @cache
