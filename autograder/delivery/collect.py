@@ -27,7 +27,7 @@ from autograder.course.store.collected import (
 from autograder.delivery.deliver import Deliverer, There, deliverer
 from autograder.delivery.students import folder_name, student_of
 from autograder.errors import BadInput
-from autograder.intake.archives import Refused
+from autograder.intake.archives import Refused, is_archive
 from autograder.intake.handed_in import topics_in
 from autograder.platforms.download import Download, opened_download
 from autograder.platforms.platform import Found, Platform, in_utc, letters_of, names_in
@@ -181,7 +181,7 @@ def _guessed(download: Download, lessons: Sequence[str]) -> Platform:
     """
     *platforms, whatever = PLATFORMS
     found = next((one for one in platforms if one.recognises(download, lessons)), None)
-    if found is None and sum(file.is_archive for file in download.files) <= _SECTIONS:
+    if found is None and sum(is_archive(file.name) for file in download.files) <= _SECTIONS:
         unpacked = replace(download, refused={**download.refused})
         if unpacked.unpack():
             found = platform_by_names(*names_in(file.path for file in unpacked.files))

@@ -72,8 +72,8 @@ class Staged:
         times = before.pop(timestamps.NAME, None), after.pop(timestamps.NAME, None)
         if before != after:
             return "something else"
-        is_told = times[1] not in (None, times[0])  # what somebody knows of the time stays known
-        return "another time" if is_told else "the same"
+        is_new = times[1] not in (None, times[0])  # what somebody knows of the time stays known
+        return "another time" if is_new else "the same"
 
 
 class Deliverer:

@@ -17,9 +17,9 @@ _COLOURS: dict[Result, str] = {"collected": "green", "replaced": "green", "older
 
 def print_collection(collection: Collection, course: Course, console: Console) -> None:
     """A row for each submission that was not there before, then what was refused, and what comes next."""
-    told = [row for row in collection.rows if row.result != "unchanged"]
-    if told:
-        console.print(_table(told), highlight=False)
+    new = [row for row in collection.rows if row.result != "unchanged"]
+    if new:
+        console.print(_table(new), highlight=False)
         console.print()
     for name, why in list(collection.refused.items())[:MOST_NAMES]:
         _print(console, f"left out: {printable(name)}: {why}")

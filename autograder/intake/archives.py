@@ -82,11 +82,6 @@ class File:
         """The last part of its path."""
         return self.path.rpartition("/")[2]
 
-    @property
-    def is_archive(self) -> bool:
-        """Whether its name is an archive's."""
-        return is_archive(self.name)
-
     def pieces(self, limit: int | None = None) -> Iterator[bytes]:
         """Its bytes, a piece at a time.
 
@@ -153,7 +148,7 @@ class Unpacking:
         Raises:
             Refused: it is too large or damaged.
         """
-        return self.decompressed(self._held(file.pieces(self.most_bytes)))
+        return self.decompressed(self._stored(file.pieces(self.most_bytes)))
 
     def decompressed(self, file: IO[bytes]) -> IO[bytes]:
         """What a compressed file holds; another is given back as it is.
@@ -165,7 +160,7 @@ class Unpacking:
         for magic, decompressor in _DECOMPRESSORS.items():
             if start.startswith(magic):
                 with damage_refused():
-                    return self._held(_limited(decompressor(file), self.most_bytes))
+                    return self._stored(_limited(decompressor(file), self.most_bytes))
         return file
 
     def files(self, archive: IO[bytes], refused: dict[str, str]) -> list[File] | None:
@@ -184,13 +179,12 @@ class Unpacking:
                 return list(self._zipped(archive, refused))
             return list(self._tarred(archive, refused)) if _is_tar(start) else None
 
-    def _held(self, pieces: Iterator[bytes]) -> IO[bytes]:
+    def _stored(self, pieces: Iterator[bytes]) -> IO[bytes]:
         """These bytes in a file without a name."""
-        held = self.keep.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115 (`keep` closes it)
-        for piece in pieces:
-            held.write(piece)
-        held.seek(0)
-        return held
+        file = self.keep.enter_context(tempfile.SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115 (`keep` closes it)
+        file.writelines(pieces)
+        file.seek(0)
+        return file
 
     def _zipped(self, file: IO[bytes], refused: dict[str, str]) -> Iterator[File]:
         _check_directory(file, self.most_files * _ENTRY_BYTES)
@@ -199,21 +193,18 @@ class Unpacking:
         for entry in archive.infolist():
             if entry.filename.endswith(("/", "\\")):
                 continue
-            path, refusal = _path_in(_zip_name(entry))
-            refusal = refusal or (
-                "it is a link, and links are not followed"
-                if stat.S_ISLNK(entry.external_attr >> 16)
-                else "it is locked with a password"
-                if entry.flag_bits & 1
-                else "it is in the archive twice, and the first was taken"
-                if path in seen
-                else ""
-            )
-            seen.add(path)
-            if refusal:
-                refused[path] = refusal
+            path = _path_in(_zip_name(entry), refused)
+            if not path:
+                continue
+            if stat.S_ISLNK(entry.external_attr >> 16):
+                refused[path] = "it is a link, and links are not followed"
+            elif entry.flag_bits & 1:
+                refused[path] = "it is locked with a password"
+            elif path in seen:
+                refused[path] = "it is in the archive twice, and the first was taken"
             else:
                 yield File(path, entry.file_size, _zip_time(entry), partial(archive.open, entry))
+            seen.add(path)
 
     def _tarred(self, file: IO[bytes], refused: dict[str, str]) -> Iterator[File]:
         archive = self.keep.enter_context(tarfile.open(fileobj=file, mode="r:"))  # noqa: SIM115
@@ -222,12 +213,10 @@ class Unpacking:
                 raise Refused(f"it holds more than {self.most_files:,} files")
             if entry.isdir():
                 continue
-            path, refusal = _path_in(name_as_text(entry.name))
-            if not (entry.isreg() and not entry.issparse()):
-                refusal = refusal or "it is a link or a device, and no plain file"
-            if refusal:
-                refused[path] = refusal
-            else:
+            path = _path_in(name_as_text(entry.name), refused)
+            if path and (not entry.isreg() or entry.issparse()):
+                refused[path] = "it is a link or a device, and no plain file"
+            elif path:
                 yield File(path, entry.size, float(entry.mtime), partial(_extracted, archive, entry))
 
 
@@ -315,9 +304,13 @@ def _zip_time(entry: zipfile.ZipInfo) -> float:
         return 0
 
 
-def _path_in(name: str) -> tuple[str, str]:
-    """The path of a file in an archive, whatever system has written it, and why it is refused; empty if it isn't."""
+def _path_in(name: str, refused: dict[str, str]) -> str:
+    """The path of a file in an archive, whatever system has written it; empty where it is refused."""
     parts = [part for part in re.sub(r"^[A-Za-z]:", "", name).replace("\\", "/").split("/") if part not in ("", ".")]
     if ".." in parts:
-        return name, "its name leads out of the archive"
-    return ("/".join(parts), "") if parts and "\0" not in name else (name, "its name is no path")
+        refused[name] = "its name leads out of the archive"
+    elif not parts or "\0" in name:
+        refused[name] = "its name is no path"
+    else:
+        return "/".join(parts)
+    return ""

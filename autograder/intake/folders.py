@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from typing import IO
+from typing import IO, BinaryIO
 
 from autograder.errors import Unreadable
 from autograder.intake.archives import File, Refused, is_hidden, is_litter, name_as_text
@@ -38,13 +38,14 @@ def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False
     number = 0
     while pending:
         way = pending.pop(0)
-        try:
-            inside = descend(folder, way)
-        except (OSError, Unreadable):
-            refused[name_as_text("/".join(way))] = "the folder cannot be opened"
-            continue
-        with _closing(inside), os.scandir(inside) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
+        with contextlib.ExitStack() as opened:
+            try:
+                inside = opened.enter_context(open_folder(folder, *way))
+                entries = sorted(opened.enter_context(os.scandir(inside)), key=lambda entry: entry.name)
+            except (OSError, Unreadable):
+                refused[name_as_text("/".join(way))] = "the folder cannot be opened"
+                continue
+            for entry in entries:
                 path = name_as_text("/".join((*way, entry.name)))
                 if not hidden and is_hidden(entry.name):
                     continue
@@ -67,36 +68,30 @@ def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False
                     yield File(path, status.st_size, status.st_mtime, partial(_opened, folder, way, entry.name))
 
 
-def open_folder(name: str, parent: int | None) -> int:
-    """A descriptor of a folder that is not a link.
+@contextlib.contextmanager
+def open_folder(parent: int | None, *way: str) -> Iterator[int]:
+    """A descriptor of a folder, for as long as the block runs, with no link on the way to it.
 
-    Raises:
-        Unreadable: it is a link.
-        OSError: it cannot be opened.
-    """
-    try:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
-    except OSError as error:
-        if _is_link(name, parent):
-            raise Unreadable("The submission's folder is a link to another place: submit the folder itself.") from error
-        raise
-
-
-def descend(folder: int, way: Sequence[str]) -> int:
-    """A descriptor of a folder inside another, with no link on the way.
+    Args:
+        parent: a descriptor of where the way begins; None where its first part is a path.
+        way: the names of the folders.
 
     Raises:
         Unreadable: there is a link on the way.
         OSError: a folder cannot be opened.
     """
-    inside = os.dup(folder)
-    for name in way:
-        try:
-            deeper = open_folder(name, inside)
-        finally:
-            os.close(inside)
-        inside = deeper
-    return inside
+    with contextlib.ExitStack() as handles:
+        for name in way:
+            try:
+                parent = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+            except OSError as error:
+                if _is_link(name, parent):
+                    said = "The submission's folder is a link to another place: submit the folder itself."
+                    raise Unreadable(said) from error
+                raise
+            handles.callback(os.close, parent)
+        assert parent is not None
+        yield parent
 
 
 def read_file(folder: int, name: str, limit: int) -> bytes:
@@ -108,9 +103,8 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
     """
     if _is_link(name, folder):
         raise Unreadable(f"{shown(name)} is a link to another file: submit the notebook itself.")
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    with open(handle, "rb") as file:
-        status = os.fstat(handle)
+    with _open_file(folder, name) as file:
+        status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise Unreadable(f"{shown(name)} is not a file: submit the notebook itself.")
         if status.st_size > limit:
@@ -123,20 +117,14 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
 
 @contextlib.contextmanager
 def _opened(folder: int, way: tuple[str, ...], name: str) -> Iterator[IO[bytes]]:
-    with _closing(descend(folder, way)) as inside:
-        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=inside)
-    with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+    with open_folder(folder, *way) as inside, _open_file(inside, name) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise Refused("it is no plain file")
         yield file
 
 
-@contextlib.contextmanager
-def _closing(handle: int) -> Iterator[int]:
-    try:
-        yield handle
-    finally:
-        os.close(handle)
+def _open_file(folder: int, name: str) -> BinaryIO:
+    return open(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder), "rb")
 
 
 def _is_link(name: str, parent: int | None) -> bool:

@@ -46,8 +46,6 @@ AnswersIn = Callable[[bytes], Mapping[str, str] | None]
 Raises `Unreadable` for bytes that are no notebook.
 """
 
-_NONE: Mapping[str, str] = {}
-
 _NOTEBOOK = re.compile(r"\.ipynb(?: ?\(\d{1,3}\))?(?:\.(?:txt|json|download))?[\s._]*$", re.I)
 _PACKED = re.compile(r"\.(?:zip|gz|tgz|tar)\s*$", re.I)
 _CLOSED = re.compile(r"\.(?:7z|rar|bz2|xz)\s*$", re.I)
@@ -60,6 +58,11 @@ _MARKS = re.compile(rb"katze: ([a-z_0-9]+)\.|\"grade_id\": ?\"([a-z_0-9]+)-")
 def is_notebook(name: str) -> bool:
     """Whether a file's name is a notebook's, whatever browsers and systems have made of it."""
     return _NOTEBOOK.search(name) is not None
+
+
+def spelling_of(lesson: str) -> str:
+    """The pattern of a lesson's name, as people and platforms write it: dashes and spaces are one."""
+    return "[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson)))
 
 
 def may_be_work(name: str) -> bool:
@@ -110,13 +113,7 @@ def find_notebook(folder: int, lesson: str, answers_in: AnswersIn, besides: Coll
 
 
 def unpack(name: str, content: bytes, lesson: str, answers_in: AnswersIn) -> HandedIn:
-    """The notebook in the bytes of a file: the bytes themselves, unless they are compressed or an archive.
-
-    Args:
-        name: the file's name.
-        content: its bytes.
-        lesson: the lesson's name.
-        answers_in: says what a notebook answers.
+    """The notebook in the bytes of a file: these themselves, unless they are packed; see `find_notebook`.
 
     Raises:
         Unreadable: the archive cannot be opened, is too large, or holds no notebook.
@@ -292,8 +289,7 @@ class _Search:
 
     def _numbers(self, name: str) -> tuple[int, ...] | None:
         """The numbers behind the lesson's name, 0 where there is none; None where the name is another."""
-        pattern = "[-_ ]".join(map(re.escape, re.split("[-_ ]", self.lesson)))
-        match = re.search(pattern, name, re.I)
+        match = re.search(spelling_of(self.lesson), name, re.I)
         return match and (tuple(map(int, re.findall(r"\d{1,9}", name[match.end() :]))) or (0,))
 
     def _of_several(self, candidates: Sequence[_Candidate]) -> _Candidate:
@@ -369,15 +365,13 @@ class _Search:
     def _nothing(self) -> str:
         """Why there is no notebook, and what to hand in instead."""
         download = "cannot be graded. Choose File > Download > .ipynb, and submit that file."
-        instead = "submit the .ipynb file itself."
-        for pattern, said in (
-            (_WEB_PAGE, f"a web page {download}"),
-            (_PDF, f"a PDF {download}"),
-            (_CLOSED, f"unpack the archive and {instead}"),
-        ):
-            if any(pattern.search(path) for path in self.seen):
-                instead = said
-                break
+        itself = "submit the .ipynb file itself."
+        advice = {
+            _WEB_PAGE: f"a web page {download}",
+            _PDF: f"a PDF {download}",
+            _CLOSED: f"unpack the archive and {itself}",
+        }
+        instead = next((said for kind, said in advice.items() if any(map(kind.search, self.seen))), itself)
         listed = _listed([path for path in self.seen if path not in self.refused], self.refused) or "it is empty"
         return f"There is no notebook {self.wanted} in the submission ({listed}): {instead}"
 
@@ -385,10 +379,10 @@ class _Search:
 _Answered = tuple[_Candidate, Mapping[str, str]]
 
 
-def _listed(paths: Iterable[str], refused: Mapping[str, str] = _NONE) -> str:
-    """Files on one line, the first five; of those that were refused with the reason."""
-    names = [*map(shown, paths), *(f"{shown(path)}: {reason}" for path, reason in refused.items())]
-    return some(names, 5)
+def _listed(paths: Iterable[str], refused: Mapping[str, str] | None = None) -> str:
+    """Files on one line, the first five; those that were refused with the reason."""
+    refused = refused or {}
+    return some([shown(path) + (f": {refused[path]}" if path in refused else "") for path in [*paths, *refused]], 5)
 
 
 def _rewound(stream: IO[bytes]) -> contextlib.AbstractContextManager[IO[bytes]]:

@@ -50,9 +50,6 @@ HTML_COPIES = 200_000
 
 HTML_COPIED_CHARACTERS = 10_000_000
 
-_PNG = b"\x89PNG\r\n\x1a\n"
-_JPEG = b"\xff\xd8\xff"
-
 
 @dataclass
 class WholeNotebook:
@@ -91,8 +88,12 @@ def outputs(submitted: object, whole: WholeNotebook | None = None) -> list[Outpu
         if len(clean) == OUTPUTS:
             clean.append(_stream("stdout", f"[only the first {OUTPUTS} outputs are shown]\n"))
             break
-        if isinstance(output, dict):
-            _append(clean, _output(output, budget))
+        made = _output(output, budget) if isinstance(output, dict) else None
+        last = clean[-1] if clean else {}
+        if made and made["output_type"] == "stream" == last.get("output_type") and made["name"] == last["name"]:
+            last["text"] += made["text"]  # it continues where it stopped
+        elif made:
+            clean.append(made)
     return whole.keep(clean)
 
 
@@ -220,14 +221,12 @@ def attachments(submitted: object) -> dict[str, dict[str, str]]:
     if not isinstance(submitted, dict):
         return {}
     budget = _Budget()
-    clean: dict[str, dict[str, str]] = {}
-    for name, bundle in submitted.items():
-        if not _ATTACHMENT_NAME.fullmatch(name) or not isinstance(bundle, dict):
-            continue
-        images = dict(_images(bundle, budget))
-        if images:
-            clean[name] = images
-    return clean
+    bundles = {
+        name: dict(_images(bundle, budget))
+        for name, bundle in submitted.items()
+        if _ATTACHMENT_NAME.fullmatch(name) and isinstance(bundle, dict)
+    }
+    return {name: images for name, images in bundles.items() if images}
 
 
 def without_missing_attachments(source: str, names: set[str]) -> str:
@@ -280,7 +279,14 @@ def _output(output: dict[str, Any], budget: _Budget) -> Output | None:
             written = budget.cut(clean_text(output.get("text")))
             return _stream(name, written) if written else None
         case "error":
-            return _error(output, budget)
+            lines = output.get("traceback")
+            trace = "\n".join(clean_text(line) for line in lines) if isinstance(lines, list) else ""
+            return {
+                "output_type": "error",
+                "ename": clean_text(output.get("ename"))[:200] or "Error",
+                "evalue": clean_text(output.get("evalue"))[:2000],
+                "traceback": budget.cut(trace, "error").split("\n") if trace else [],
+            }
         case "display_data" | "execute_result" as kind:
             shown: Output = {"output_type": kind, "data": _data(output.get("data"), budget), "metadata": {}}
             if kind == "execute_result":
@@ -294,28 +300,6 @@ def _stream(name: str, written: str) -> Output:
     return {"output_type": "stream", "name": name, "text": written}
 
 
-def _append(clean: list[Output], output: Output | None) -> None:
-    """Add an output; a stream continues where the same stream stopped."""
-    if output is None:
-        return
-    last = clean[-1] if clean else {}
-    if output["output_type"] == last.get("output_type") == "stream" and output["name"] == last["name"]:
-        last["text"] += output["text"]
-    else:
-        clean.append(output)
-
-
-def _error(output: dict[str, Any], budget: _Budget) -> Output:
-    lines = output.get("traceback")
-    trace = "\n".join(clean_text(line) for line in lines) if isinstance(lines, list) else ""
-    return {
-        "output_type": "error",
-        "ename": clean_text(output.get("ename"))[:200] or "Error",
-        "evalue": clean_text(output.get("evalue"))[:2000],
-        "traceback": budget.cut(trace, "error").split("\n") if trace else [],
-    }
-
-
 def _data(bundle: object, budget: _Budget) -> dict[str, str]:
     """The parts of a MIME bundle that can be shown; a line of text where there is none."""
     if not isinstance(bundle, dict):
@@ -326,11 +310,10 @@ def _data(bundle: object, budget: _Budget) -> dict[str, str]:
         fragment = clean_text(bundle["text/html"])
         budget.html = max(0, budget.html - len(fragment))
         drawn = course_widget(fragment)
-        table = "" if drawn else html(fragment)
-        if drawn:
-            shown["text/html"] = drawn
-        elif table.strip() and len(table.encode("utf-8", "replace")) <= budget.text:
-            budget.text -= len(table.encode("utf-8", "replace"))
+        table = drawn or html(fragment)
+        cost = 0 if drawn else len(table.encode("utf-8", "replace"))
+        if table.strip() and cost <= budget.text:
+            budget.text -= cost
             shown["text/html"] = table
     if "text/plain" in bundle:
         plain = budget.cut(clean_text(bundle["text/plain"]))
@@ -368,7 +351,7 @@ def _images(bundle: dict[Any, Any], budget: _Budget) -> Iterator[tuple[str, str]
 
 
 def _is_png(image: bytes) -> bool:
-    if not image.startswith(_PNG) or image[12:16] != b"IHDR" or len(image) < 24:
+    if not image.startswith(b"\x89PNG\r\n\x1a\n") or image[12:16] != b"IHDR" or len(image) < 24:
         return False
     width, height = struct.unpack(">II", image[16:24])
     return bool(0 < width * height <= PIXELS)
@@ -376,9 +359,7 @@ def _is_png(image: bytes) -> bool:
 
 def _is_jpeg(image: bytes) -> bool:
     """Whether this is a JPEG of a reasonable size, by its frame header."""
-    if not image.startswith(_JPEG):
-        return False
-    position = 2
+    position = 2 if image.startswith(b"\xff\xd8\xff") else len(image)
     while position + 9 <= len(image) and image[position] == 0xFF:
         marker, length = image[position + 1], int.from_bytes(image[position + 2 : position + 4], "big")
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):

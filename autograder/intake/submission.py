@@ -24,6 +24,9 @@ from autograder.words import count
 
 CELLS = 2000
 
+_FORBIDDEN = re.compile(r'^[.~-]|\.\.|[/\\:+*?"<>|]')
+"""What no student's id begins with or holds: it could name another file, or be read by nbgrader as another one."""
+
 _UNUSABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
@@ -122,13 +125,9 @@ def _fault(student: str) -> str:
     if not student.isprintable():
         odd = next(character for character in student if not character.isprintable())
         return f"holds {_escaped(odd)}, which does not print"
-    if student.startswith((".", "-", "~")):
-        return f"begins with {student[0]}"
-    if ".." in student:
-        return "holds .."
-    forbidden = next((character for character in student if character in '/\\:+*?"<>|'), "")
+    forbidden = _FORBIDDEN.search(student)
     if forbidden:
-        return f"holds {forbidden}"
+        return f"{'begins with' if forbidden[0] in '.-~' else 'holds'} {forbidden[0]}"
     return "has more than 128 characters" if len(student) > 128 else ""
 
 
@@ -166,14 +165,7 @@ def find_submission(
 ) -> tuple[HandedIn, str]:
     """The notebook's file of one submission, not read unless there are several, and the first line of `timestamp.txt`.
 
-    Args:
-        folder: as of `read_submission`.
-        lesson: as of `read_submission`.
-        answers_in: as of `read_submission`.
-        besides: as of `read_submission`.
-
-    Raises:
-        Unreadable: there is none.
+    It takes and raises the same as `read_submission`.
     """
     try:
         with timestamps.opened(folder) as inside:
@@ -221,17 +213,13 @@ def _submitted_cell(cell: object) -> SubmittedCell | None:
         source = "\n".join(line.rstrip("\r\n") for line in lines) if _lacks_feeds(lines) else "".join(lines)
     if not isinstance(source, str):
         return None
-    metadata = cell.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    nbgrader = metadata.get("nbgrader")
-    tags = metadata.get("tags")
-    identity = cell.get("id")
-    kind = cell.get("cell_type")
+    metadata = _section(cell, "metadata")
+    tags, identity, kind = metadata.get("tags"), cell.get("id"), cell.get("cell_type")
     return SubmittedCell(
         kind=kind if kind in ("code", "markdown") else "raw",
         source=_UNUSABLE.sub("\ufffd", source.replace("\r\n", "\n").replace("\r", "\n")),
         outputs=cell.get("outputs"),
-        nbgrader=nbgrader if isinstance(nbgrader, dict) else {},
+        nbgrader=_section(metadata, "nbgrader"),
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
         id=identity if isinstance(identity, str) else "",
         attachments=cell.get("attachments"),
@@ -248,11 +236,14 @@ def _lacks_feeds(lines: Sequence[str]) -> bool:
     return not all(line.endswith(("\n", "\r")) for line in lines[:-1])
 
 
+def _section(part: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What stands in a notebook under a name, where it has names itself; else nothing."""
+    found = part.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def _language(notebook: Mapping[str, Any]) -> tuple[str, str]:
     """The language that the notebook says it is in, in lower case, and its version; empty if it does not say."""
-    metadata = notebook.get("metadata")
-    sections = metadata if isinstance(metadata, dict) else {}
-    info, kernel = (sections.get(name) for name in ("language_info", "kernelspec"))
-    info, kernel = (section if isinstance(section, dict) else {} for section in (info, kernel))
+    info, kernel = (_section(_section(notebook, "metadata"), name) for name in ("language_info", "kernelspec"))
     language, version = info.get("name") or kernel.get("language"), info.get("version")
     return (language.lower() if isinstance(language, str) else "", version if isinstance(version, str) else "")

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,23 +27,14 @@ _FILE_BYTES = 1000
 _OFFSET = re.compile(r"\s*([+-]\d{2}:?\d{2})\s*$")
 
 
-@contextmanager
-def opened(folder: Path) -> Iterator[int]:
+def opened(folder: Path) -> AbstractContextManager[int]:
     """A descriptor of a submission's folder, `submitted/<student>/<lesson>`.
 
     Raises:
         Unreadable: it or the student's folder is a link.
         OSError: it cannot be opened.
     """
-    student = open_folder(str(folder.parent), None)
-    try:
-        inside = open_folder(folder.name, student)
-    finally:
-        os.close(student)
-    try:
-        yield inside
-    finally:
-        os.close(inside)
+    return open_folder(None, str(folder.parent), folder.name)
 
 
 def stated(folder: int) -> str:
@@ -76,11 +66,10 @@ def fault(folder: Path) -> str:
     """What is wrong with the file in a submission's folder, and what to do; empty where nothing is, or no file."""
     try:
         with opened(folder) as inside:
-            is_there = NAME in os.listdir(inside)
-            text = stated(inside) if is_there else ""
+            text = stated(inside)
+            if NAME not in os.listdir(inside) or moment(text) is not None:
+                return ""
     except (OSError, Unreadable):
-        return ""
-    if not is_there or moment(text) is not None:
         return ""
     said = f"says {shown(text)!r}, which is not a time" if text else "holds no time"
     return f"{NAME} {said}: write one there, such as 2026-11-20 17:50:00 UTC, or remove the file"

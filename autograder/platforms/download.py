@@ -47,10 +47,10 @@ class Download:
 
     def unpack(self) -> bool:
         """Put what is in the archives among the files in their place, if there are any; whether there were."""
-        archives = [file for file in self.files if file.is_archive]
+        archives = [file for file in self.files if is_archive(file.name)]
         if not archives:
             return False
-        self.files = [file for file in self.files if not file.is_archive]
+        self.files = [file for file in self.files if not is_archive(file.name)]
         for archive in archives:
             try:
                 self.files += self._opened(self._unpacking.unpacked(archive), f"{archive.path}/")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from autograder.errors import Unreadable
 from autograder.intake.handed_in import AnswersIn
 from autograder.intake.submission import Submission, read_notebook
 from autograder.repair.placing import repair
-from autograder.repair.release import Release, Slot, exercise_of, grade_id_of, tags_of
+from autograder.repair.release import Release, exercise_of, grade_id_of, tags_of
 from autograder.repair.text import defined, is_unanswered, kept, marker, plain
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.rules import syntax_tree
@@ -120,28 +119,23 @@ def is_of(submission: Submission, release: Release) -> bool:
     stubs = [slot for slot in release.slots if slot.role == "answer"]
     if any(kept(slot.source, cell.source) > KEPT for slot in stubs for cell in submission.cells):
         return True
-    own = dict(parameters for cell in submission.cells for parameters in _parameters(cell.source))
-    wanted = {slot.exercise for slot in stubs}
-    return any(_takes_the_same(slot, own) for slot in stubs) or len(_answered(submission, release)) > max(
-        1, FEW * len(wanted)
-    )
+    own = {name: taken for cell in submission.cells for name, taken in _parameters(cell.source).items()}
+    if any((wanted := _parameters(slot.source)) and wanted.items() <= own.items() for slot in stubs):
+        return True
+    return len(_answered(submission, release)) > max(1, FEW * len({slot.exercise for slot in stubs}))
 
 
-def _parameters(source: str) -> Iterator[tuple[str, list[str]]]:
+def _parameters(source: str) -> dict[str, tuple[str, ...]]:
     """What the functions in a cell take, those of classes by the names of both."""
+    found = {}
     tree = syntax_tree(source)
     for one in ast.walk(tree) if tree is not None else ():
         named = f"{one.name}." if isinstance(one, ast.ClassDef) else ""
         for function in ast.iter_child_nodes(one):
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                taken = [argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)]
-                yield named + function.name, taken
-
-
-def _takes_the_same(slot: Slot, own: dict[str, list[str]]) -> bool:
-    """Whether there are functions that take what those of an answer take."""
-    wanted = dict(_parameters(slot.source))
-    return bool(wanted) and all(own.get(name) == parameters for name, parameters in wanted.items())
+                arguments = (one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))
+                found[named + function.name] = tuple(arguments)
+    return found
 
 
 def _named(submission: Submission) -> set[str]:
@@ -153,15 +147,11 @@ def _named(submission: Submission) -> set[str]:
 
 def _answered(submission: Submission, release: Release) -> set[str]:
     """The exercises whose answers seem to be defined, wherever that is: as a function, by assignment, by import."""
-    return {
-        slot.exercise
-        for slot in release.slots
-        if slot.names and all(_seems_defined(name, submission) for name in slot.names)
-    }
 
+    def seems_defined(name: str) -> bool:
+        definition = rf"(?:async[ \t]++)?(?:def|class)[ \t]++{name}\b"
+        imported = rf"(?:from|import)\b[^\n]*\b{name}\b"
+        pattern = re.compile(rf"^[ \t]*+(?:{definition}|{name}[ \t]*+[:=]|{imported})|[\"']{name}[\"']", re.M)
+        return any(pattern.search(cell.source) for cell in submission.cells)
 
-def _seems_defined(name: str, submission: Submission) -> bool:
-    definition = rf"(?:async[ \t]++)?(?:def|class)[ \t]++{name}\b"
-    imported = rf"(?:from|import)\b[^\n]*\b{name}\b"
-    pattern = re.compile(rf"^[ \t]*+(?:{definition}|{name}[ \t]*+[:=]|{imported})|[\"']{name}[\"']", re.M)
-    return any(pattern.search(cell.source) for cell in submission.cells)
+    return {slot.exercise for slot in release.slots if slot.names and all(map(seems_defined, slot.names))}

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from autograder.intake import sanitise
+from autograder.intake.submission import SubmittedCell
 from autograder.repair.text import plain
 
 
@@ -39,6 +40,7 @@ class Cell:
         outputs: the submitted outputs, not sanitised.
         attachments: sanitised images of a markdown cell.
         position: its place in the submitted notebook, counted from 1; 0 where it was put back.
+        index: its place in the release, counted from 0; -1 where it has none.
         skipped: whether grading passes it by: it is neither run nor checked.
     """
 
@@ -52,6 +54,7 @@ class Cell:
     outputs: object = ()
     attachments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     position: int = 0
+    index: int = -1
     skipped: bool = False
 
     @property
@@ -122,17 +125,12 @@ class Repaired:
         cells = []
         count = 0
         for index, cell in enumerate(self.cells):
-            metadata: dict[str, Any] = {
-                "katze": {"kind": str(cell.kind), "exercise": cell.exercise, "origin": cell.origin}
-            }
-            if cell.nbgrader:
-                metadata["nbgrader"] = dict(cell.nbgrader)
-            if cell.tags:
-                metadata["tags"] = list(cell.tags)
+            about = {"kind": str(cell.kind), "exercise": cell.exercise, "origin": cell.origin}
+            metadata = {"katze": about, "nbgrader": dict(cell.nbgrader), "tags": list(cell.tags)}
             entry: dict[str, Any] = {
                 "cell_type": "code" if cell.is_code else "markdown",
                 "id": cell.id,
-                "metadata": metadata,
+                "metadata": {name: value for name, value in metadata.items() if value},
                 "source": cell.source,
             }
             if cell.is_code:
@@ -140,12 +138,9 @@ class Repaired:
                 ran = cell.exercise in checks if is_check else index in outputs
                 count += ran
                 entry["execution_count"] = count if ran else None
-                if is_check:
-                    entry["outputs"] = list(checks.get(cell.exercise or "", ()))
-                else:
-                    entry["outputs"] = sanitise.outputs(
-                        list(outputs[index]) if index in outputs else cell.outputs, whole
-                    )
+                shown = list(outputs[index]) if index in outputs else cell.outputs
+                checked = list(checks.get(cell.exercise or "", ()))
+                entry["outputs"] = checked if is_check else sanitise.outputs(shown, whole)
                 if index in notices:
                     entry["outputs"].append({"output_type": "stream", "name": "stderr", "text": notices[index] + "\n"})
             elif cell.attachments:
@@ -158,3 +153,34 @@ class Repaired:
             "nbformat": 4,
             "nbformat_minor": 5,
         }
+
+
+class OwnCells:
+    """Takes over the student's own cells of one notebook: code as it is, text made safe to look at.
+
+    Together they may have only so much text that is formatted.
+    """
+
+    def __init__(self) -> None:
+        self._markdown_left = sanitise.MARKDOWN_CHARACTERS_TOGETHER
+
+    def cell(self, number: int, cell: SubmittedCell, kind: str) -> Cell:
+        """A cell of the student's own, as `kind`. Raw cells become text: nothing may pass into a page as it is.
+
+        Args:
+            number: its place in the submitted notebook, counted from 0.
+            cell: the cell.
+            kind: "code", "markdown" or "raw".
+        """
+        if kind == "code":
+            tags = ("demo",) if "demo" in cell.tags else ()
+            return Cell(CellKind.CODE, cell.source, tags=tags, id=cell.id, outputs=cell.outputs, position=number + 1)
+        source, embedded = sanitise.embedded_images(cell.source)
+        given = cell.attachments if isinstance(cell.attachments, dict) else {}
+        images = sanitise.attachments({**given, **embedded})
+        source = sanitise.without_missing_attachments(sanitise.fenced(source) if kind == "raw" else source, set(images))
+        longest = min(sanitise.MARKDOWN_CHARACTERS, self._markdown_left)
+        if len(source) <= longest:
+            self._markdown_left -= len(source)
+        source = sanitise.markdown(source, longest)
+        return Cell(CellKind.MARKDOWN, source, id=cell.id, attachments=images, position=number + 1)

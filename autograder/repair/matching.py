@@ -25,7 +25,7 @@ class Matching:
     Attributes:
         written: for each submitted cell the names that code of the student's own in it defines.
         stubs: the submitted cells of answers that are written elsewhere, in which there is no answer.
-        told: for questions that nothing in their own cells answers, what a person should look at instead, in words.
+        for_a_person: for questions that nothing in their own cells answers, what to look at instead, in words.
     """
 
     def __init__(self, submission: Submission, release: Release, events: dict[str, list[str]]) -> None:
@@ -41,7 +41,7 @@ class Matching:
         self.plain = [plain(cell.source) for cell in submission.cells]
         self.defined = [defined(cell.source) for cell in submission.cells]
         self.stubs: set[int] = set()
-        self.told: dict[str, str] = {}
+        self.for_a_person: dict[str, str] = {}
         self._claim()
         self.written = self._written()
         self._find_lost_cells()
@@ -118,8 +118,12 @@ class Matching:
                 self.events["settings"].append(slot.exercise)
             self.claims[slot.grade_id].append(number)
 
+    def slot_of(self) -> dict[int, Slot]:
+        """Which cell of the release each submitted cell is, by its place, counted from 0; the others are ordinary."""
+        return {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
+
     def _free(self, kind: str) -> list[int]:
-        claimed = {number for numbers in self.claims.values() for number in numbers}
+        claimed = self.slot_of()
         return [n for n, cell in enumerate(self.submission.cells) if n not in claimed and cell.kind == kind]
 
     def _find_lost_cells(self) -> None:
@@ -134,7 +138,7 @@ class Matching:
 
     def _written(self) -> list[set[str]]:
         """What the student's own code defines, in each cell; in a cell of text, too, where that is Python."""
-        slot_of = self._slot_of()
+        slot_of = self.slot_of()
         found: list[set[str]] = []
         for number, cell in enumerate(self.submission.cells):
             slot = slot_of.get(number)
@@ -151,7 +155,7 @@ class Matching:
         A cell of the student's own is then the answer's. The answer's own cell, still empty, would undo what was
         written elsewhere: it is a stub.
         """
-        claimed = {number for numbers in self.claims.values() for number in numbers}
+        claimed = set(self.slot_of())
         for slot in self.slots:
             if slot.role != "answer":
                 continue
@@ -187,7 +191,7 @@ class Matching:
             claims = self.claims[slot.grade_id]
             if slot.role != "written" or any(self.is_filled(number, slot) for number in claims):
                 continue
-            answered = {n for n, of in self._slot_of().items() if of.role == "written" and self.is_filled(n, of)}
+            answered = {n for n, of in self.slot_of().items() if of.role == "written" and self.is_filled(n, of)}
             words = {n: own_words(cell, self.release.lines) for n, cell in enumerate(cells) if n not in answered}
             near = [n for n in self._next_to(slot) if may_answer(cells[n], words[n])]
             text = [n for n in near if cells[n].kind != "code"]
@@ -196,19 +200,16 @@ class Matching:
                 self.events["found"].append(slot.exercise)
                 self.claims[slot.grade_id] = sorted([*claims, text[0]])
             elif near:
-                self.told[slot.grade_id] = "what a cell next to it says or shows"
+                self.for_a_person[slot.grade_id] = "what a cell next to it says or shows"
             elif prose:
                 longest = max((words[n] for n in prose), key=count_words)
-                self.told[slot.grade_id] = f"the text that begins “{begins(longest)}”"
-            if slot.grade_id in self.told:
-                self.events["told"].append(slot.exercise)
-
-    def _slot_of(self) -> dict[int, Slot]:
-        return {number: self.by_grade_id[name] for name, numbers in self.claims.items() for number in numbers}
+                self.for_a_person[slot.grade_id] = f"the text that begins “{begins(longest)}”"
+            if slot.grade_id in self.for_a_person:
+                self.events["elsewhere"].append(slot.exercise)
 
     def _next_to(self, slot: Slot) -> list[int]:
         """The student's own cells below and then above a question's cell, or where it should be, up to the lesson's."""
-        places = {n: found.index for n, found in self._slot_of().items()}
+        places = {n: found.index for n, found in self.slot_of().items()}
         for n, cell in enumerate(self.submission.cells):
             if (cell.kind, self.plain[n]) in self.lesson:
                 places[n] = self.lesson[cell.kind, self.plain[n]]

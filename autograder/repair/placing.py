@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from autograder.intake.submission import CELLS, Submission, SubmittedCell
-from autograder.repair.cells import Cell, CellKind, Repaired
+from autograder.repair.cells import Cell, CellKind, OwnCells, Repaired
 from autograder.repair.matching import Matching
-from autograder.repair.own import OwnCells
 from autograder.repair.prose import is_prose, own_words
-from autograder.repair.receipt import receipt
 from autograder.repair.release import Release, Slot, tags_of
 from autograder.repair.text import has_own_code, imported_names, marker, plain
+from autograder.words import count
 
 
 def repair(submission: Submission, release: Release) -> Repaired:
@@ -31,14 +30,6 @@ def repair(submission: Submission, release: Release) -> Repaired:
     return _Repair(submission, release).run()
 
 
-@dataclass
-class _Placed:
-    """A cell on its way into the repaired notebook, with the place it has in the release (-1: none)."""
-
-    cell: Cell
-    index: int
-
-
 class _Repair:
     """One repair: matches cells with slots, then builds the notebook, then writes the receipt."""
 
@@ -48,7 +39,7 @@ class _Repair:
         self.slots = release.slots
         self.events: dict[str, list[str]] = defaultdict(list)
         self.matching = Matching(submission, release, self.events)
-        self.placed: list[_Placed] = []
+        self.cells: list[Cell] = []
         self.own = OwnCells()
 
     def run(self) -> Repaired:
@@ -56,18 +47,15 @@ class _Repair:
         self._put_back_missing()
         self._move_checks_behind_answers()
         self._put_back_imports()
-        cells = with_ids([placed.cell for placed in self.placed], {slot.id for slot in self.slots})
+        cells = with_ids(self.cells, {slot.id for slot in self.slots})
         return Repaired(
-            tuple(cells), (*self.submission.repairs, *receipt(self.events)), self.release.notebook.get("metadata", {})
+            tuple(cells), (*self.submission.repairs, *_receipt(self.events)), self.release.notebook.get("metadata", {})
         )
 
     def _place_submitted(self) -> None:
         """All submitted cells in their order: slots repaired, ordinary cells as they are."""
-        matching = self.matching
-        slot_of = {
-            number: matching.by_grade_id[name] for name, numbers in matching.claims.items() for number in numbers
-        }
-        chosen = {slot.grade_id: matching.chosen(slot) for slot in self.slots if matching.claims[slot.grade_id]}
+        slot_of = self.matching.slot_of()
+        chosen = {slot.grade_id: self.matching.chosen(slot) for slot in slot_of.values()}
         for number, cell in enumerate(self.submission.cells):
             slot = slot_of.get(number)
             if slot is None:
@@ -75,7 +63,7 @@ class _Repair:
             elif number != chosen[slot.grade_id]:
                 self._place_copy(number, cell, slot)
             elif slot.role in ("answer", "written"):
-                self._add(self._answer(number, cell, slot), slot.index)
+                self.cells.append(self._answer(number, cell, slot))
             else:
                 self._place_locked(number, cell, slot)
 
@@ -88,17 +76,17 @@ class _Repair:
                 return
             if number in self.matching.stubs:
                 self.events["stub"].append(slot.exercise)
-                self._add(self.own.cell(number, replace(cell, source=plain(cell.source)), "raw"))
+                self.cells.append(self.own.cell(number, replace(cell, source=plain(cell.source)), "raw"))
                 return
             if is_news:
                 self.events["copies" if slot.role == "answer" else "written_copies"].append(slot.exercise)
             kind = "code" if slot.role == "answer" else "markdown"
             copy = self.own.cell(number, cell, kind)
-            self._add(replace(copy, exercise=slot.exercise))
+            self.cells.append(replace(copy, exercise=slot.exercise))
         elif self._has_own(cell, slot):
             if is_news:
                 self.events["own_code"].append(_name(slot))
-            self._add(self.own.cell(number, cell, "code"))
+            self.cells.append(self.own.cell(number, cell, "code"))
         else:
             self.events["extra_check"].append(_name(slot))
 
@@ -109,8 +97,8 @@ class _Repair:
             self.events["edited"].append(_name(slot))
         if changed and self._has_own(cell, slot):
             self.events["own_code"].append(_name(slot))
-            self._add(self.own.cell(number, cell, "code"))
-        self._add(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs), slot.index)
+            self.cells.append(self.own.cell(number, cell, "code"))
+        self.cells.append(_from_release(slot, "restored" if changed else "release", number + 1, cell.outputs))
 
     def _has_own(self, cell: SubmittedCell, slot: Slot) -> bool:
         """Whether a changed cell of the release has code of the student's in it, or a comment that may be an answer."""
@@ -122,7 +110,7 @@ class _Repair:
         if cell.kind != slot.kind:
             self.events["retyped"].append(slot.exercise)
         if not self.matching.is_filled(number, slot):
-            return self._told(slot, number + 1) or _from_release(slot, "release", number + 1, cell.outputs)
+            return self._for_a_person(slot, number + 1) or _from_release(slot, "release", number + 1, cell.outputs)
         return replace(
             self.own.cell(number, cell, slot.kind),
             kind=slot.cell_kind,
@@ -130,31 +118,29 @@ class _Repair:
             tags=slot.tags,
             nbgrader=slot.nbgrader,
             id=slot.id,
+            index=slot.index,
         )
 
     def _place_ordinary(self, number: int, cell: SubmittedCell) -> None:
         """An ordinary cell: the release's where the text is the release's, else the student's."""
         index = self.release.lesson_cells.get((cell.kind, self.matching.plain[number]))
         if index is None:
-            self._add(self.own.cell(number, cell, cell.kind))
+            self.cells.append(self.own.cell(number, cell, cell.kind))
             return
         same = _ordinary(self.release, index, "release")
-        self._add(replace(same, id=cell.id, outputs=cell.outputs, position=number + 1), index)
-
-    def _add(self, cell: Cell, index: int = -1) -> None:
-        self.placed.append(_Placed(cell, index))
+        self.cells.append(replace(same, id=cell.id, outputs=cell.outputs, position=number + 1))
 
     def _put_back_missing(self) -> None:
         for slot in self.slots:
             if self.matching.claims[slot.grade_id] or slot.role == "answer":
                 continue
             self.events["missing_written" if slot.role == "written" else "missing"].append(_name(slot))
-            restored = self._told(slot) or _from_release(slot, "restored")
-            self.placed.insert(self._place_for(slot), _Placed(restored, slot.index))
+            restored = self._for_a_person(slot) or _from_release(slot, "restored")
+            self.cells.insert(self._place_for(slot), restored)
 
-    def _told(self, slot: Slot, position: int = 0) -> Cell | None:
+    def _for_a_person(self, slot: Slot, position: int = 0) -> Cell | None:
         """The cell of a question whose answer may be elsewhere, with a word about that: it waits for a person."""
-        place = self.matching.told.get(slot.grade_id)
+        place = self.matching.for_a_person.get(slot.grade_id)
         if place is None:
             return None
         marked, first = marker(slot.source), slot.source.partition("\n")[0]
@@ -167,31 +153,31 @@ class _Repair:
 
         A student who has moved or deleted them may not have noticed: the names were there from an earlier run.
         """
-        codes = [n for n, placed in enumerate(self.placed) if placed.cell.is_code]
-        first = next((n for n in codes if self.placed[n].cell.exercise), len(self.placed))
+        codes = [n for n, cell in enumerate(self.cells) if cell.is_code]
+        first = next((n for n in codes if self.cells[n].exercise), len(self.cells))
         for index, names in reversed(list(self.release.imports.items())):
-            before = [self.placed[n] for n in codes if n <= first]
-            if any(placed.index == index for placed in before):
+            before = [self.cells[n] for n in codes if n <= first]
+            if any(cell.index == index for cell in before):
                 continue
-            missing = names.difference(*(imported_names(placed.cell.source) for placed in before))
+            missing = names.difference(*(imported_names(cell.source) for cell in before))
             if missing:
                 self.events["imports"] += sorted(missing)
-                self.placed.insert(codes[0] if codes else 0, _Placed(_ordinary(self.release, index, "restored"), index))
+                self.cells.insert(codes[0] if codes else 0, _ordinary(self.release, index, "restored"))
 
     def _place_for(self, slot: Slot) -> int:
         """After the answer that it checks, else after the cell of the release that comes before it."""
         answers = self._answers_to(slot.exercise)
         if slot.role == "check" and answers:
             return answers[-1] + 1
-        before = [(placed.index, n) for n, placed in enumerate(self.placed) if 0 <= placed.index < slot.index]
+        before = [(cell.index, n) for n, cell in enumerate(self.cells) if 0 <= cell.index < slot.index]
         if before:
             return max(before)[1] + 1
-        after = [(placed.index, n) for n, placed in enumerate(self.placed) if placed.index > slot.index]
-        return min(after)[1] if after else len(self.placed)
+        after = [(cell.index, n) for n, cell in enumerate(self.cells) if cell.index > slot.index]
+        return min(after)[1] if after else len(self.cells)
 
     def _answers_to(self, exercise: str) -> list[int]:
         """Where copies of an answer stand that define what they should, else other cells that do, else all copies."""
-        copies = [n for n, placed in enumerate(self.placed) if placed.cell.exercise == exercise and placed.cell.runs]
+        copies = [n for n, cell in enumerate(self.cells) if cell.exercise == exercise and cell.runs]
         defining = self._defining(exercise)
         return [n for n in copies if n in defining] or defining or copies
 
@@ -199,21 +185,18 @@ class _Repair:
         """Where code of the student's own defines what an answer should."""
         slot = self.matching.by_marker.get((exercise, "answer"))
         names = slot.names if slot else set()
-        return [n for n, placed in enumerate(self.placed) if names and names <= self._written(placed.cell)]
-
-    def _written(self, cell: Cell) -> set[str]:
-        is_own = cell.runs and cell.origin == "student"
-        return self.matching.written[cell.position - 1] if is_own else set()
+        own = [n for n, cell in enumerate(self.cells) if cell.runs and cell.origin == "student"]
+        return [n for n in own if names and names <= self.matching.written[self.cells[n].position - 1]]
 
     def _move_checks_behind_answers(self) -> None:
         """A check that comes before everything that defines its answer goes after it."""
         for slot in self.slots:
             if slot.role != "check":
                 continue
-            check = next(n for n, placed in enumerate(self.placed) if placed.index == slot.index)
+            check = next(n for n, cell in enumerate(self.cells) if cell.index == slot.index)
             answers = self._answers_to(slot.exercise)
             if answers and check < min([*answers, *self._defining(slot.exercise)]):
-                self.placed.insert(answers[-1], self.placed.pop(check))
+                self.cells.insert(answers[-1], self.cells.pop(check))
                 self.events["moved"].append(slot.exercise)
 
 
@@ -232,6 +215,7 @@ def _from_release(slot: Slot, origin: str, position: int = 0, outputs: object = 
         nbgrader=slot.nbgrader,
         outputs=outputs,
         position=position,
+        index=slot.index,
     )
 
 
@@ -244,6 +228,7 @@ def _ordinary(release: Release, index: int, origin: str) -> Cell:
         origin=origin,
         id=cell["id"],
         attachments=cell.get("attachments", {}),
+        index=index,
     )
 
 
@@ -262,3 +247,41 @@ def with_ids(cells: Iterable[Cell], reserved: set[str]) -> list[Cell]:
 
 
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+_SENTENCES = {
+    "stripped": "The grading information of {cells} had been removed (some editors do that) and was rebuilt.",
+    "settings": "The grading settings of {names} differed from the lesson's, which are used.",
+    "unknown": "A cell that claims to be graded as {names}, unknown in this lesson, counts as an ordinary one.",
+    "found": "The answer to {names} was found in another cell than its own.",
+    "no_answer": "There is no answer cell for {names}, and no other cell defines what is asked for there.",
+    "retyped": "The cell of {names} had been given another type and was changed back.",
+    "copies": "There are several copies of the answer to {names}; all of them run, in order.",
+    "written_copies": "There are several copies of the written answer {names}; the last one is graded.",
+    "untouched_copy": "A copy of the cell of {names} in which nothing was written was left out.",
+    "stub": "The cell of {names}, which undid the answer in another cell, is shown as text and does not run.",
+    "imports": "The lesson's imports ({names}) were missing in front of the first answer and were put back.",
+    "missing": "The check of {names} was missing and was put back.",
+    "missing_written": "The written question {names} was missing and was put back, without an answer.",
+    "elsewhere": "Nothing is written in the cell of {names}, but elsewhere there may be an answer: a person decides.",
+    "edited": "The check of {names} had been changed and was restored.",
+    "own_code": "Your code in the check of {names} was kept, in a cell of its own.",
+    "extra_check": "A further copy of the check of {names} was left out.",
+    "moved": "The check of {names} came before its answer and was moved after it.",
+}
+
+
+def _receipt(events: Mapping[str, Sequence[str]]) -> list[str]:
+    """One sentence for each kind of repair, in a fixed order."""
+    sentences = []
+    for kind, sentence in _SENTENCES.items():
+        if kind in events:
+            names = _listed(list(dict.fromkeys(events[kind])))
+            sentences.append(sentence.format(cells=count(len(events[kind]), "cell"), names=names))
+    return sentences
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    if len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

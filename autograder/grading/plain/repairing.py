@@ -15,8 +15,7 @@ from autograder.errors import Unreadable
 from autograder.grading.plain.assignment import MasterCell, MasterNotebook
 from autograder.intake.handed_in import AnswersIn
 from autograder.intake.submission import Submission, SubmittedCell, read_notebook
-from autograder.repair.cells import Cell, CellKind, Repaired
-from autograder.repair.own import OwnCells
+from autograder.repair.cells import Cell, CellKind, OwnCells, Repaired
 from autograder.repair.placing import with_ids
 from autograder.repair.release import FLAGS, grade_id_of
 from autograder.repair.text import plain

@@ -10,7 +10,7 @@ from datetime import tzinfo
 from autograder.course.store.collected import Delivery
 from autograder.errors import BadInput
 from autograder.intake.archives import File
-from autograder.intake.handed_in import is_notebook, may_be_work
+from autograder.intake.handed_in import is_notebook, may_be_work, spelling_of
 from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform, letters_of, time_in_name, without_time
 from autograder.words import printable
@@ -119,8 +119,7 @@ def _student_of(file: str, lessons: Sequence[str]) -> str:
     stem = re.sub(r"(?:\.tar)?\.\w+$", "", re.sub(r"\.(?:txt|json|download)$", "", file.strip(), flags=re.I))
     stem = re.sub(r"(?:-\d{1,3}| ?\(\d{1,3}\))$", "", without_time(stem))
     for lesson in sorted(lessons, key=len, reverse=True):
-        pattern = "[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson)))
-        stem = re.sub(rf"(?:^|(?<=[-_ .])){pattern}(?=$|[-_ .])", "", stem, flags=re.I)
+        stem = re.sub(rf"(?:^|(?<=[-_ .])){spelling_of(lesson)}(?=$|[-_ .])", "", stem, flags=re.I)
     return stem.strip(" _-.")
 
 

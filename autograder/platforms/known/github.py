@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 
-from autograder.intake.archives import File
+from autograder.intake.archives import File, is_archive
+from autograder.intake.handed_in import spelling_of
 from autograder.platforms.download import Download
 from autograder.platforms.platform import Found, Platform
 
@@ -31,7 +32,7 @@ class GitHub(Platform):
     def recognises(self, download: Download, lessons: Sequence[str]) -> bool:
         """Whether most files lie in folders, or archives, that are named after a lesson and something else."""
         named = [
-            self.has_named(file.path.split("/")[:-1] + [file.name] * file.is_archive, (), lessons)
+            self.has_named(file.path.split("/")[:-1] + [file.name] * is_archive(file.name), (), lessons)
             for file in download.files
         ]
         return 2 * sum(named) > len(named)
@@ -69,7 +70,7 @@ def _repository(name: str, lessons: Iterable[str]) -> tuple[str, str] | None:
     None where its name does not begin like a lesson's.
     """
     for lesson in lessons:
-        match = re.match("[-_ ]".join(map(re.escape, re.split("[-_ ]+", lesson))) + "[-_ ](?=.)", name, re.I)
+        match = re.match(f"{spelling_of(lesson)}[-_ ](?=.)", name, re.I)
         if match:
             return lesson, name[match.end() :]
     return None

@@ -10,8 +10,6 @@ import gzip
 import io
 import json
 import os
-import stat
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from hypothesis import strategies as st
 from autograder.errors import Unreadable
 from autograder.intake import archives, handed_in
 from autograder.intake.submission import find_submission, read_submission
+from tests.autograder.platforms.downloads import laid, tarred, zipped
 from tests.autograder.small_lesson import ANSWERS_IN, LESSON, by_id, filled, released
 
 NAME = f"{LESSON}.ipynb"
@@ -50,34 +49,6 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def write(folder: Path, files: dict[str, bytes]) -> None:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-
-
-def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    stored = io.BytesIO()
-    with zipfile.ZipFile(stored, "w", method) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return stored.getvalue()
-
-
-def tarred(files: dict[str, bytes], *links: str) -> bytes:
-    stored = io.BytesIO()
-    with tarfile.open(fileobj=stored, mode="w") as archive:
-        for name in links:
-            link = tarfile.TarInfo(name)
-            link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-            archive.addfile(link)
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return stored.getvalue()
-
-
 FOUND = {
     "where it belongs": ({NAME: CONTENT}, ()),
     "beside other files": (
@@ -88,15 +59,7 @@ FOUND = {
         {"my homework (1).ipynb": CONTENT},
         (f"The notebook was named my homework (1).ipynb; it was read as {NAME}.",),
     ),
-    "renamed by a browser": (
-        {f"{NAME}.txt": CONTENT},
-        (f"The notebook was named {NAME}.txt; it was read as {NAME}.",),
-    ),
     "in a folder": ({f"week 1/{NAME}": CONTENT}, ("The notebook was found in the folder week 1.",)),
-    "in a folder, renamed": (
-        {"a/b/solution.IPYNB": CONTENT},
-        (f"The notebook was named a/b/solution.IPYNB; it was read as {NAME}.",),
-    ),
     "beside another notebook": (
         {NAME: CONTENT, "scratch.ipynb": OTHER},
         (f"There were other notebooks as well (scratch.ipynb); {NAME} was graded.",),
@@ -123,25 +86,17 @@ FOUND = {
             f"The notebook was named x.ipynb; it was read as {NAME}.",
         ),
     ),
-    "a zip in a folder": (
-        {"upload/answers.zip": zipped({NAME: CONTENT})},
-        ("The notebook was taken out of the archive answers.zip.",),
-    ),
     "compressed": (
         {f"{NAME}.gz": gzip.compress(CONTENT)},
         (f"The notebook was compressed ({NAME}.gz); it was unpacked.",),
     ),
     "in a tar": (
-        {"a.tar": tarred({f"./{LESSON}/{NAME}": CONTENT}, "x.ipynb")},
+        {"a.tar": tarred({f"./{LESSON}/{NAME}": CONTENT}, "w")},
         ("The notebook was taken out of the archive a.tar.", f"The notebook was found in the folder {LESSON}."),
     ),
     "in a compressed tar": (
-        {"a.tar.gz": gzip.compress(tarred({NAME: CONTENT}))},
+        {"a.tar.gz": tarred({NAME: CONTENT})},
         ("The notebook was taken out of the archive a.tar.gz.",),
-    ),
-    "in a compressed tar of another name": (
-        {"a.tgz": gzip.compress(tarred({NAME: CONTENT}))},
-        ("The notebook was taken out of the archive a.tgz.",),
     ),
     "in a zip in a zip": (
         {"a.zip": zipped({"b/c.zip": zipped({NAME: CONTENT})})},
@@ -159,13 +114,6 @@ FOUND = {
         {NAME: CONTENT, f"{LESSON}-1.ipynb": OTHER},
         (f"There were other notebooks as well ({LESSON}-1.ipynb); {NAME} was graded.",),
     ),
-    "attempts without the first": (
-        {f"{LESSON}-1.ipynb": CONTENT, f"{LESSON}-2.ipynb": CONTENT},
-        (
-            f"The notebook was named {LESSON}-2.ipynb; it was read as {NAME}.",
-            f"There were other notebooks as well ({LESSON}-1.ipynb); {LESSON}-2.ipynb was graded.",
-        ),
-    ),
     "in a folder of a system's tools": (
         {f"content/drive/MyDrive/Colab Notebooks/a/b/c/{NAME}": CONTENT, "venv/lib/site-packages/x.ipynb": OTHER},
         ("The notebook was found in the folder content/drive/MyDrive/Colab Notebooks/a/b/c.",),
@@ -177,14 +125,6 @@ FOUND = {
     "downloaded twice, as text": (
         {f"{NAME} (1).txt": CONTENT},
         (f"The notebook was named {NAME} (1).txt; it was read as {NAME}.",),
-    ),
-    "in a zip of Windows": (
-        {"a.zip": zipped({f"work\\{NAME}": CONTENT, "work\\": b"", "work\\data\\x.csv": b"1"})},
-        ("The notebook was taken out of the archive a.zip.", "The notebook was found in the folder work."),
-    ),
-    "in a zip with absolute names": (
-        {"a.zip": zipped({f"C:\\Users\\ada\\{NAME}": CONTENT, "/etc/hosts": b"x"})},
-        ("The notebook was taken out of the archive a.zip.", "The notebook was found in the folder Users/ada."),
     ),
     "in a hidden folder of a zip": (
         {"a.zip": zipped({f".work/{NAME}": CONTENT})},
@@ -212,7 +152,7 @@ FOUND = {
 @pytest.mark.parametrize("case", FOUND)
 def test_the_notebook_is_found(case: str, folder: Path):
     files, notes = FOUND[case]
-    write(folder, files)
+    laid(folder, files)
     read = read_submission(folder, LESSON, ANSWERS_IN)
     assert len(read.cells) == 10
     assert read.repairs == notes
@@ -225,7 +165,6 @@ OLDER = RELEASED.replace(b"Return", b"Give")
 CHOSEN: dict[str, tuple[dict[str, bytes], str]] = {
     "beside an untouched release": ({NAME: RELEASED, f"{LESSON}-Copy1.ipynb": ONE}, f"{LESSON}-Copy1.ipynb"),
     "beside the release of an earlier edition": ({NAME: OLDER, f"Copy of {NAME}": ONE}, f"Copy of {NAME}"),
-    "untouched copies with higher numbers": ({NAME: ONE, f"{LESSON} (7).ipynb": RELEASED}, NAME),
     "untouched where it belongs, done elsewhere": ({NAME: RELEASED, f"work/{NAME}": ONE}, f"work/{NAME}"),
     "a whole clone in a zip": (
         {
@@ -235,7 +174,6 @@ CHOSEN: dict[str, tuple[dict[str, bytes], str]] = {
         },
         f"a.zip/k/work/x/{NAME}",
     ),
-    "a zip beside an untouched release": ({NAME: RELEASED, "done.zip": zipped({"x.ipynb": ONE})}, "done.zip/x.ipynb"),
     "a script beside an untouched release": ({NAME: RELEASED, f"{LESSON}.py": SCRIPT}, f"{LESSON}.py"),
     "a checkpoint beside an untouched release": (
         {NAME: RELEASED, f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb": ONE},
@@ -250,7 +188,6 @@ CHOSEN: dict[str, tuple[dict[str, bytes], str]] = {
         {f"{LESSON}.zip": zipped({NAME: BOTH}), f"{LESSON} (1).zip": zipped({NAME: answered(one="3", two="4")})},
         f"{LESSON} (1).zip/{NAME}",
     ),
-    "a script and a notebook": ({f"{LESSON}.py": SCRIPT, NAME: ONE}, NAME),
     "all answers in one cell": (
         {NAME: ONE, "x.ipynb": ONE.replace(b"return 1", b"return 1\\n\\ndef two(x):\\n    return 2")},
         "x.ipynb",
@@ -261,13 +198,12 @@ CHOSEN: dict[str, tuple[dict[str, bytes], str]] = {
 @pytest.mark.parametrize("case", CHOSEN)
 def test_of_several_notebooks_the_one_with_the_work_is_graded(case: str, folder: Path):
     files, name = CHOSEN[case]
-    write(folder, files)
+    laid(folder, files)
     archive, _, inside = name.partition("/") if ".zip/" in name else ("", "", name)
     wanted = zipfile.ZipFile(io.BytesIO(files[archive])).read(inside) if archive else files[name]
     assert find_submission(folder, LESSON, ANSWERS_IN)[0].content == wanted
 
 
-DAMAGED = zipped({NAME: CONTENT}, zipfile.ZIP_STORED).replace(b"import math", b"import meth")
 """A zip whose file is not the one that its checksum was taken of."""
 
 REFUSED = {
@@ -299,18 +235,14 @@ REFUSED = {
     "several scripts": ({"a.py": b"", "b.py": b""}, r"several files \(a.py, b.py\)"),
     "a web page": ({f"{LESSON}.html": b"<html>"}, "a web page cannot be graded. Choose File > Download"),
     "a PDF": ({f"{LESSON}.pdf": b"%PDF"}, "a PDF cannot be graded"),
-    "an archive of another kind": ({f"{LESSON}.7z": b"x"}, "unpack the archive"),
     "an empty zip": ({"a.zip": zipped({})}, r"\(a.zip: it is empty\)"),
     "a zip without a notebook": ({"a.zip": zipped({".x/y.txt": b""})}, r"\(a.zip/.x/y.txt\): submit"),
     "a zip of a zip of a zip": (
         {"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({NAME: CONTENT})})})},
         "a.zip/b.zip/c.zip: it is one archive too many",
     ),
-    "a damaged tar": ({"a.tar": tarred({NAME: CONTENT})[:1000]}, "a.tar: it is damaged"),
-    "a tar that climbs out": ({"a.tar": tarred({"../../" + NAME: CONTENT})}, "its name leads out of the archive"),
+    "a damaged tar": ({"a.tar": tarred({NAME: CONTENT}, "w")[:1000]}, "a.tar: it is damaged"),
     "a damaged zip": ({"a.zip": zipped({NAME: CONTENT})[:100]}, "a.zip: it is damaged"),
-    "a zip with a damaged file": ({"a.zip": DAMAGED}, f"a.zip/{NAME}: it is damaged"),
-    "a damaged gzip": ({"a.ipynb.gz": b"\x1f\x8b" + bytes(20)}, "a.ipynb.gz: it cannot be read"),
     "a zip that climbs out": ({"a.zip": zipped({"a\\..\\..\\" + NAME: CONTENT})}, "its name leads out of the archive"),
 }
 
@@ -318,24 +250,15 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused_says_what_to_hand_in(case: str, folder: Path):
     files, said = REFUSED[case]
-    write(folder, files)
+    laid(folder, files)
     with pytest.raises(Unreadable, match=said) as raised:
         read_submission(folder, LESSON, ANSWERS_IN)
     assert ":" in raised.value.reason or "." in raised.value.reason
     assert "\n" not in raised.value.reason
 
 
-def test_a_script_stands_in_for_a_notebook(folder: Path):
-    write(
-        folder, {f"{LESSON}.py": b"# %%\n# katze: small.one answer\ndef one(x):\n    return x + 1\n", "helper.py": b""}
-    )
-    assert read_submission(folder, LESSON, ANSWERS_IN).repairs == (
-        "A Python script was handed in; its cells were read as those of the notebook.",
-    )
-
-
 def test_of_very_large_notebooks_only_so_many_are_read(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    write(folder, {f"{number}.ipynb": CONTENT for number in range(4)})
+    laid(folder, {f"{number}.ipynb": CONTENT for number in range(4)})
     monkeypatch.setattr(handed_in, "COMPARED_BYTES", 3 * len(CONTENT))
     with pytest.raises(Unreadable, match=r"several notebooks \(0.ipynb, .*\), with more than .* together: submit one"):
         read_submission(folder, LESSON, ANSWERS_IN)
@@ -343,22 +266,15 @@ def test_of_very_large_notebooks_only_so_many_are_read(folder: Path, monkeypatch
 
 def test_bombs_are_not_unpacked(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(archives, "NOTEBOOK_BYTES", 100_000)
-    write(folder, {"a.zip": zipped({NAME: b" " * 1_000_000})})
+    laid(folder, {"a.zip": zipped({NAME: b" " * 1_000_000})})
     with pytest.raises(Unreadable, match="more than the limit of 100 kB"):
         read_submission(folder, LESSON, ANSWERS_IN)
-    write(folder, {NAME: gzip.compress(b" " * 1_000_000)})
+    laid(folder, {NAME: gzip.compress(b" " * 1_000_000)})
     with pytest.raises(Unreadable, match="more than the limit of 100 kB"):
         read_submission(folder, LESSON, ANSWERS_IN)
     (folder / NAME).unlink()
-    write(folder, {"a.zip": zipped({"b.tar": tarred({NAME: b" " * 1_000_000})})})
+    laid(folder, {"a.zip": zipped({"b.tar": tarred({NAME: b" " * 1_000_000}, "w")})})
     with pytest.raises(Unreadable, match="more than the limit of 100 kB"):
-        read_submission(folder, LESSON, ANSWERS_IN)
-
-
-def test_an_archive_of_very_many_files_is_not_listed(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(handed_in, "FILES", 1000)
-    write(folder, {"a.zip": zipped({f"{number:0>200}": b"" for number in range(5000)}, zipfile.ZIP_STORED)})
-    with pytest.raises(Unreadable, match="it lists more files than can be read"):
         read_submission(folder, LESSON, ANSWERS_IN)
 
 
@@ -387,45 +303,22 @@ def test_a_damaged_archive_gives_its_notebook_or_is_refused(
         assert len(found.content) <= handed_in.NOTEBOOK_BYTES
 
 
-def test_links_and_locked_files_in_an_archive_are_not_read(folder: Path):
-    stored = io.BytesIO()
-    with zipfile.ZipFile(stored, "w") as archive:
-        link = zipfile.ZipInfo(NAME)
-        link.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(link, "/etc/passwd")
-    write(folder, {"a.zip": stored.getvalue()})
-    with pytest.raises(Unreadable, match=f"a.zip/{NAME}: it is a link"):
-        read_submission(folder, LESSON, ANSWERS_IN)
-    locked = bytearray(zipped({NAME: CONTENT}))
-    locked[locked.rfind(b"PK\x01\x02") + 8] |= 1
-    write(folder, {"a.zip": bytes(locked)})
-    with pytest.raises(Unreadable, match="locked with a password"):
-        read_submission(folder, LESSON, ANSWERS_IN)
-
-
-def test_a_linked_folder_is_not_entered(folder: Path, tmp_path: Path):
-    write(tmp_path / "elsewhere", {NAME: CONTENT})
-    (folder / "inside").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(Unreadable, match="no notebook"):
-        read_submission(folder, LESSON, ANSWERS_IN)
-
-
 def test_deep_and_wide_folders_are_not_walked_to_their_end(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    write(folder, {f"{'a/' * 60}{NAME}": CONTENT})
+    laid(folder, {f"{'a/' * 60}{NAME}": CONTENT})
     with pytest.raises(Unreadable, match="the folder is more than 50 folders deep"):
         read_submission(folder, LESSON, ANSWERS_IN)
     monkeypatch.setattr(handed_in, "FILES", 5)
-    write(folder, {f"{number}.txt": b"x" for number in range(9)} | {f"z/{NAME}": CONTENT})
+    laid(folder, {f"{number}.txt": b"x" for number in range(9)} | {f"z/{NAME}": CONTENT})
     with pytest.raises(Unreadable, match="no notebook"):
         read_submission(folder, LESSON, ANSWERS_IN)
 
 
 def test_what_tools_have_put_beside_a_notebook_does_not_hide_it(folder: Path):
     packages = {f"venv/lib/p{number}.py": b"x" for number in range(1500)}
-    write(folder, {"a.zip": zipped(packages | {f"z/{NAME}": CONTENT})})
+    laid(folder, {"a.zip": zipped(packages | {f"z/{NAME}": CONTENT})})
     assert len(read_submission(folder, LESSON, ANSWERS_IN).cells) == 10
     (folder / "a.zip").unlink()
-    write(folder, packages | {f"z/{NAME}": CONTENT})
+    laid(folder, packages | {f"z/{NAME}": CONTENT})
     assert len(read_submission(folder, LESSON, ANSWERS_IN).cells) == 10
 
 

@@ -35,9 +35,9 @@ def make_course(folder: Path) -> Course:
     return Course.find(root)
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def zipped(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     stored = io.BytesIO()
-    with zipfile.ZipFile(stored, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stored, "w", method) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return stored.getvalue()

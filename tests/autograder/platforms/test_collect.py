@@ -1,15 +1,18 @@
 """Collecting a class, from each platform.
 
-Tests `canvas.py`, `deliver.py`, `folders.py`, `found.py`, `gradescope.py`, `mail.py`, `moodle.py`, `students.py`
-and `told.py` as well.
+Tests `canvas.py`, `deliver.py`, `folders.py`, `gradescope.py`, `mail.py`, `moodle.py` and `students.py` as well.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -18,7 +21,9 @@ from autograder.cli import main
 from autograder.course.course import Course
 from autograder.course.store.collected import read_collected
 from autograder.delivery.collect import Collection, collect
+from autograder.delivery.students import folder_name
 from autograder.errors import BadInput
+from autograder.platforms.registry import PLATFORMS
 from tests.autograder.platforms.downloads import (
     LESSON,
     OTHER_LESSON,
@@ -52,12 +57,20 @@ def results(collection: Collection) -> dict[str, str]:
 
 # Each platform's shape ---------------------------------------------------------------------------------------
 
-MOODLE = {
-    f"Ada Lovelace_4567_assignsubmission_file/{NAME}": A,
-    "Ada Lovelace_4567_assignsubmission_file/data/x.csv": b"1",
-    "Ada Lovelace_4567_assignsubmission_onlinetext/onlinetext.html": b"<p>hello",
-    f"Ben M\u00fcller_4568_assignsubmission_file_/{NAME}": B,
-}
+
+@dataclass
+class Case:
+    """A download, tables that were named, and what becomes of both in `submitted/` and in the record."""
+
+    platform: str
+    files: Mapping[str, bytes]
+    submitted: Mapping[str, bytes]
+    tables: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kept: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+
+
 CANVAS = {"lovelaceada_LATE_123_9001_01_attention-1.ipynb": A, "m\u00fcllerben_124_9000_01_attention.ipynb": B}
 GRADESCOPE_LIST = b"""---
 submission_55:
@@ -86,248 +99,247 @@ GRADESCOPE = {
     f"assignment_9_export/submission_55/{NAME}": A,
     f"assignment_9_export/submission_56/src/{NAME}": C,
 }
+PLUS = folder_name("a+da")
+TIMES = ["2020-11-20 16:00:00.000001 UTC", "2020-11-20 17:00:00.000001 UTC"]
+MAILS = [
+    message("Ada <Ada@uni.example>", {NAME: A}, received="Fri, 20 Nov 2020 18:50:00 +0100", date="1 Jan 2030 00:00"),
+    message("Ada <ada@uni.example>", {"answers.zip": b"B"}, received="Fri, 20 Nov 2020 18:00:00 +0000"),
+    message("ben@uni.example", {NAME: C}, date="Fri, 20 Nov 2020 12:00:00 -0000"),
+    message("cy@uni.example", {}),
+    message("eve@uni.example", {NAME: A}, date="no date"),
+]
+MAILED = {
+    f"ada@uni.example/{LESSON}/answers.zip": b"B",
+    f"ada@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 18:00:00.000000 UTC",
+    f"ben@uni.example/{LESSON}/{NAME}": C,
+    f"ben@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 12:00:00.000000 UTC",
+    f"eve@uni.example/{LESSON}/{NAME}": A,
+}
 
-
-def test_moodle(course: Course, tmp_path: Path) -> None:
-    collection = collect(course, put(tmp_path / "d.zip", zipped(MOODLE)))
-    assert collection.platform == "moodle"
-    assert handed_in(course) == {
-        f"Ada Lovelace/{LESSON}/{NAME}": A,
-        f"Ada Lovelace/{LESSON}/data/x.csv": b"1",
-        f"Ada Lovelace/{LESSON}/onlinetext.html": b"<p>hello",
-        f"Ben Müller/{LESSON}/{NAME}": B,
-    }
-    assert collection.remarks[0].startswith("No roster: students are known by their names; with --roster")
-    ada = read_collected(course, LESSON)["Ada Lovelace"]
-    assert ada.names[0] == f"Ada Lovelace_4567_assignsubmission_file/{NAME}"
-    assert (ada.number, ada.name, ada.platform, ada.source) == ("4567", "Ada Lovelace", "moodle", "d.zip")
-
-
-def test_moodle_without_folders_and_with_its_worksheet(course: Course, tmp_path: Path) -> None:
-    files = {f"Ada Lovelace_4567_assignsubmission_file_{NAME}": A, f"Ben_4568_assignsubmission_file_{NAME}": B}
-    sheet = (
-        "Identifier,Full name,Email address,Status,Grade,Last modified (submission)\n"
-        + 'Participant 4567,Ada Lovelace,ada@uni.example,"Submitted for grading, 2 hours late",,'
-        + '"Friday, 20 November 2020, 5:50 PM"\n'
-        + 'Participant 4568,Ben,ben@uni.example,Submitted for grading,,"Friday, 20 November 2020, 9:05 AM"\n'
-    )
-    folder = laid(tmp_path / "d", {**files, "Grades-course.csv": sheet.encode()})
-    collection = collect(course, folder, zone=ZoneInfo("Europe/Berlin"))
-    assert results(collection) == {"ada@uni.example": "collected", "ben@uni.example": "collected"}
-    place = course.submitted / "ada@uni.example" / LESSON
-    assert (place / NAME).read_bytes() == A
-    assert (place / "timestamp.txt").read_text() == "2020-11-20 16:50:00.000000 UTC"
-    kept = read_collected(course, LESSON)
-    assert kept["ada@uni.example"].late is True
-    assert kept["ben@uni.example"].handed_in == "2020-11-20T08:05:00+00:00"
-
-
-def test_moodle_in_german(course: Course, tmp_path: Path) -> None:
-    sheet = (
-        'ID,"Vollständiger Name",E-Mail-Adresse,Status,"Zuletzt geändert (Abgabe)"\n'
-        + 'Teilnehmer/in4567,"Ada Lovelace",ada@uni.example,"2 Tage zu spät","Freitag, 4. Dezember 2020, 17:50"\n'
-    )
-    roster = put(tmp_path / "Bewertungen.csv", sheet.encode("utf-8-sig"))
-    collect(course, put(tmp_path / "d.zip", zipped(dict([*MOODLE.items()][:1]))), rosters=[roster], zone=UTC)
-    ada = read_collected(course, LESSON)["ada@uni.example"]
-    assert (ada.handed_in, ada.late) == ("2020-12-04T17:50:00+00:00", True)
-
-
-def test_moodle_with_blind_marking_has_only_numbers(course: Course, tmp_path: Path) -> None:
-    files = {f"Participant_{number}_assignsubmission_file/{NAME}": A for number in (7, 8)}
-    assert results(collect(course, put(tmp_path / "d.zip", zipped(files)))) == {"7": "collected", "8": "collected"}
-
-
-def test_canvas(course: Course, tmp_path: Path) -> None:
-    collection = collect(course, put(tmp_path / "submissions.zip", zipped(CANVAS)))
-    assert collection.platform == "canvas"
-    assert handed_in(course) == {f"123/{LESSON}/01_attention-1.ipynb": A, f"124/{LESSON}/{NAME}": B}
-    ada = read_collected(course, LESSON)["123"]
-    assert (ada.names, ada.number, ada.late) == (("lovelaceada_LATE_123_9001_01_attention-1.ipynb",), "123", True)
-
-
-def test_canvas_with_its_gradebook(course: Course, tmp_path: Path) -> None:
-    roster = put(tmp_path / "canvas.csv", CANVAS_ROSTER)
-    collection = collect(course, put(tmp_path / "s.zip", zipped(CANVAS)), rosters=[roster])
-    assert results(collection) == {"ada": "collected", "ben": "collected"}
-    assert [row.name for row in collection.rows] == ["Lovelace, Ada", "Müller, Ben"]
-
-
-def test_canvas_text_entries_links_and_anonymous_students(course: Course, tmp_path: Path) -> None:
-    files = {
-        "lovelaceada_123_text.html": b"<p>",
-        "ben_124_link.html": b"<p>",
-        f"LATE_anon_Ab1_77_{NAME}": C,
-        **CANVAS,
-    }
-    collect(course, put(tmp_path / "s.zip", zipped(files)))
-    assert set(handed_in(course)) == {
-        f"123/{LESSON}/01_attention-1.ipynb",
-        f"123/{LESSON}/text.html",
-        f"124/{LESSON}/{NAME}",
-        f"124/{LESSON}/link.html",
-        f"Ab1/{LESSON}/{NAME}",
-    }
-
-
-def test_gradescope(course: Course, tmp_path: Path) -> None:
-    collection = collect(course, put(tmp_path / "export.zip", zipped(GRADESCOPE)))
-    assert collection.platform == "gradescope"
-    assert results(collection) == {"ada": "collected", "0815": "collected", "cy@uni.example": "collected"}
-    assert handed_in(course)[f"0815/{LESSON}/{NAME}"] == A  # a group: each has it
-    assert handed_in(course)[f"0815/{LESSON}/timestamp.txt"] == b"2020-11-20 16:50:00.938335 UTC"
-    ada = read_collected(course, LESSON)["ada"]
-    assert (ada.attempt, ada.extra["submission"], ada.email) == (2, "55", "ada@uni.example")
-
-
-def test_gradescope_without_its_list_needs_its_grades(course: Course, tmp_path: Path) -> None:
-    files = {name: content for name, content in GRADESCOPE.items() if not name.endswith(".yml")}
-    download = put(tmp_path / "export.zip", zipped(files))
-    [row, _] = collect(course, download).rows
-    assert row.said == (
-        "nothing says whose it is: collect again with --roster, and the grades that Gradescope exports",
-    )
-    grades = b"First Name,Last Name,SID,Email,Total Score,Submission ID\nAda,L,ada,a@b.c,,55\nCy,X,cy,c@d.e,,56\n"
-    assert results(collect(course, download, rosters=[put(tmp_path / "g.csv", grades)])) == {
-        "ada": "collected",
-        "cy": "collected",
-    }
-
-
-def test_the_exchange_of_nbgrader(course: Course, tmp_path: Path) -> None:
-    times = ["2020-11-20 16:00:00.000001 UTC", "2020-11-20 17:00:00.000001 UTC"]
-    files = {
-        f"inbound/a+da+{LESSON}+{times[0]}+x1/{NAME}": A,
-        f"inbound/a+da+{LESSON}+{times[1]}+a9/{NAME}": B,
-        f"inbound/a+da+{LESSON}+{times[1]}+a9/timestamp.txt": b"1999",
-        f"inbound/a+da+{LESSON}+{times[1]}+a9/submission_secret.txt": b"s",
-        f"inbound/ben+{LESSON}+{times[0]}/{NAME}": C,
-        f"inbound/ben+ps1+{times[0]}+q/ps1.ipynb": C,
-    }
-    collection = collect(course, laid(tmp_path / "exchange", files))
-    assert collection.platform == "exchange"
-    [ada, ben] = collection.rows
-    assert (ada.id, ada.student[:5], ben.student) == ("a+da", "a_da-", "ben")
-    assert ada.said == (
-        f"an earlier one does not count: a+da+{LESSON}+{times[0]}+x1, 2020-11-20T16:00:00.000001+00:00",
-    )
-    written = handed_in(course)
-    assert written[f"{ada.student}/{LESSON}/{NAME}"] == B
-    assert written[f"{ada.student}/{LESSON}/timestamp.txt"] == times[1].encode()
-    assert written[f"{ada.student}/{LESSON}/submission_secret.txt"] == b"s"
-    assert read_collected(course, LESSON)[ada.student].id == "a+da"
-    assert collection.remarks == ["1 submission to ps1 left out: it is no lesson of this course."]
-
-
-def test_repositories_of_github_classroom(course: Course, tmp_path: Path) -> None:
-    files = {
-        f"01-attention-submissions/01-attention-ada-l/{NAME}": A,
-        "01-attention-submissions/01-attention-ada-l/.git/config": b"x",
-        f"01-attention-submissions/01-attention-ben/work/{NAME}": B,
-    }
-    roster = put(
-        tmp_path / "classroom_roster.csv", b"identifier,github_username,github_id,name\nada,ada-l,1,A\nben,Ben,2,B\n"
-    )
-    collection = collect(course, laid(tmp_path / "repos", files), rosters=[roster])
-    assert (collection.platform, results(collection)) == ("github", {"ada": "collected", "ben": "collected"})
-    assert set(handed_in(course)) == {f"ada/{LESSON}/{NAME}", f"ben/{LESSON}/work/{NAME}"}
-
-
-def test_repositories_of_an_assignment_by_another_name(course: Course, tmp_path: Path) -> None:
-    files = {f"week-1-{who}-main.zip": zipped({f"week-1-{who}-main/{NAME}": A}) for who in ("ada", "ben")}
-    collection = collect(course, laid(tmp_path / "r", files), platform="github", lesson=LESSON)
-    assert results(collection) == {"ada": "collected", "ben": "collected"}
-
-
-def test_a_mailbox(course: Course, tmp_path: Path) -> None:
-    box = mailbox_of(
-        tmp_path / "inbox.mbox",
-        message(
-            "Ada <Ada@uni.example>",
-            {NAME: A},
-            received="Fri, 20 Nov 2020 18:50:00 +0100",
-            date="Tue, 1 Jan 2030 00:00:00 +0000",
-        ),
-        message(
-            "Ada <ada@uni.example>", {"answers.zip": zipped({NAME: B})}, received="Fri, 20 Nov 2020 18:00:00 +0000"
-        ),
-        message("ben@uni.example", {NAME: C}, date="Fri, 20 Nov 2020 12:00:00 -0000"),
-        message("cy@uni.example", {}),
-        message("eve@uni.example", {f"{OTHER_LESSON}.ipynb": notebook("e", "masking")}, date="no date"),
-    )
-    collection = collect(course, box)
-    assert collection.platform == "mbox"
-    assert results(collection) == {
-        "ada@uni.example": "collected",
-        "ben@uni.example": "collected",
-        "eve@uni.example": "collected",
-    }
-    assert collection.refused == {"message 4, cy@uni.example": "nothing is attached to it"}
-    written = handed_in(course)
-    assert f"ada@uni.example/{LESSON}/answers.zip" in written
-    assert written[f"ben@uni.example/{LESSON}/timestamp.txt"] == b"2020-11-20 12:00:00.000000 UTC"
-    assert set(written) >= {f"eve@uni.example/{OTHER_LESSON}/{OTHER_LESSON}.ipynb"}
-
-
-def test_messages_saved_one_by_one(course: Course, tmp_path: Path) -> None:
-    mails = {"a.eml": bytes(message("ada@uni.example", {NAME: A})), "b.eml": b"\xff\x00", "c.pdf": b"x"}
-    collection = collect(course, laid(tmp_path / "mails", mails))
-    assert results(collection) == {"ada@uni.example": "collected"}
-    assert set(collection.refused) == {"b.eml", "c.pdf"}
-
-
-FOLDERS = {
-    "a folder for each": (
-        {f"ada/{NAME}": A, "ben/x.ipynb": B},
-        {f"ada/{LESSON}/{NAME}": A, f"ben/{LESSON}/x.ipynb": B},
+CASES = {
+    "moodle": Case(
+        "moodle",
+        {
+            f"Ada Lovelace_4567_assignsubmission_file/{NAME}": A,
+            "Ada Lovelace_4567_assignsubmission_file/data/x.csv": b"1",
+            "Ada Lovelace_4567_assignsubmission_onlinetext/onlinetext.html": b"<p>hello",
+            f"Ben M\u00fcller_4568_assignsubmission_file_/{NAME}": B,
+        },
+        {
+            f"Ada Lovelace/{LESSON}/{NAME}": A,
+            f"Ada Lovelace/{LESSON}/data/x.csv": b"1",
+            f"Ada Lovelace/{LESSON}/onlinetext.html": b"<p>hello",
+            f"Ben M\u00fcller/{LESSON}/{NAME}": B,
+        },
+        kept={"Ada Lovelace": {"number": "4567", "name": "Ada Lovelace", "platform": "moodle", "source": "d"}},
     ),
-    "with the lesson's": ({f"ada/01-Attention/{NAME}": A}, {f"ada/{LESSON}/{NAME}": A}),
-    "a file for each": (
+    "moodle, without folders and with its worksheet": Case(
+        "moodle",
+        {
+            f"Ada Lovelace_4567_assignsubmission_file_{NAME}": A,
+            f"Ben_4568_assignsubmission_file_{NAME}": B,
+            "Grades-course.csv": b"Identifier,Full name,Email address,Status,Grade,Last modified (submission)\n"
+            b'Participant 4567,Ada Lovelace,ada@uni.example,"Submitted for grading, 2 hours late",,'
+            b'"Friday, 20 November 2020, 5:50 PM"\n'
+            b'Participant 4568,Ben,ben@uni.example,Submitted for grading,,"Friday, 20 November 2020, 9:05 AM"\n',
+        },
+        {
+            f"ada@uni.example/{LESSON}/{NAME}": A,
+            f"ada@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.000000 UTC",
+            f"ben@uni.example/{LESSON}/{NAME}": B,
+            f"ben@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 08:05:00.000000 UTC",
+        },
+        kept={"ada@uni.example": {"late": True}, "ben@uni.example": {"handed_in": "2020-11-20T08:05:00+00:00"}},
+    ),
+    "moodle, in German": Case(
+        "moodle",
+        {f"Ada Lovelace_4567_assignsubmission_file/{NAME}": A},
+        {
+            f"ada@uni.example/{LESSON}/{NAME}": A,
+            f"ada@uni.example/{LESSON}/timestamp.txt": b"2020-12-04 16:50:00.000000 UTC",
+        },
+        {
+            "Bewertungen.csv": '\ufeffID,"Vollst\u00e4ndiger Name",E-Mail-Adresse,Status,"Zuletzt ge\u00e4ndert '
+            '(Abgabe)"\nTeilnehmer/in4567,"Ada Lovelace",ada@uni.example,"2 Tage zu sp\u00e4t",'
+            '"Freitag, 4. Dezember 2020, 17:50"\n'
+        },
+        kept={"ada@uni.example": {"late": True}},
+    ),
+    "moodle, marked blindly": Case(
+        "moodle",
+        {f"Participant_{number}_assignsubmission_file/{NAME}": A for number in (7, 8)},
+        {f"{number}/{LESSON}/{NAME}": A for number in (7, 8)},
+    ),
+    "canvas, with texts, links and anonymous students": Case(
+        "canvas",
+        {
+            "lovelaceada_123_text.html": b"<p>",
+            "ben_124_link.html": b"<p>",
+            f"LATE_anon_Ab1_77_{NAME}": C,
+            **CANVAS,
+        },
+        {
+            f"123/{LESSON}/01_attention-1.ipynb": A,
+            f"123/{LESSON}/text.html": b"<p>",
+            f"124/{LESSON}/{NAME}": B,
+            f"124/{LESSON}/link.html": b"<p>",
+            f"Ab1/{LESSON}/{NAME}": C,
+        },
+        kept={"123": {"number": "123", "late": True, "rank": 9001}, "124": {"late": False}},
+    ),
+    "canvas, with its gradebook": Case(
+        "canvas",
+        CANVAS,
+        {f"ada/{LESSON}/01_attention-1.ipynb": A, f"ben/{LESSON}/{NAME}": B},
+        {"canvas.csv": CANVAS_ROSTER.decode()},
+        kept={"ada": {"name": "Lovelace, Ada", "names": ("lovelaceada_LATE_123_9001_01_attention-1.ipynb",)}},
+    ),
+    "gradescope": Case(
+        "gradescope",
+        GRADESCOPE,
+        {
+            f"0815/{LESSON}/{NAME}": A,  # a group: each has it
+            f"0815/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.938335 UTC",
+            f"ada/{LESSON}/{NAME}": A,
+            f"ada/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.938335 UTC",
+            f"cy@uni.example/{LESSON}/src/{NAME}": C,
+            f"cy@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 17:00:00.000000 UTC",
+        },
+        kept={"ada": {"attempt": 2, "extra": {"submission": "55"}, "email": "ada@uni.example"}},
+    ),
+    "gradescope, without its list and with its grades": Case(
+        "gradescope",
+        {name: content for name, content in GRADESCOPE.items() if not name.endswith(".yml")},
+        {f"ada/{LESSON}/{NAME}": A, f"cy/{LESSON}/src/{NAME}": C},
+        {"g.csv": "First Name,Last Name,SID,Email,Total Score,Submission ID\nAda,L,ada,a@b.c,,55\nCy,X,cy,c@d.e,,56\n"},
+    ),
+    "exchange": Case(
+        "exchange",
+        {
+            f"inbound/ada+{LESSON}+{TIMES[0]}+x1/{NAME}": A,
+            f"inbound/ada+{LESSON}+{TIMES[1]}+a9/{NAME}": B,
+            f"inbound/ada+{LESSON}+{TIMES[1]}+a9/timestamp.txt": b"1999",
+            f"inbound/ada+{LESSON}+{TIMES[1]}+a9/submission_secret.txt": b"s",
+            f"inbound/a+da+{LESSON}+{TIMES[0]}/{NAME}": C,
+            f"inbound/ben+ps1+{TIMES[0]}+q/ps1.ipynb": C,
+            "inbound/README": b"x",
+        },
+        {
+            f"ada/{LESSON}/{NAME}": B,
+            f"ada/{LESSON}/submission_secret.txt": b"s",
+            f"ada/{LESSON}/timestamp.txt": TIMES[1].encode(),
+            f"{PLUS}/{LESSON}/{NAME}": C,
+            f"{PLUS}/{LESSON}/timestamp.txt": TIMES[0].encode(),
+        },
+        kept={PLUS: {"id": "a+da"}},
+        refused=("inbound/README",),
+    ),
+    "github, with its roster": Case(
+        "github",
+        {
+            f"01-attention-submissions/01-attention-ada-l/{NAME}": A,
+            "01-attention-submissions/01-attention-ada-l/.git/config": b"x",
+            f"01-attention-submissions/01-attention-ben/work/{NAME}": B,
+        },
+        {f"ada/{LESSON}/{NAME}": A, f"ben/{LESSON}/work/{NAME}": B},
+        {"roster.csv": "identifier,github_username,github_id,name\nada,ada-l,1,A\nben,Ben,2,B\n"},
+    ),
+    "github, by another name": Case(
+        "github",
+        {f"week-1-{who}-main.zip": zipped({f"week-1-{who}-main/{NAME}": A}) for who in ("ada", "ben")},
+        {f"{who}/{LESSON}/week-1-{who}-main.zip": zipped({f"week-1-{who}-main/{NAME}": A}) for who in ("ada", "ben")},
+        options={"platform": "github", "lesson": LESSON},
+    ),
+    "messages": Case(
+        "mbox",
+        {f"{n}.eml": bytes(mail) for n, mail in enumerate(MAILS)} | {"b.eml": b"\xff\x00", "c.pdf": b"x"},
+        MAILED,
+        options={"lesson": LESSON},
+        refused=("3.eml, cy@uni.example", "b.eml", "c.pdf"),
+    ),
+    "archives in an archive": Case(
+        "canvas",
+        {
+            "section 1.zip": zipped(dict([*CANVAS.items()][:1])),
+            "section 2.tar.gz": tarred(dict([*CANVAS.items()][1:])),
+            "damaged.zip": b"PK\x03\x04",
+        },
+        {f"123/{LESSON}/01_attention-1.ipynb": A, f"124/{LESSON}/{NAME}": B},
+        kept={"123": {"names": ("section 1.zip/lovelaceada_LATE_123_9001_01_attention-1.ipynb",)}},
+        refused=("damaged.zip",),
+    ),
+    "a folder for each": Case(
+        "folder",
+        {f"ada/{NAME}": A, f"ada/{LESSON}-1.ipynb": B, "ben/x.ipynb": B, "index.html": b"x", "grades.csv": b"x"},
+        {f"ada/{LESSON}/{NAME}": A, f"ada/{LESSON}/{LESSON}-1.ipynb": B, f"ben/{LESSON}/x.ipynb": B},
+        options={"lesson": LESSON},
+        refused=("grades.csv", "index.html"),
+    ),
+    "a folder with the lesson's": Case("folder", {f"ada/01-Attention/{NAME}": A}, {f"ada/{LESSON}/{NAME}": A}),
+    "a file for each": Case(
+        "folder",
         {f"ada_{NAME}": A, "01_attention-ben (1).ipynb": B, "cy d.ipynb": C},
         {f"ada/{LESSON}/ada_{NAME}": A, f"ben/{LESSON}/01_attention-ben (1).ipynb": B, f"cy d/{LESSON}/cy d.ipynb": C},
+        options={"lesson": LESSON},
     ),
-    "an archive for each": ({"ada.zip": zipped({NAME: A})}, {f"ada/{LESSON}/ada.zip": zipped({NAME: A})}),
-    "attempts by the time in their names": (
+    "an archive for each": Case(
+        "folder",
+        {"ada.zip": zipped({NAME: A})},
+        {f"ada/{LESSON}/ada.zip": zipped({NAME: A})},
+        options={"lesson": LESSON},
+    ),
+    "attempts by the time in their names": Case(
+        "folder",
         {f"ada/2020-11-20 17.50/{NAME}": A, f"ada/2020-11-20 18.10/{NAME}": B, f"ada/2020-11-09T23-59-59Z/{NAME}": C},
-        {f"ada/{LESSON}/{NAME}": B, f"ada/{LESSON}/timestamp.txt": b"2020-11-20 18:10:00.000000 UTC"},
+        {f"ada/{LESSON}/{NAME}": B, f"ada/{LESSON}/timestamp.txt": b"2020-11-20 17:10:00.000000 UTC"},
     ),
-    "files by the time in their names": (
+    "files by the time in their names": Case(
+        "folder",
         {"ada_2020-11-20T17-50-00.ipynb": A, "ada_2020-11-19T17-50-00.ipynb": B},
         {
             f"ada/{LESSON}/ada_2020-11-20T17-50-00.ipynb": A,
-            f"ada/{LESSON}/timestamp.txt": b"2020-11-20 17:50:00.000000 UTC",
+            f"ada/{LESSON}/timestamp.txt": b"2020-11-20 16:50:00.000000 UTC",
         },
+        options={"lesson": LESSON},
     ),
 }
 
 
-@pytest.mark.parametrize("case", FOLDERS)
-def test_folders(case: str, course: Course, tmp_path: Path) -> None:
-    files, expected = FOLDERS[case]
-    collection = collect(course, laid(tmp_path / "class", files), lesson=LESSON, zone=UTC)
-    assert collection.platform == "folder"
-    assert handed_in(course) == expected
+@pytest.mark.parametrize("case", CASES)
+def test_a_download_is_taken_in(case: str, course: Course, tmp_path: Path) -> None:
+    one = CASES[case]
+    rosters = [put(tmp_path / name, table.encode()) for name, table in one.tables.items()]
+    folder = laid(tmp_path / "d", one.files)
+    collection = collect(course, folder, rosters=rosters, zone=ZoneInfo("Europe/Berlin"), **one.options)
+    assert collection.platform == one.platform
+    assert handed_in(course) == one.submitted
+    assert set(collection.refused) == set(one.refused)
+    record = read_collected(course, LESSON)
+    for student, facts in one.kept.items():
+        assert asdict(record[student]).items() >= facts.items()
 
 
-@pytest.mark.parametrize("packed", [zipped, tarred], ids=["zip", "tar.gz"])
-def test_an_archive_of_a_folder(packed: object, course: Course, tmp_path: Path) -> None:
-    assert callable(packed)
-    name = "class.zip" if packed is zipped else "class.tar.gz"
-    collection = collect(course, put(tmp_path / name, packed({f"class/ada/{NAME}": A, f"class/ben/{NAME}": B})))
-    assert results(collection) == {"ada": "collected", "ben": "collected"}
+def test_a_mailbox_and_archives_of_folders_are_taken_in(course: Course, tmp_path: Path) -> None:
+    box = collect(course, mailbox_of(tmp_path / "inbox.mbox", *MAILS), lesson=LESSON)
+    assert (box.platform, handed_in(course)) == ("mbox", MAILED)
+    assert box.refused == {"message 4, cy@uni.example": "nothing is attached to it"}
+    for name, packed in (("class.zip", zipped), ("class.tar.gz", tarred)):
+        archive = put(tmp_path / name, packed({f"class/dan/{NAME}": A, f"class/fay/{NAME}": B}))
+        assert set(results(collect(course, archive))) == {"dan", "fay"}
 
 
-def test_archives_in_an_archive(course: Course, tmp_path: Path) -> None:
-    [(ada, first), (ben, second)] = CANVAS.items()
-    both = {
-        "section 1.zip": zipped({ada: first}),
-        "section 2.tar.gz": tarred({ben: second}),
-        "damaged.zip": b"PK\x03\x04",
-    }
-    collection = collect(course, put(tmp_path / "all.zip", zipped(both)))
-    assert (collection.platform, results(collection)) == ("canvas", {"123": "collected", "124": "collected"})
-    assert set(collection.refused) == {"damaged.zip"}
-    assert read_collected(course, LESSON)["123"].names == (f"section 1.zip/{ada}",)
+def test_what_came_before_and_who_is_unknown_is_told(course: Course, tmp_path: Path) -> None:
+    collection = collect(course, laid(tmp_path / "exchange", CASES["exchange"].files))
+    [first] = [row.said for row in collection.rows if row.student == "ada"]
+    assert first == (f"an earlier one does not count: ada+{LESSON}+{TIMES[0]}+x1, 2020-11-20T16:00:00.000001+00:00",)
+    assert collection.remarks == ["1 submission to ps1 left out: it is no lesson of this course."]
+    [remark] = collect(course, put(tmp_path / "m.zip", zipped(CASES["moodle"].files))).remarks
+    assert remark.startswith("No roster: students are known by their names; with --roster")
+    files = CASES["gradescope, without its list and with its grades"].files
+    [row, _] = collect(course, put(tmp_path / "g.zip", zipped(files))).rows
+    assert row.said == (
+        "nothing says whose it is: collect again with --roster, and the grades that Gradescope exports",
+    )
 
 
 UNKNOWN = {
@@ -358,27 +370,12 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("said", UNKNOWN)
-@pytest.mark.parametrize("packed", [True, False], ids=["zip", "folder"])
-def test_what_may_be_of_an_unknown_platform_is_not_collected(
-    said: str, packed: bool, course: Course, tmp_path: Path
-) -> None:
+def test_what_may_be_of_an_unknown_platform_is_not_collected(said: str, course: Course, tmp_path: Path) -> None:
     files = dict.fromkeys(UNKNOWN[said], A)
-    download = put(tmp_path / "d.zip", zipped(files)) if packed else laid(tmp_path / "d", files)
-    with pytest.raises(BadInput, match=said):
-        collect(course, download, lesson=LESSON)
+    for download in (put(tmp_path / "d.zip", zipped(files)), laid(tmp_path / "d", files)):
+        with pytest.raises(BadInput, match=said):
+            collect(course, download, lesson=LESSON)
     assert not course.submitted.exists()
-
-
-def test_what_lies_beside_the_students_folders_is_nobody_s(course: Course, tmp_path: Path) -> None:
-    folder = laid(tmp_path / "class", {f"ada/{NAME}": A, f"ben/{NAME}": B, "index.html": b"x", "grades.csv": b"x"})
-    collection = collect(course, folder)
-    assert results(collection) == {"ada": "collected", "ben": "collected"}
-    assert collection.refused == dict.fromkeys(["grades.csv", "index.html"], "it lies in no student's folder")
-
-
-def test_one_student_s_several_notebooks_are_no_class(course: Course, tmp_path: Path) -> None:
-    folder = laid(tmp_path / "class", {f"ada/{NAME}": A, f"ada/{LESSON}-1.ipynb": B, f"ada/{LESSON} (2).ipynb": C})
-    assert results(collect(course, folder)) == {"ada": "collected"}
 
 
 def test_of_very_many_files_of_a_student_the_notebook_is_taken(
@@ -393,18 +390,16 @@ def test_of_very_many_files_of_a_student_the_notebook_is_taken(
 # The lesson --------------------------------------------------------------------------------------------------
 
 
-def test_the_lesson_is_told_by_the_cells_where_no_name_tells(course: Course, tmp_path: Path) -> None:
+def test_the_lesson_is_told_by_the_cells_where_no_name_tells_and_asked_for_where_nothing_does(
+    course: Course, tmp_path: Path
+) -> None:
     download = put(tmp_path / "s.zip", zipped({"ada_1_2_homework.ipynb": notebook("x", "masking")}))
     assert [row.lesson for row in collect(course, download).rows] == [OTHER_LESSON]
-
-
-def test_the_lesson_is_asked_for_where_nothing_tells(course: Course, tmp_path: Path) -> None:
-    download = put(tmp_path / "s.zip", zipped({"ada_1_2_homework.pdf": b"%PDF"}))
+    download = put(tmp_path / "t.zip", zipped({"ben_1_2_homework.pdf": b"%PDF"}))
     with pytest.raises(BadInput, match="--lesson"):
         collect(course, download)
     [row] = collect(course, download, lesson=LESSON).rows
-    assert row.result == "collected"
-    assert "a PDF cannot be graded" in row.said[0]
+    assert (row.result, "a PDF cannot be graded" in row.said[0]) == ("collected", True)
     with pytest.raises(BadInput, match="no lesson '03_x'"):
         collect(course, download, lesson="03_x")
 
@@ -457,21 +452,16 @@ def test_of_several_lessons_only_one_is_collected_when_it_is_named(course: Cours
 # Twice, later, and never lost --------------------------------------------------------------------------------
 
 
-def test_collecting_twice_changes_nothing(course: Course, tmp_path: Path) -> None:
-    download = put(tmp_path / "export.zip", zipped(GRADESCOPE))
-    collect(course, download)
-    before = everything(course.root)
-    assert set(results(collect(course, download)).values()) == {"unchanged"}
-    assert everything(course.root) == before
-
-
-def test_a_dry_run_writes_nothing_and_says_the_same(course: Course, tmp_path: Path) -> None:
+def test_a_dry_run_and_collecting_twice_change_nothing(course: Course, tmp_path: Path) -> None:
     download = put(tmp_path / "export.zip", zipped(GRADESCOPE))
     before = everything(course.root)
     dry = collect(course, download, dry_run=True)
     assert everything(course.root) == before
     assert not course.submitted.exists()
     assert dry.rows == collect(course, download).rows
+    before = everything(course.root)
+    assert set(results(collect(course, download)).values()) == {"unchanged"}
+    assert everything(course.root) == before
 
 
 def test_a_second_attempt_replaces_the_first_which_is_kept_and_named(course: Course, tmp_path: Path) -> None:
@@ -564,11 +554,8 @@ def test_nobody_else_collects_at_the_same_time(course: Course, tmp_path: Path) -
     download = put(tmp_path / "s.zip", zipped(CANVAS))
     with deliverer(course, dry_run=False), pytest.raises(BadInput, match="another `katze collect`"):
         collect(course, download)
-
-
-def test_what_a_run_left_that_was_cut_off_is_cleared_away(course: Course, tmp_path: Path) -> None:
-    put(course.submitted / ".collecting-x" / "y" / NAME, A)
-    collect(course, put(tmp_path / "s.zip", zipped(CANVAS)))
+    put(course.submitted / ".collecting-x" / "y" / NAME, A)  # by a run that was cut off
+    collect(course, download)
     assert not [path for path in course.submitted.iterdir() if path.name.startswith(".")]
 
 
@@ -683,3 +670,11 @@ def test_a_platform_is_one_file(course: Course, tmp_path: Path) -> None:
     assert "b'matr,who,points\\n7,ada,3\\n'" in said
     assert "{'campus': '7'}" in said
     assert "{gradescope,moodle,campus,canvas,folder}" in said.replace("\n", "").replace(" ", "")
+
+
+def test_the_page_names_every_platform() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "collecting.md").read_text(encoding="utf-8")
+    names = {one.name for one in PLATFORMS}
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == names
+    [columns] = re.findall(r"Columns called (.*?) hold what that platform", page, re.S)
+    assert set(re.findall(r"\w+", columns)) - {"or"} == names

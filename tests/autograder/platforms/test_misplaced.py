@@ -62,21 +62,15 @@ DOWNLOADS = {
 }
 
 
-@pytest.mark.usefixtures("processes")
 @pytest.mark.parametrize("case", DOWNLOADS)
 def test_a_download_is_told_with_the_command_that_collects_it(
-    case: str, course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    case: str, course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files, said = DOWNLOADS[case]
     for file in files:
         lay(course, file)
     monkeypatch.chdir(course.root)
     assert said in how_to_collect(course)
-    assert main(["grade", LESSON]) == 2
-    error = capsys.readouterr().err
-    assert "no submissions to 01_attention" in error
-    assert f"{said}" in error
-    assert "run `katze collect" in error
 
 
 def test_what_was_collected_is_no_download(course: Course) -> None:
@@ -104,11 +98,16 @@ def test_links_are_not_followed_and_nothing_reaches_the_terminal_that_does_not_p
 
 @pytest.mark.usefixtures("processes")
 def test_grade_tells_of_them(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    lay(course, "inbox.mbox")
+    assert main(["grade", LESSON, "--course", str(course.root)]) == 2
+    error = capsys.readouterr().err
+    assert "no submissions to 01_attention" in error
+    assert "inbox.mbox is a download: run `katze collect" in error
     hand_in(course, "ada")
     for number in range(12):
         lay(course, f"s{number:02}/01-attention/{LESSON}.ipynb")
     assert main(["grade", LESSON, "--course", str(course.root)]) == 0
     said = capsys.readouterr().err
-    assert "not looked at: s00/01-attention, " in said
-    assert "s09/01-attention and 2 more; submissions belong in" in said
+    assert "not looked at: inbox.mbox, s00/01-attention, " in said
+    assert "s08/01-attention and 3 more; submissions belong in" in said
     assert f"{course.submitted}/STUDENT/{LESSON}/.\n" in said

@@ -6,11 +6,8 @@ One right notebook of lesson 01, mangled in every way known, read, repaired, and
 from __future__ import annotations
 
 import copy
-import gzip
-import io
 import json
 import random
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,10 +24,9 @@ from autograder.box.fork_server.client import ForkServer
 from autograder.grading.notebook_runner import grade_notebook
 from autograder.intake.submission import read_notebook, read_submission
 from autograder.limits import Limits
-from autograder.repair import Release, answers_in, repair
+from autograder.repair import Release, answers_in, is_of, repair, require_lesson
 from course_lib import exercises
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
-from course_lib.judging.exercise import Exercise
 from tests.autograder.answered_lesson import LESSON, RELEASED, Cell, Notebook, filled, graded, released
 
 Mangle = Callable[[Notebook], Notebook | None]
@@ -448,50 +444,6 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
 }
 
 
-def zipped(content: bytes) -> bytes:
-    stored = io.BytesIO()
-    with zipfile.ZipFile(stored, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"homework/{NAME}", content)
-    return stored.getvalue()
-
-
-def crlf(content: bytes) -> bytes:
-    notebook = json.loads(content)
-    for cell in notebook["cells"]:
-        cell["source"] = cell["source"].replace("\n", "\r\n")
-    return json.dumps(notebook, indent=1).replace("\n", "\r\n").encode()
-
-
-def cr(content: bytes) -> bytes:
-    return json.dumps(json.loads(content), indent=1).replace("\n", "\r").replace("\\n", "\\r").encode()
-
-
-def lines(content: bytes) -> bytes:
-    return nbformat.writes(nbformat.from_dict(json.loads(content))).encode()
-
-
-def percent(content: bytes) -> bytes:
-    return jupytext.writes(nbformat.from_dict(json.loads(content)), fmt="py:percent").encode()
-
-
-WRITTEN: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
-    "lists of lines": (NAME, lines, ()),
-    "a byte-order mark": (NAME, lambda content: b"\xef\xbb\xbf" + content, ()),
-    "UTF-16": (NAME, lambda content: content.decode().encode("utf-16"), ("saved as UTF-16",)),
-    "UTF-16, big": (NAME, lambda content: content.decode().encode("utf-16-be"), ("saved as UTF-16-BE",)),
-    "UTF-32": (NAME, lambda content: content.decode().encode("utf-32"), ("saved as UTF-32",)),
-    "CRLF": (NAME, crlf, ()),
-    "CR": (NAME, cr, ()),
-    "renamed": ("Copy of 01_attention (2).ipynb", bytes, ("The notebook was named Copy of 01_attention (2).ipynb",)),
-    "renamed by a browser": (f"{NAME}.txt", bytes, (f"The notebook was named {NAME}.txt",)),
-    "in a folder": (f"week 1/{NAME}", bytes, ("found in the folder week 1",)),
-    "zipped": ("answers.zip", zipped, ("taken out of the archive answers.zip", "found in the folder homework")),
-    "zipped, under its own name": (NAME, zipped, ("taken out of the archive", "found in the folder")),
-    "compressed": (f"{NAME}.gz", gzip.compress, ("was compressed",)),
-    "a script": (f"{LESSON}.py", percent, ("A Python script was handed in",)),
-}
-
-
 @pytest.fixture(scope="module")
 def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
@@ -502,26 +454,24 @@ def fork_server(processes: None) -> Iterator[ForkServer]:
         yield warm
 
 
-def key_for(exercise: Exercise) -> AnswerKey:
-    return KEYS.setdefault(exercise.id, AnswerKey(exercise, PUBLIC_SEED))
-
-
-def assert_full_points(folder: Path, fork_server: ForkServer, said: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("case", MANGLED)
+def test_honest_work_keeps_its_points(case: str, tmp_path: Path, fork_server: ForkServer) -> None:
     """The submission earns everything, its release's own points, and the receipt holds these phrases and no more."""
+    mangle, said = MANGLED[case]
+    notebook = filled()
+    folder = tmp_path / "ada" / LESSON
+    folder.mkdir(parents=True)
+    (folder / NAME).write_text(json.dumps(mangle(notebook) or notebook, ensure_ascii=False), encoding="utf-8")
     repaired = repair(read_submission(folder, LESSON, answers_in(RELEASE, LESSON, exercises.COURSE)), RELEASE)
-    notebook = repaired.notebook()
-    nbformat.validate(nbformat.from_dict(notebook))
-    points = {
-        cell["metadata"]["katze"]["exercise"]: cell["metadata"]["nbgrader"]["points"]
-        for cell in notebook["cells"]
-        if cell["metadata"]["katze"]["kind"] == "check"
-    }
-    assert points == FULL
+    written = repaired.notebook()
+    nbformat.validate(nbformat.from_dict(written))
+    checks = [cell["metadata"] for cell in written["cells"] if cell["metadata"]["katze"]["kind"] == "check"]
+    assert {meta["katze"]["exercise"]: meta["nbgrader"]["points"] for meta in checks} == FULL
     found = grade_notebook(
         repaired.cells,
         exercises.COURSE,
         lambda seconds: fork_server.open_box(seconds=seconds),
-        key_for,
+        lambda exercise: KEYS.setdefault(exercise.id, AnswerKey(exercise, PUBLIC_SEED)),
         Limits(),
     )
     earned = {name: verdict.points for name, verdict in found.verdicts.items()}
@@ -531,37 +481,16 @@ def assert_full_points(folder: Path, fork_server: ForkServer, said: tuple[str, .
         assert any(phrase in sentence for sentence in repaired.repairs), (phrase, repaired.repairs)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "submitted" / "ada" / LESSON
-    made.mkdir(parents=True)
-    return made
-
-
 @pytest.mark.parametrize("case", MANGLED)
-def test_honest_work_keeps_its_points(case: str, folder: Path, fork_server: ForkServer) -> None:
-    mangle, said = MANGLED[case]
-    notebook = filled()
-    (folder / NAME).write_text(json.dumps(mangle(notebook) or notebook, ensure_ascii=False), encoding="utf-8")
-    assert_full_points(folder, fork_server, said)
-
-
-@pytest.mark.parametrize("case", MANGLED)
-def test_what_was_mended_needs_no_mending_again(case: str) -> None:
+def test_honest_work_belongs_to_its_lesson_and_is_mended_once(case: str) -> None:
     mangle, _ = MANGLED[case]
     notebook = filled()
-    mangled = json.dumps(mangle(notebook) or notebook).encode()
-    once = repair(read_notebook(mangled), RELEASE)
+    submission = read_notebook(json.dumps(mangle(notebook) or notebook).encode())
+    require_lesson(submission, RELEASE, LESSON, exercises.COURSE)
+    assert is_of(submission, RELEASE)
+    once = repair(submission, RELEASE)
     again = repair(read_notebook(json.dumps(once.notebook()).encode()), RELEASE)
     assert again.repairs == ()
     assert [(cell.kind, cell.source, cell.nbgrader) for cell in again.cells] == [
         (cell.kind, cell.source, cell.nbgrader) for cell in once.cells
     ]
-
-
-@pytest.mark.parametrize("case", WRITTEN)
-def test_honest_work_keeps_its_points_however_it_is_written(case: str, folder: Path, fork_server: ForkServer) -> None:
-    name, write, said = WRITTEN[case]
-    (folder / name).parent.mkdir(exist_ok=True)
-    (folder / name).write_bytes(write(json.dumps(filled(), ensure_ascii=False).encode()))
-    assert_full_points(folder, fork_server, said)
