@@ -16,11 +16,10 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import argcomplete
 
-from autograder.commands.adding import Commands
 from autograder.commands.registry import make_parser
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
@@ -59,11 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISUSED
     begin_logging(options.verbose, options.log_file)
     logger.info("katze %s %s", __version__, " ".join(map(shlex.quote, typed)))
-    slow = commands.known[options.command].slow
-    if slow and sys.stderr.isatty():  # importing torch takes seconds: nobody should wonder
-        print(f"katze: {slow if isinstance(slow, str) else slow(options)} ...", file=sys.stderr)
+    beginning = commands[options.command].beginning(options)
+    if beginning and sys.stderr.isatty():  # importing torch takes seconds: nobody should wonder
+        print(f"katze: {beginning} ...", file=sys.stderr)
     try:
-        status: int = options.run(options)
+        status: int = options.run(options) or DONE
     except (BadInput, UnusableExercises) as problem:
         logger.debug("bad input", exc_info=True)
         end = "" if str(problem).endswith((".", "?")) else "."
@@ -83,11 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _unknown_command(arguments: Sequence[str], commands: Commands) -> str:
+def _unknown_command(arguments: Sequence[str], commands: Collection[str]) -> str:
     """That there is no such command, with the one that was probably meant; empty where there is, or none was named."""
     named = next((word for word in arguments if not word.startswith("-")), None)
-    if named is None or named in commands.known:
+    if named is None or named in commands:
         return ""
-    near = difflib.get_close_matches(named, commands.known, 1)
+    near = difflib.get_close_matches(named, commands, 1)
     meant = f"did you mean `katze {near[0]}`?" if near else "`katze --help` lists what there is."
     return f"katze: there is no command {named!r}; {meant}"

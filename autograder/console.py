@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import IO
+
 from rich.console import Console
 
 _ENDLESS = 10_000
 """Characters in a line that nobody looks at: what is piped is not wrapped."""
 
 
-def output_console() -> Console:
-    """Standard output: lines as wide as the terminal, and as long as they are where it is none."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_ENDLESS)
+def output_console(file: IO[str] | None = None, width: int | None = None) -> Console:
+    """Standard output: lines as wide as the terminal, and as long as they are where it is none.
+
+    What is printed is shown as it is: no text is taken for markup, or coloured for what is in it.
+    """
+    console = Console(file=file, width=width, highlight=False, markup=False)
+    if width is None and not console.is_terminal:
+        console.width = _ENDLESS
+    return console

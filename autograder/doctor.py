@@ -17,11 +17,10 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from autograder import machine
-from autograder.console import output_console
 from autograder.course.address import Address
 from autograder.course.course import Course
 from autograder.errors import BadInput
@@ -112,19 +111,10 @@ class Examination:
     @property
     def is_well(self) -> bool:
         """Whether grading works without further ado."""
-        return self.level >= self.wanted and self.can_record and self.can_work
+        return self.level >= self.wanted and not self.fails(GRADEBOOK) and not self.fails(WORK)
 
-    @property
-    def can_record(self) -> bool:
-        """Whether the course's gradebook would be accepted; true without a course."""
-        return not self._fails(GRADEBOOK)
-
-    @property
-    def can_work(self) -> bool:
-        """Whether boxes can do what lessons do."""
-        return not self._fails(WORK)
-
-    def _fails(self, name: str) -> bool:
+    def fails(self, name: str) -> bool:
+        """Whether something was found that is not as it should be."""
         return any(one.name == name and one.fine is False for one in self.findings)
 
     def record(self) -> dict[str, Any]:
@@ -246,18 +236,21 @@ def _of_machine() -> list[Finding]:
         return found
     from autograder.box.confinement import landlock
 
-    problem = machine.landlock_problem()
-    found.append(Finding("machine", "Landlock", problem or f"version {landlock.abi()}", not problem))
-    problem = machine.seccomp_problem()
-    found.append(Finding("machine", "seccomp", problem or "yes", not problem))
-    found.append(Finding("machine", "/proc", _PROC_HIDES if machine.hides_processes() else _PROC_SHOWS))
-    problem, switch = machine.user_namespace_problem(), machine.forbidding_switch()
-    said = "; ".join(filter(None, (problem, switch and f"{switch} forbids them")))
-    found.append(Finding("machine", "user namespaces", said or "yes", not said))
-    found.append(_of_control_group())
-    version = machine.version_of("bwrap")
-    found.append(Finding("machine", "bubblewrap", version or "not installed", bool(version)))
-    return [*found, *map(_of_engine, ("podman", "docker"))]
+    def look(name: str, problem: str, well: str) -> Finding:
+        return Finding("machine", name, problem or well, not problem)
+
+    switch, version = machine.forbidding_switch(), machine.version_of("bwrap")
+    namespaces = filter(None, (machine.user_namespace_problem(), switch and f"{switch} forbids them"))
+    return [
+        *found,
+        look("Landlock", machine.landlock_problem(), f"version {landlock.abi()}"),
+        look("seccomp", machine.seccomp_problem(), "yes"),
+        Finding("machine", "/proc", _PROC_HIDES if machine.hides_processes() else _PROC_SHOWS),
+        look("user namespaces", "; ".join(namespaces), "yes"),
+        _of_control_group(),
+        look("bubblewrap", "" if version else "not installed", version),
+        *map(_of_engine, ("podman", "docker")),
+    ]
 
 
 def _of_control_group() -> Finding:
@@ -326,7 +319,7 @@ def _problem_of(gradebook: Address) -> str:
 
 # On the terminal --------------------------------------------------------------------------------------------
 
-_MARKS = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}
+_MARKS = {True: Text("✓", "green"), False: Text("✗", "red"), None: Text("·", "dim")}
 
 
 def _table(title: str | None = None) -> Table:
@@ -336,31 +329,30 @@ def _table(title: str | None = None) -> Table:
     return table
 
 
-def print_diagnosis(diagnosis: Examination, console: Console | None = None) -> None:
+def print_diagnosis(diagnosis: Examination, console: Console) -> None:
     """Everything that was found, the levels, and below them what to do."""
-    console = console or output_console()
     table = _table()
     for group in ("machine", "software", "course"):
         table.add_section()
         for one in diagnosis.findings:
             if one.group == group:
-                table.add_row(_MARKS[one.fine], escape(one.name), escape(one.value))
+                table.add_row(_MARKS[one.fine], one.name, one.value)
     console.print(table)
     levels = _table("boxes")
     for level in diagnosis.levels:
-        name = f"[bold]{level.level}[/]" if level.level == diagnosis.level else level.level
-        levels.add_row(_MARKS[level.holds], name, escape(level.says))
+        style = "bold" if level.level == diagnosis.level else ""
+        levels.add_row(_MARKS[level.holds], Text(level.level, style), level.says)
     console.print(levels)
     if diagnosis.is_well:
-        console.print(f"[green]Grading works here, in boxes at level {diagnosis.level}.[/]", highlight=False)
-    elif not diagnosis.can_record:
-        console.print("[red]Nothing can be graded into the course's gradebook; see above.[/]", highlight=False)
-    elif not diagnosis.can_work:
-        console.print("[red]Boxes cannot do here what lessons do; see above.[/]", highlight=False)
+        said = f"Grading works here, in boxes at level {diagnosis.level}."
+    elif diagnosis.fails(GRADEBOOK):
+        said = "Nothing can be graded into the course's gradebook; see above."
+    elif diagnosis.fails(WORK):
+        said = "Boxes cannot do here what lessons do; see above."
     else:
-        wanted, least = diagnosis.wanted, diagnosis.level or "none"
-        console.print(f"[red]Grading wants boxes at level {wanted}; there are: {least}.[/]", highlight=False)
+        said = f"Grading wants boxes at level {diagnosis.wanted}; there are: {diagnosis.level or 'none'}."
+    console.print(said, style="green" if diagnosis.is_well else "red")
     if diagnosis.advice is not None:
-        console.print(escape(diagnosis.advice.effect), highlight=False)
+        console.print(diagnosis.advice.effect)
         if diagnosis.advice.command:
-            console.print(f"  [bold]{escape(diagnosis.advice.command)}[/]", highlight=False, soft_wrap=True)
+            console.print(f"  {diagnosis.advice.command}", style="bold", soft_wrap=True)

@@ -13,7 +13,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autograder.console import output_console
 from autograder.course.course import Course
 from autograder.course.store.collected import Delivery, read_collected, remarks_on_late
 from autograder.errors import BadInput
@@ -159,7 +158,7 @@ def _event(
 # --- for the terminal
 
 
-def print_story(tale: Mapping[str, Any], console: Console | None = None, every_case: bool = False) -> None:
+def print_story(tale: Mapping[str, Any], console: Console, every_case: bool = False) -> None:
     """The story on a terminal: the facts, each exercise with its cases, what was done by hand, and the history.
 
     Args:
@@ -167,7 +166,6 @@ def print_story(tale: Mapping[str, Any], console: Console | None = None, every_c
         console: where to.
         every_case: each case on a line of its own; by default those that are right are only counted.
     """
-    console = console or output_console()
     worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"
     if tale["waiting_by_hand"] and tale["counts"]:
         worth += f", and {tale['waiting_by_hand']:g} more by hand wait for a person"
@@ -214,7 +212,7 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
     ):
         for number, line in enumerate(lines):
             grid.add_row(Text("" if number else name, "dim"), Text(_printable(line)))
-    console.print(Padding(grid, (0, 0, 0, 2), expand=False), highlight=False)
+    console.print(Padding(grid, (0, 0, 0, 2), expand=False))
 
 
 def _delivered(collected: Mapping[str, Any] | None) -> list[str]:
@@ -308,7 +306,7 @@ def _print(console: Console, indent: int, *parts: tuple[str, str]) -> None:
     text = Text()
     for words, style in parts:
         text.append(_printable(words), style)
-    console.print(Padding(text, (0, 0, 0, indent), expand=False), highlight=False)
+    console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
 
 def _printable(words: str) -> str:

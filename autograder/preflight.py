@@ -112,13 +112,7 @@ class Preflight:
             "lesson": self.lesson,
             "ready": self.status == READY,
             "exercises": [
-                {
-                    "exercise": answer.exercise,
-                    "points": answer.points,
-                    "state": str(answer.state),
-                    "detail": answer.detail,
-                    "verdict": answer.verdict.record() if answer.verdict else None,
-                }
+                {**vars(answer), "verdict": answer.verdict.record() if answer.verdict else None}
                 for answer in self.answers
             ],
             "repairs": list(self.repairs),
@@ -310,18 +304,16 @@ def _answer(
     name: str, exercise: Exercise | None, points: float, cells: Sequence[Cell], code: Code, place: int
 ) -> Answer:
     own = [cell for cell in cells if cell.exercise == name and cell.kind is CellKind.ANSWER]
+    before = own if exercise is None else [c for c in cells[:place] if c.runs and defines(c.source, exercise.name)]
     broken = next(filter(None, (syntax_error(cell.source) for cell in own)), "")
-    if exercise is None:
-        if broken:
-            return Answer(name, points, State.SYNTAX_ERROR, broken)
-        return Answer(name, points, State.UNTOUCHED if own and own[-1].origin == "release" else State.WRITTEN)
-    before = [cell for cell in cells[:place] if cell.runs and defines(cell.source, exercise.name)]
-    if not before:
-        if broken:
-            return Answer(name, points, State.SYNTAX_ERROR, broken)
-        return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
-    if before[-1].origin == "release":
+    if broken and (exercise is None or not before):
+        return Answer(name, points, State.SYNTAX_ERROR, broken)
+    if before and before[-1].origin == "release":
         return Answer(name, points, State.UNTOUCHED)
+    if exercise is None:
+        return Answer(name, points, State.WRITTEN)
+    if not before:
+        return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
     rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)  # as it is graded: before its check
     if rule is not None:
         return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
@@ -388,19 +380,22 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
 
 def print_preflight(found: Preflight, console: Console) -> None:
     """A line for each exercise, then what would be mended, what else to look at, and what it comes to."""
-    console.print(Text.assemble((shown(found.file), "bold"), f", lesson {found.lesson}"))
-    console.print()
+    console.print(Text.assemble((shown(found.file), "bold"), f", lesson {found.lesson}\n"))
     table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    for no_wrap in (True, True, False):
+        table.add_column(no_wrap=no_wrap, overflow="fold")
     for answer in found.answers:
         table.add_row("ok" if answer.is_ready else "--", answer.exercise, _told(answer))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))
-    _print_list(console, "When it is graded, this is mended:", found.repairs)
-    _print_list(console, "Look at this as well:", found.remarks)
-    console.print()
-    console.print(Text(_conclusion(found)))
+    for title, sentences in (
+        ("When it is graded, this is mended:", found.repairs),
+        ("Look at this as well:", found.remarks),
+    ):
+        if sentences:
+            console.print(f"\n{title}")
+        for sentence in sentences:
+            console.print(Padding(sentence, (0, 0, 0, 2), expand=False))
+    console.print(f"\n{_conclusion(found)}")
 
 
 def _told(answer: Answer) -> Text:
@@ -408,24 +403,9 @@ def _told(answer: Answer) -> Text:
         shown = answer.verdict.shown
         said = lead(answer.verdict) or (case_message(answer.verdict, shown) if shown is not None else "")
         return Text(printable(f"{heading(answer.verdict)}{': ' if said else ''}{said}"))
-    words = {
-        State.UNTOUCHED: "untouched: nothing is written there yet",
-        State.UNDEFINED: f"undefined: {answer.detail}",
-        State.UNFINISHED: f"unfinished: {answer.detail}",
-        State.SYNTAX_ERROR: f"syntax error in {answer.detail}",
-        State.RULE_BROKEN: f"rule broken: {answer.detail}",
-    }
-    written = f"written; {answer.detail}" if answer.detail else "written"
-    return Text(printable(words.get(answer.state, written)))
-
-
-def _print_list(console: Console, heading: str, sentences: Sequence[str]) -> None:
-    if not sentences:
-        return
-    console.print()
-    console.print(Text(heading))
-    for sentence in sentences:
-        console.print(Padding(Text(sentence), (0, 0, 0, 2), expand=False))
+    detail = "nothing is written there yet" if answer.state is State.UNTOUCHED else answer.detail
+    between = {State.SYNTAX_ERROR: " in ", State.WRITTEN: "; "}.get(answer.state, ": ")
+    return Text(printable(f"{answer.state}{between if detail else ''}{detail}"))
 
 
 def _conclusion(found: Preflight) -> str:
@@ -433,8 +413,7 @@ def _conclusion(found: Preflight) -> str:
     was_run = any(answer.verdict is not None for answer in found.answers)
     if found.status == READY:
         return "Ready to submit." + ("" if was_run else " Nothing was run: with --run the answers are checked as well.")
-    parts = [count(len(open_ones), "exercise")] if open_ones else []
-    parts += [count(len(found.repairs), "repair")] if found.repairs else []
-    parts += [count(len(found.remarks), "remark")] if found.remarks else []
+    looked = {"exercise": open_ones, "repair": found.repairs, "remark": found.remarks}
+    parts = [count(len(these), unit) for unit, these in looked.items() if these]
     where = f"Submit it for {found.lesson}, not for {found.named_for}." if found.named_for else ""
     return f"Look at this before you submit: {', '.join(parts)}. {where or 'It can be submitted as it is.'}"

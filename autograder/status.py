@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from sqlalchemy.orm import Session
 
 from autograder.course.course import Course
 from autograder.course.store.collected import read_collected, remarks_on_late
@@ -21,7 +20,6 @@ from autograder.gradebook.access import is_new, read_only
 from autograder.gradebook.deadlines.terms import with_lateness
 from autograder.gradebook.grades import withdrawn_from
 from autograder.gradebook.record import Record
-from autograder.gradebook.store import read_frozen
 from autograder.grading.by_hand import outdated_pages
 from autograder.grading.digests import fingerprints
 from autograder.intake.submission import list_submissions, refused_submissions
@@ -139,48 +137,35 @@ def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]
         if lesson not in known:
             course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
     graded = _graded(course)
-    return [_of_lesson(course, lesson, graded.get(lesson, _Graded())) for lesson in lessons or known]
+    return [_of_lesson(course, lesson, *graded.get(lesson, ({}, ""))) for lesson in lessons or known]
 
 
-@dataclass(frozen=True)
-class _Graded:
-    """What the gradebook has of a lesson: by student what counts, complete; and since when it is frozen."""
-
-    records: Mapping[str, Record] = field(default_factory=dict)
-    frozen: str = ""
-
-
-def _graded(course: Course) -> dict[str, _Graded]:
-    """What the gradebook has of each lesson; nothing before anything was graded."""
+def _graded(course: Course) -> dict[str, tuple[dict[str, Record], str]]:
+    """By lesson what the gradebook has: by student what counts, complete; and since when it is frozen."""
     if is_new(course.gradebook):
         return {}
     with read_only(course.gradebook) as session:
-        frozen = read_frozen(session)
-        return {
-            lesson: _Graded(_records(course, session, lesson), frozen.get(lesson, ""))
-            for lesson in store.graded_lessons(session)
-        }
+        frozen, listed = store.read_frozen(session), store.known_students(session)
+        found = {}
+        for lesson in store.graded_lessons(session):
+            cells = store.by_hand(session, lesson)
+            counted = [
+                replace(record, by_hand=cells.get(student, ()))
+                for student, record in store.counted(session, lesson).items()
+                if student in listed
+            ]
+            records = {one.student: one for one in with_lateness(course, session, lesson, counted)}
+            found[lesson] = records, frozen.get(lesson, "")
+        return found
 
 
-def _records(course: Course, session: Session, lesson: str) -> dict[str, Record]:
-    cells, listed = store.by_hand(session, lesson), store.known_students(session)
-    records = [
-        replace(record, by_hand=cells.get(student, ()))
-        for student, record in store.counted(session, lesson).items()
-        if student in listed
-    ]
-    return {one.student: one for one in with_lateness(course, session, lesson, records)}
-
-
-def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
-    released, due = lesson in course.lessons(), course.semester.lesson(lesson).due
-    plain = course.is_plain(lesson)
+def _of_lesson(course: Course, lesson: str, records: Mapping[str, Record], frozen: str) -> LessonStatus:
+    terms = course.semester.lesson(lesson)
+    bare = LessonStatus(lesson, lesson in course.lessons(), terms.due, is_plain=course.is_plain(lesson))
     if not course.submitted.is_dir():
-        return LessonStatus(lesson, released, due, is_plain=plain)
-    records = graded.records
+        return bare
     returned, deliveries = read_returned(course, lesson), read_collected(course, lesson)
     platforms = {one.platform for one in deliveries.values()}
-    terms = course.semester.lesson(lesson)
     handed_in = dict(list_submissions(course.submitted, lesson))
     to_grade = [
         student
@@ -190,29 +175,30 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
         or records[student].digest != fingerprints.of_submission(folder)
     ]
     current = {student: records[student] for student in handed_in if student not in to_grade}
-    return LessonStatus(
-        lesson,
-        released,
-        due,
-        is_plain=plain,
+    with_page = [record for record in current.values() if "feedback" in record.files]
+    outdated = {*outdated_pages(course, lesson, with_page)} if current else set()
+
+    def those(holds: Callable[[Record], object]) -> tuple[str, ...]:
+        return tuple(student for student, record in current.items() if holds(record))
+
+    def is_marked_late(record: Record) -> bool:
+        delivery = deliveries.get(record.student)
+        is_told = delivery is not None and delivery.is_late_without_time
+        return record.lateness.is_unknown and is_told and record.student not in terms.extensions
+
+    return replace(
+        bare,
         collected=len(handed_in),
         graded=sum(record.total is not None for record in current.values()),
         to_grade=tuple(to_grade),
-        no_score=tuple(student for student, record in current.items() if record.total is None),
-        ungraded=tuple(student for student, record in current.items() if record.ungraded),
-        by_hand=tuple(student for student, record in current.items() if record.waiting),
-        changed_since_read=tuple(student for student, record in current.items() if record.changed),
-        stale=_stale(course, lesson, current),
-        marked_late=tuple(
-            student
-            for student, record in current.items()
-            if record.lateness.is_unknown
-            and student in deliveries
-            and deliveries[student].is_late_without_time
-            and student not in terms.extensions
-        ),
+        no_score=those(lambda record: record.total is None),
+        ungraded=those(lambda record: record.ungraded),
+        by_hand=those(lambda record: record.waiting),
+        changed_since_read=those(lambda record: record.changed),
+        stale=those(lambda record: record.student in outdated or not record.lateness.is_written),
+        marked_late=those(is_marked_late),
         withdrawn=tuple(sorted(withdrawn_from(course, lesson, records))),
-        frozen=graded.frozen,
+        frozen=frozen,
         returned=len(returned),
         changed_since=tuple(changed_since(course, lesson)),
         back_to=next(iter(platforms)) if len(platforms) == 1 and platforms <= _TAKE_FEEDBACK else "",
@@ -222,17 +208,6 @@ def _of_lesson(course: Course, lesson: str, graded: _Graded) -> LessonStatus:
 
 
 _TAKE_FEEDBACK = {one.name for one in PLATFORMS if one.feedback}
-
-
-def _stale(course: Course, lesson: str, current: Mapping[str, Record]) -> tuple[str, ...]:
-    """Those whose penalty is not written as it is, and those whose page, where they have one, shows other points."""
-    if not current:
-        return ()
-    with_page = [record for record in current.values() if "feedback" in record.files]
-    outdated = {*outdated_pages(course, lesson, with_page)}
-    return tuple(
-        student for student, record in current.items() if student in outdated or not record.lateness.is_written
-    )
 
 
 def print_status(found: Sequence[LessonStatus], console: Console) -> None:
@@ -246,10 +221,10 @@ def print_status(found: Sequence[LessonStatus], console: Console) -> None:
         students = {*one.no_score, *one.ungraded, *one.by_hand, *one.changed_since_read}
         need_you = Text(str(len(students) + len(one.refused) or ""), "bold red")
         table.add_row(one.lesson, one.stage, due, *numbers, need_you, str(one.returned or ""), Text(one.next, "cyan"))
-    console.print(table, highlight=False, markup=False)
+    console.print(table)
     for one in found:
         for line in _to_see_to(one):
-            console.print(f"{one.lesson}: {line}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"{one.lesson}: {line}", soft_wrap=True)
 
 
 _NUMBERS = {"collected", "graded", "to grade", "need you", "returned"}

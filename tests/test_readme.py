@@ -28,6 +28,6 @@ def test_the_verdict_it_shows_is_the_verdict_one_gets() -> None:
 def test_its_table_is_that_of_the_commands() -> None:
     _, commands = make_parser()
     assert with_table(README) == README, "run `make format`"
-    assert re.findall(r"^\| `katze ([a-z-]+)", README, re.MULTILINE) == list(commands.known)
+    assert re.findall(r"^\| `katze ([a-z-]+)", README, re.MULTILINE) == list(commands)
     for usage in ("learn [DIR]", "export [LESSON ...]", "report LESSON FILE.html", "return LESSON --for PLATFORM"):
         assert f"| `katze {usage}` |" in README

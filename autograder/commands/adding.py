@@ -1,128 +1,19 @@
-"""How a command is added to `katze`, and the arguments that several commands take."""
+"""The arguments that several commands take, and what they stand for."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import re
-import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.cluster.connecting import PATIENCE_SECONDS
-from autograder.commands.writing import writable
 
 if TYPE_CHECKING:
     from autograder.box.confinement.levels import Level
     from autograder.course.course import Course
-
-Run = Callable[[argparse.Namespace], int]
-"""What a command does; returns its exit status (`statuses.py`)."""
-
-Slow = str | Callable[[argparse.Namespace], str]
-"""What a command says at once, or what it says by its options."""
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command, as `katze --help` and the README list it.
-
-    Attributes:
-        parser: what its arguments were added to.
-        group: a sentence about those in whose midst it is listed.
-        summary: what it is for, in a line.
-        example: a line that shows its use.
-        slow: what is said at once by one that needs a while before it has something to tell; it may depend on options.
-        page: what explains it, relative to the repository; empty where nothing does.
-    """
-
-    parser: argparse.ArgumentParser
-    group: str
-    summary: str
-    example: str
-    slow: Slow
-    page: str
-
-    @property
-    def usage(self) -> str:
-        """Its name with the arguments and options that it must be given, and with arguments that it may be."""
-        words = [self.parser.prog]
-        for action in self.parser._get_positional_actions():
-            metavar = str(action.metavar or action.dest.upper())
-            words.append({"?": f"[{metavar}]", "*": f"[{metavar} ...]"}.get(str(action.nargs), metavar))
-        for action in self.parser._get_optional_actions():
-            if action.required:
-                words += [action.option_strings[0], str(action.metavar or action.dest.upper())]
-        return " ".join(words)
-
-
-class Commands:
-    """The commands of `katze`, as they are added.
-
-    Attributes:
-        known: they, by name.
-    """
-
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._added = parser.add_subparsers(metavar="COMMAND", help="as below; `katze COMMAND --help` says more")
-        self._group = ""
-        self.known: dict[str, Command] = {}
-
-    def begin_group(self, said: str) -> None:
-        """Let what is added from here on be listed under a sentence."""
-        self._group = said
-
-    def listed(self) -> Iterator[str]:
-        """Each group of commands, for a terminal."""
-        for group in dict.fromkeys(command.group for command in self.known.values()):
-            lines = [
-                textwrap.fill(command.summary, 96, initial_indent=f"  {name:<16}", subsequent_indent=" " * 18)
-                for name, command in self.known.items()
-                if command.group == group
-            ]
-            yield "\n".join([f"{group}:", *lines])
-
-    def table(self) -> str:
-        """All of them, as the table in the README."""
-        rows = ["| command | what it does |", "|---|---|"]
-        for command in self.known.values():
-            more = f": [more]({command.page})" if command.page else ""
-            rows.append(f"| `{command.usage}` | {command.summary}{more} |")
-        return "\n".join(rows)
-
-    def add(
-        self,
-        name: str,
-        run: Run,
-        summary: str,
-        example: str,
-        *,
-        course: bool = True,
-        slow: Slow = "",
-        page: str = "",
-    ) -> argparse.ArgumentParser:
-        """Add a command; returns what its own arguments are added to.
-
-        Args:
-            name: what it is called by.
-            run: what it does.
-            course: whether it is about a course's folder, and takes `--course`.
-            summary, example, slow, page: see `Command`.
-        """
-        made = self._added.add_parser(name, description=summary, epilog=f"example: {example}")
-        made.set_defaults(run=run, command=name)
-        if course:
-            made.add_argument(
-                "--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)"
-            )
-        made.add_argument("-v", dest="verbose", action="count", default=0, help="say what is done; -vv: all of it")
-        made.add_argument(
-            "--log", dest="log_file", type=writable, metavar="FILE", help="write all that is done to FILE"
-        )
-        self.known[name] = Command(made, self._group, summary, example, slow, page)
-        return made
 
 
 def course_of(options: argparse.Namespace) -> Course:
@@ -136,10 +27,17 @@ def course_of(options: argparse.Namespace) -> Course:
     return Course.find(options.course)
 
 
-def add_lesson(parser: argparse.ArgumentParser) -> None:
+def add_completed(parser: argparse.ArgumentParser, name: str, names: Callable[[], list[str]], **options: Any) -> None:
+    """An argument that a shell completes by these names."""
+    added = parser.add_argument(name, **options)
+    added.completer = lambda **_asked: names()  # type: ignore[attr-defined]
+
+
+def add_lesson(
+    parser: argparse.ArgumentParser, name: str = "lesson", metavar: str = "LESSON", help: str = "such as 01_ols"
+) -> None:
     """The lesson that it is about."""
-    lesson = parser.add_argument("lesson", metavar="LESSON", help="such as 01_ols")
-    lesson.completer = lambda **_asked: known_lessons()  # type: ignore[attr-defined]
+    add_completed(parser, name, known_lessons, metavar=metavar, help=help)
 
 
 def known_lessons() -> list[str]:
@@ -160,10 +58,10 @@ def known_exercises() -> list[str]:
 _CHECKED = re.compile(r'"grade_id": "([\w-]+)-check"')
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """`--json`: what it has to tell as data."""
+def add_folder(parser: argparse.ArgumentParser, default: Path) -> None:
+    """The folder that it makes."""
     parser.add_argument(
-        "--json", nargs="?", const="-", type=writable, metavar="FILE", help="write JSON to FILE (default: print it)"
+        "folder", nargs="?", type=Path, default=default, metavar="DIR", help="where to (default: %(default)s)"
     )
 
 

@@ -36,28 +36,28 @@ def make_folder(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
 
 
-def tell(options: argparse.Namespace, data: Any, shown: Iterable[str] | Callable[[], object]) -> None:
+def tell(
+    options: argparse.Namespace, data: Any, shown: Iterable[str] | Callable[[], object], remarks: Iterable[str] = ()
+) -> None:
     """Tell what a command has done: as JSON where `--json` says, and on the terminal unless that is where JSON goes.
 
     Args:
-        options: the command's, with `add_json`.
+        options: the command's.
         data: as JSON.
         shown: the lines for the terminal, or what prints them.
+        remarks: lines for standard error, which come first.
     """
     if options.json:
-        write_json(options.json, data)
+        write_content(options.json, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
     if options.json == "-":
         return
+    for remark in remarks:
+        print(remark, file=sys.stderr)
     if callable(shown):
         shown()
     else:
         for line in shown:
             print(line)
-
-
-def write_json(destination: str, content: Any) -> None:
-    """Write JSON to a file, or to standard output where the destination is "-"."""
-    write_content(destination, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def write_content(destination: str, content: bytes) -> None:

@@ -61,7 +61,7 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
     Raises:
         BadInput: `folder` is something that the demo did not make, this is not a course, or there are no boxes here.
     """
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     level = choose_level()
     course = make_course(folder, Course.find())
 
@@ -130,7 +130,7 @@ def _report_translation(learned: Learned, console: Console) -> None:
         f"Learned from {learned.training_pairs} pairs of sentences in {learned.seconds:.0f} s. "
         f"Of {learned.held_out} held-out sentences {learned.matches} are translated word for word ({share:.1%})."
     )
-    console.print(f"  [bold]{SENTENCE}[/]  ->  [bold]{learned.translation}[/]")
+    console.print(f"  [bold]{SENTENCE}[/]  ->  [bold]{learned.translation}[/]", markup=True)
     console.print(f"It {'is' if learned.was_known else 'is not'} among the sentences that were learned from.")
 
 

@@ -11,7 +11,6 @@ import json
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ BARS = 10
 """Bars in the picture of the points."""
 
 TALLEST = 85
-"""The height of the tallest, in percent."""
+"""The height of the tallest, in percent: it leaves room for a number above it."""
 
 ENOUGH_TO_COMPARE = 10
 """The fewest students for whom it says how well an exercise tells those who know more from those who know less."""
@@ -47,69 +46,14 @@ FEW_EXERCISES = 2
 """Up to so many exercises that are not right are named in a student's row; more are folded in it."""
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A known mistake, or another way to fail, and how many made it."""
-
-    name: str
-    message: str
-    students: int
-
-
-@dataclass(frozen=True)
-class ExerciseRow:
-    """One exercise in a class.
-
-    Attributes:
-        exercise: its id.
-        title: a few words on it.
-        max_points: the most that it gives.
-        right: how many have it all right.
-        judged: of how many.
-        ungraded: how many more have a score, and none for this exercise.
-        share: what the class has earned of its points, in percent.
-        tells_apart: the correlation of its points with all others; "–" where there is none.
-        mistakes: known ones first, then the most frequent; everyone judged who is not right is in one of them.
-    """
-
-    exercise: str
-    title: str
-    max_points: float
-    right: int
-    judged: int
-    ungraded: int
-    share: float
-    tells_apart: str
-    mistakes: list[Mistake]
-
-
-@dataclass(frozen=True)
-class StudentRow:
-    """One student in a class: the id, the points in words, what did not come out right, and how late it was."""
-
-    student: str
-    points: str
-    not_right: list[str]
-    late: str
-
-
-@dataclass(frozen=True)
-class LookRow:
-    """An answer that could hide a call of what its exercise forbids: whose, to which exercise, where, and why."""
-
-    student: str
-    exercise: str
-    places: list[str]
-
-
 def class_page(course: Course, lesson: str) -> str:
     """The page about one lesson, from the gradebook and the release.
 
     Raises:
         BadInput: there is no gradebook, or nothing of the lesson has been graded.
     """
-    results = _results(course, lesson)
-    return render_class(_title_of(course, lesson), results, course.exercises, course.semester.lesson(lesson).due)
+    everyone = read_grades(course, [lesson], withdrawn=True)[lesson]
+    return render_class(_title_of(course, lesson), everyone, course.exercises, course.semester.lesson(lesson).due)
 
 
 def class_record(course: Course, lesson: str) -> dict[str, Any]:
@@ -118,83 +62,88 @@ def class_record(course: Course, lesson: str) -> dict[str, Any]:
     Raises:
         BadInput: there is no gradebook, or nothing of the lesson has been graded.
     """
-    everyone, due = _results(course, lesson), course.semester.lesson(lesson).due
-    results, scored, exercises = _counted(everyone)
+    everyone, terms = read_grades(course, [lesson], withdrawn=True)[lesson], course.semester.lesson(lesson)
     return {
         "lesson": lesson,
         "title": _title_of(course, lesson),
-        "due": due.isoformat() if due else None,
-        "max_points": most_points(results),
-        "weight": course.semester.lesson(lesson).weight,
-        "exercises": [asdict(_exercise_row(exercise, scored, course.exercises)) for exercise in exercises],
-        "students": [
-            {
-                "student": one.student,
-                "points": one.total,
-                "max_points": one.max_total,
-                "late_penalty": one.lateness.penalty,
-                "not_right": _student_row(one).not_right,
-            }
-            for one in results
-        ],
-        "answers_to_look_at": [asdict(one) for one in _look_rows(results)],
-        "remarks": _remarks(everyone),
+        "due": terms.due.isoformat() if terms.due else None,
+        "max_points": most_points(_not_withdrawn(everyone)),
+        "weight": terms.weight,
+        **_rows(everyone, course.exercises),
     }
-
-
-def _results(course: Course, lesson: str) -> list[Record]:
-    return read_grades(course, [lesson], withdrawn=True)[lesson]
 
 
 def _title_of(course: Course, lesson: str) -> str:
     return lesson_title(json.loads(course.release_notebook(lesson).read_bytes())) or lesson
 
 
-def _counted(everyone: Sequence[Record]) -> tuple[list[Record], list[Record], list[str]]:
-    """Those who are not withdrawn, those of them who have a score, and the exercises of the lesson."""
-    results = [one for one in everyone if not one.is_withdrawn]
-    scored = [one for one in results if one.total is not None]
-    return results, scored, list(dict.fromkeys(one.exercise for submission in results for one in submission.exercises))
-
-
-def render_class(title: str, all_results: Sequence[Record], catalogue: Catalogue, due: datetime | None = None) -> str:
+def render_class(title: str, everyone: Sequence[Record], catalogue: Catalogue, due: datetime | None = None) -> str:
     """The page about one lesson.
 
     Args:
         title: the lesson's.
-        all_results: everyone's, from `read_grades`; at least one. Those that were withdrawn are only named.
+        everyone: from `read_grades`, at least one. Those that were withdrawn are only named.
         catalogue: the course's exercises, with their titles and the messages of their mistakes.
         due: when it was due.
     """
-    results, scored, exercises = _counted(all_results)
+    results = _not_withdrawn(everyone)
+    scored = [one for one in results if one.total is not None]
     return template("class_report.html").render(
+        **_rows(everyone, catalogue),
         title=title,
         css=Markup(feedback_css()),
         own_css=Markup(Path(__file__).with_suffix(".css").read_text(encoding="utf-8")),
         most=f"{most_points(results):g}",
         facts=_facts(scored, results),
         bars=_bars(map(_share, scored)),
-        exercises=[_exercise_row(exercise, scored, catalogue) for exercise in exercises],
         compared=len(scored) >= ENOUGH_TO_COMPARE,
-        students=[_student_row(one) for one in results],
-        looks=_look_rows(results),
+        late={one.student: late_in_brief(one) for one in results},
         is_late=any(map(late_in_brief, results)),
         due=moment_in_words(due) if due else "",
-        remarks=_remarks(all_results),
         how_many=count(len(results), "student"),
         shown=MOST_STUDENTS_SHOWN,
         few=FEW_EXERCISES,
     )
 
 
-def _remarks(all_results: Sequence[Record]) -> list[str]:
+def _not_withdrawn(everyone: Sequence[Record]) -> list[Record]:
+    return [one for one in everyone if not one.is_withdrawn]
+
+
+def _rows(everyone: Sequence[Record], catalogue: Catalogue) -> dict[str, Any]:
+    """What page and JSON have in common: exercises, students, answers to look at, and remarks."""
+    results = _not_withdrawn(everyone)
+    scored = [one for one in results if one.total is not None]
+    exercises = dict.fromkeys(one.exercise for submission in results for one in submission.exercises)
+    return {
+        "exercises": [_exercise(exercise, scored, catalogue) for exercise in exercises],
+        "students": [
+            {
+                "student": one.student,
+                "points": one.total,
+                "max_points": one.max_total,
+                "late_penalty": one.lateness.penalty,
+                "not_right": _not_right(one),
+            }
+            for one in results
+        ],
+        "answers_to_look_at": [
+            {"student": submission.student, "exercise": one.exercise, "places": one.worth_a_look.splitlines()}
+            for submission in results
+            for one in submission.exercises
+            if one.worth_a_look
+        ],
+        "remarks": _remarks(everyone),
+    }
+
+
+def _remarks(everyone: Sequence[Record]) -> list[str]:
     """What should be known about decisions and deadlines, and who is not among the students."""
-    gone = [one.student for one in all_results if one.is_withdrawn]
-    lesson = all_results[0].lesson
-    counting = [one for one in all_results if not one.is_withdrawn]
-    share = share_in_words(all_results[0], "each student's")
+    gone = [one.student for one in everyone if one.is_withdrawn]
+    lesson, results = everyone[0].lesson, _not_withdrawn(everyone)
+    share = share_in_words(everyone[0], "each student's")
     said = [f"{lesson}: {share}"] if share else []
-    said += [*remarks_on_changes(lesson, counting), *remarks_on_deadlines(lesson, counting)]
+    said += [*remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
     if gone:
         said.append(f"{lesson}: withdrawn, since the submission is no longer there, and not counted: {some(gone)}.")
     return said
@@ -220,10 +169,7 @@ def _facts(scored: Sequence[Record], results: Sequence[Record]) -> list[tuple[st
 
 
 def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
-    """For each tenth of the points: its name, how many students are in it, and its height in percent.
-
-    The tallest leaves room for a number above it.
-    """
+    """For each tenth of the points: its name, how many students are in it, and its height in percent."""
     students = Counter(max(0, min(int(BARS * share), BARS - 1)) for share in shares)
     tallest = max(students.values(), default=1)
     step = 100 // BARS
@@ -233,7 +179,8 @@ def _bars(shares: Iterable[float]) -> list[tuple[str, int, float]]:
     ]
 
 
-def _exercise_row(exercise: str, scored: Sequence[Record], catalogue: Catalogue) -> ExerciseRow:
+def _exercise(exercise: str, scored: Sequence[Record], catalogue: Catalogue) -> dict[str, Any]:
+    """One exercise in a class: how many have it right, what the class has earned of it, and what went wrong."""
     pairs = [(submission, one) for submission in scored for one in submission.exercises if one.exercise == exercise]
     judged = [(submission, one) for submission, one in pairs if one.points is not None]
     points = [one.points or 0.0 for _, one in judged]
@@ -242,17 +189,17 @@ def _exercise_row(exercise: str, scored: Sequence[Record], catalogue: Catalogue)
     title = ""
     with contextlib.suppress(UnknownName):
         title = catalogue.find(exercise).title
-    return ExerciseRow(
-        exercise,
-        title,
-        most,
-        sum(one.outcome is Outcome.PASSED for _, one in judged),
-        len(judged),
-        len(pairs) - len(judged),
-        100 * statistics.fmean(points) / most if points and most else 0.0,
-        _correlation(points, rest),
-        _mistakes(exercise, [one for _, one in judged], catalogue),
-    )
+    return {
+        "exercise": exercise,
+        "title": title,
+        "max_points": most,
+        "right": sum(one.outcome is Outcome.PASSED for _, one in judged),
+        "judged": len(judged),
+        "ungraded": len(pairs) - len(judged),
+        "share": 100 * statistics.fmean(points) / most if points and most else 0.0,
+        "tells_apart": _correlation(points, rest),
+        "mistakes": _mistakes(exercise, [one for _, one in judged], catalogue),
+    }
 
 
 def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
@@ -262,18 +209,18 @@ def _correlation(points: Sequence[float], rest: Sequence[float]) -> str:
     return f"{statistics.correlation(points, rest):.2f}".replace("-", "−")
 
 
-def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catalogue) -> list[Mistake]:
+def _mistakes(exercise: str, results: Iterable[ExerciseRecord], catalogue: Catalogue) -> list[dict[str, Any]]:
     """What went wrong, all of it: first the known mistakes, by name, then other wrong answers and outcomes; the most
     frequent first.
     """
     failed = Counter((one.outcome, one.misconception) for one in results if one.outcome is not Outcome.PASSED)
     most_frequent = sorted(failed.items(), key=lambda item: (item[0][1] is None, -item[1]))
     return [
-        Mistake(
-            misconception or (IN_ANOTHER_WAY if outcome is Outcome.WRONG else str(outcome)),
-            message_of(exercise, misconception, catalogue),
-            students,
-        )
+        {
+            "name": misconception or (IN_ANOTHER_WAY if outcome is Outcome.WRONG else str(outcome)),
+            "message": message_of(exercise, misconception, catalogue),
+            "students": students,
+        }
         for (outcome, misconception), students in most_frequent
     ]
 
@@ -286,22 +233,11 @@ def message_of(exercise: str, misconception: str | None, catalogue: Catalogue) -
     return ""
 
 
-def _student_row(result: Record) -> StudentRow:
+def _not_right(result: Record) -> list[str]:
+    """The exercises that a student has not passed, with what went wrong; or why there is no score."""
     if result.total is None:
-        problems = [result.problem] if result.problem else []
-        return StudentRow(result.student, "no score", problems, late_in_brief(result))
+        return [result.problem] if result.problem else []
     failed = [one for one in result.exercises if one.outcome is not Outcome.PASSED]
     if len({(one.outcome, one.misconception) for one in failed}) == 1 and len(failed) == len(result.exercises) > 1:
-        words = [f"everything ({failed[0].misconception or failed[0].outcome})"]
-    else:
-        words = [f"{one.exercise.partition('.')[2]} ({one.misconception or one.outcome})" for one in failed]
-    return StudentRow(result.student, f"{result.total:g} of {result.max_total:g}", words, late_in_brief(result))
-
-
-def _look_rows(results: Iterable[Record]) -> list[LookRow]:
-    return [
-        LookRow(submission.student, one.exercise, one.worth_a_look.splitlines())
-        for submission in results
-        for one in submission.exercises
-        if one.worth_a_look
-    ]
+        return [f"everything ({failed[0].misconception or failed[0].outcome})"]
+    return [f"{one.exercise.partition('.')[2]} ({one.misconception or one.outcome})" for one in failed]

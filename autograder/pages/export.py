@@ -86,13 +86,12 @@ def export(
     named = {lesson: (headings or {}).get(lesson, lesson) for lesson in graded}
     for lesson in (headings or {}).keys() - graded.keys():
         raise BadInput(f"a heading is given for {lesson}, which is not exported; there are: {', '.join(graded)}")
-    standing = {
+    counting = {
         lesson: [one for one in results if withdrawn or not one.is_withdrawn] for lesson, results in graded.items()
     }
-    records = {lesson: {one.student: one for one in results} for lesson, results in standing.items()}
-    points = {lesson: {student: one.total for student, one in column.items()} for lesson, column in records.items()}
-    graded_students = {student for column in points.values() for student in column}
-    remarks = [remark for lesson, results in standing.items() for remark in _remarks(lesson, results)]
+    records = {lesson: {one.student: one for one in results} for lesson, results in counting.items()}
+    graded_students = {student for column in records.values() for student in column}
+    remarks = [remark for lesson, results in counting.items() for remark in _remarks(lesson, results)]
     remarks += [remark for lesson, results in graded.items() for remark in _withdrawn(lesson, results, withdrawn)]
     if roster is None:
         students = sorted(graded_students)
@@ -111,14 +110,16 @@ def export(
             )
         _fill(table, heading, list(_cells_of(roster, table, heading, records[lesson], students, scale)))
         if deadlines:
-            _fill_deadlines(table, heading, standing[lesson], students)
+            rows = [_deadline_cells(records[lesson].get(student)) for student in students]
+            for place, name in enumerate(DEADLINE_COLUMNS):
+                _fill(table, f"{heading} {name}", [cells[place] for cells in rows])
     if total_heading:
         semester = semester or Semester()
-        totals = totals_of(standing, filter(None, students), semester, now or datetime.now(UTC))
+        totals = totals_of(counting, filter(None, students), semester, now or datetime.now(UTC))
         columns = [totals.get(student, Total(None)) for student in students]  # a row may be nobody's
         _fill(table, total_heading, [None if one.percent is None else f"{one.percent:.2f}" for one in columns])
         _fill(table, f"{total_heading} remarks", [one.told or None for one in columns])
-        remarks += remarks_on_totals(total_heading, standing, semester, totals.values())
+        remarks += remarks_on_totals(total_heading, counting, semester, totals.values())
     if roster is None:
         table.headings = [_plain(heading) for heading in table.headings]
         table.rows = [[_plain(student), *cells] for student, *cells in table.rows]
@@ -145,7 +146,7 @@ def _cells_of(
             continue
         possible = number_in(row[most_of]) if most_of is not None else of_all[0] if of_all else None
         if possible is None or possible == record.most:
-            yield _number(record.total)
+            yield f"{record.total:g}"
         elif scale:
             yield f"{record.total * possible / record.most if record.most else 0:.5f}".rstrip("0").rstrip(".")
         else:
@@ -192,28 +193,18 @@ def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[s
     return [f"{lesson}: withdrawn, since the submission is no longer there, {done}: {some(gone)}."]
 
 
-def _fill_deadlines(table: CsvTable, heading: str, results: Sequence[Record], students: Sequence[str]) -> None:
-    """Write the columns about a lesson's deadline; a cell stays as it is where there is nothing to say."""
-    by_student = {one.student: one for one in results}
-    rows = [_deadline_cells(by_student[student]) if student in by_student else {} for student in students]
-    for name in DEADLINE_COLUMNS:
-        _fill(table, f"{heading} {name}", [cells.get(name) for cells in rows])
-
-
-def _deadline_cells(record: Record) -> dict[str, str | None]:
-    late = record.lateness
-    cells = (
+def _deadline_cells(record: Record | None) -> list[str | None]:
+    """What is in `DEADLINE_COLUMNS`; None where there is nothing to say."""
+    if record is None:
+        return [None] * len(DEADLINE_COLUMNS)
+    late, earned = record.lateness, record.earned
+    return [
         late.due.isoformat() if late.due else None,
         late.handed_in.isoformat() if late.handed_in else None,
         f"{late.seconds:.0f}" if late.due and late.handed_in else None,
-        _number(record.earned),
-        _number(None if record.earned is None else late.penalty),
-    )
-    return dict(zip(DEADLINE_COLUMNS, cells, strict=True))
-
-
-def _number(number: float | None) -> str | None:
-    return None if number is None else f"{number:g}"
+        None if earned is None else f"{earned:g}",
+        None if earned is None else f"{late.penalty:g}",
+    ]
 
 
 def _strangers(graded: Set[str], students: Sequence[str]) -> list[str]:

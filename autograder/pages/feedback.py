@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from html import escape, unescape
 from pathlib import Path
@@ -67,8 +66,16 @@ def render_feedback(
     most = record.max_points - left_out + sum(worth.values()) - open_points
     blocks = list(_blocks(cells, verdicts, given))
     anchors = set(_ANCHOR.findall("".join(blocks)))
-    rows = [*(_row(result, _given_for(result, cells, given)) for result in record.exercises)]
-    rows += [_written_row(cell, given.get(_grade_id(cell)), notebook is None) for cell in written]
+    replaced = {
+        _katze(cell)["exercise"]: given[_grade_id(cell)]
+        for cell in cells
+        if _kind(cell) == "check" and _grade_id(cell) in given and given[_grade_id(cell)].is_given
+    }
+    rows = [(one.exercise, *_row(one, replaced.get(one.exercise))) for one in record.exercises]
+    rows += [
+        (_katze(cell).get("exercise") or "written", *_written_row(cell, given.get(_grade_id(cell)), notebook is None))
+        for cell in written
+    ]
     return template("feedback.html").render(
         student=record.student,
         title=lesson_title({"cells": [cell for cell in cells if _is_lesson(cell)]}) or title or record.lesson,
@@ -87,7 +94,7 @@ def render_feedback(
         adjustments=record.adjustments,
         repairs=record.repairs,
         problem=record.problem,
-        overview=rows,
+        overview=[(_anchor(exercise), exercise, *row) for exercise, *row in rows],
         anchors=anchors,
         blocks=blocks,
         is_folded=any("<details" in block for block in blocks),
@@ -133,38 +140,22 @@ def _ungraded_in_words(exercises: Sequence[ExerciseRecord]) -> str:
     return f"{names} could not be graded. This is not a zero: {left_out}."
 
 
-@dataclass(frozen=True)
-class _Row:
-    exercise: str
-    state: str
-    word: str
-    points: str
-
-    @property
-    def anchor(self) -> str:
-        return _anchor(self.exercise)
+_Row = tuple[str, str, str]
+"""What stands beside an exercise: its state, which is a style; a word or two; and its points."""
 
 
-def _given_for(
-    result: ExerciseRecord, cells: Sequence[Mapping[str, Any]], given: Mapping[str, HandGrade]
-) -> HandGrade | None:
-    """What a person has given for an exercise in place of its automatic points, or on top of them."""
-    checks = [cell for cell in cells if _kind(cell) == "check" and _katze(cell)["exercise"] == result.exercise]
-    names = map(_grade_id, checks)
-    return next((given[name] for name in names if name in given and given[name].is_given), None)
-
-
-def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
+def _row(result: ExerciseRecord, given: HandGrade | None) -> _Row:
+    """An exercise; what a person has given for it takes the place of its automatic points, or adds to them."""
     if given is not None:
         score = (given.automatic or 0.0) + given.gained
         word = CHANGED if given.is_changed else "Points by a person"
-        return _Row(result.exercise, _state(score, result.max_points), word, f"{score:g} / {given.max_points:g}")
+        return _state(score, result.max_points), word, f"{score:g} / {given.max_points:g}"
     if not result.counts:
-        return _Row(result.exercise, "waiting", "Dropped", "–")
+        return "waiting", "Dropped", "–"
     if result.adjustment and result.points and result.points >= result.max_points:
         most = f" / {result.max_points:g}" if result.max_points else " extra"
         word = HEADINGS[Outcome.PASSED] if result.outcome is Outcome.PASSED else "Counts"
-        return _Row(result.exercise, "passed", word, f"{result.points:g}{most}")
+        return "passed", word, f"{result.points:g}{most}"
     if result.outcome is Outcome.PASSED:
         state = "passed"
     elif result.outcome in (Outcome.NOT_ATTEMPTED, Outcome.NEVER_DEFINED) or result.points is None:
@@ -173,28 +164,29 @@ def _row(result: ExerciseRecord, given: HandGrade | None = None) -> _Row:
         state = "partly" if result.points else "failed"
     word = "Partly right" if state == "partly" else HEADINGS[result.outcome]
     earned = "no score" if result.points is None else f"{result.points:g}"
-    return _Row(result.exercise, state, word, f"{earned} / {result.max_points:g}")
+    return state, word, f"{earned} / {result.max_points:g}"
 
 
 def _state(score: float, most: float) -> str:
     return "passed" if score >= most else "partly" if score > 0 else "failed"
 
 
-def _written_row(cell: Mapping[str, Any], given: HandGrade | None = None, unreadable: bool = False) -> _Row:
-    name = _katze(cell).get("exercise") or "written"
-    earned = f"{given.gained:g} / {given.max_points:g}" if given is not None else ""
-    if given is not None and given.is_settled and given.automatic and not given.is_given:
-        return _Row(name, "passed", "Counts", earned)
-    if given is not None and given.is_settled and not given.max_points and _is_filled(cell):
-        return _Row(name, "waiting", "Dropped", "–")
-    if given is not None and given.is_given:
-        word = CHANGED if given.is_changed else "Read by a person"
-        return _Row(name, _state(given.gained, given.max_points), word, earned)
+def _written_row(cell: Mapping[str, Any], given: HandGrade | None, unreadable: bool) -> _Row:
+    """An answer in words."""
+    if given is not None:
+        earned = f"{given.gained:g} / {given.max_points:g}"
+        if given.is_settled and given.automatic and not given.is_given:
+            return "passed", "Counts", earned
+        if given.is_settled and not given.max_points and _is_filled(cell):
+            return "waiting", "Dropped", "–"
+        if given.is_given:
+            word = CHANGED if given.is_changed else "Read by a person"
+            return _state(given.gained, given.max_points), word, earned
     if unreadable:
         word, had = HEADINGS[Outcome.UNREADABLE], "no score"
     else:
         word, had = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
-    return _Row(name, "waiting", word, f"{had} / {_worth(cell, given):g}")
+    return "waiting", word, f"{had} / {_worth(cell, given):g}"
 
 
 def _katze(cell: Mapping[str, Any]) -> Mapping[str, Any]:

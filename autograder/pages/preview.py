@@ -8,13 +8,12 @@ from typing import Any
 from rich.console import Console
 from rich.padding import Padding
 
-from autograder.console import output_console
 from autograder.words import count, some
 
 NOTHING_WRITTEN = "a dry run: nothing was written"
 
 
-def print_preview(preview: Mapping[str, Any], console: Console | None = None) -> None:
+def print_preview(preview: Mapping[str, Any], console: Console) -> None:
     """A line for each reason, with the students; then what the course has decided, and
     whose points that changes, like changes together.
 
@@ -22,10 +21,9 @@ def print_preview(preview: Mapping[str, Any], console: Console | None = None) ->
         preview: as `grading/preview.py` has it for JSON.
         console: where to.
     """
-    console = console or output_console()
 
     def say(indent: int, line: str) -> None:
-        console.print(Padding(line, (0, 0, 0, indent), expand=False), highlight=False, markup=False)
+        console.print(Padding(line, (0, 0, 0, indent), expand=False))
 
     tasks = preview["to_grade"]
     say(

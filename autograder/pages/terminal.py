@@ -14,7 +14,6 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from autograder.console import output_console
 from autograder.errors import BadInput
 from autograder.gradebook.record import Change, ExerciseRecord, Record, Standing
 from autograder.gradebook.results import ClassResult, Grading
@@ -35,12 +34,11 @@ GAP, WIDEST = "   ", 40
 _COLOURS = {Outcome.PASSED: "green", Outcome.UNREADABLE: "magenta", Outcome.UNGRADED: "bold red"}
 
 
-def print_class(graded: ClassResult, console: Console | None = None) -> None:
+def print_class(graded: ClassResult, console: Console) -> None:
     """What this run has graded, a row for each student; what a regrade has changed; and how long it took.
 
     Submissions that had not changed are only counted: `katze log` tells of each.
     """
-    console = console or output_console()
     now = [submission for submission in graded.submissions if submission.student in graded.gradings]
     if now:
         _print_table(graded.lesson, now, console)
@@ -50,14 +48,14 @@ def print_class(graded: ClassResult, console: Console | None = None) -> None:
     for refusal in graded.refused:
         console.print(Text(f"not graded: {refusal.problem}", style="red"), soft_wrap=True)
     for notice in graded.notices:
-        console.print(notice, highlight=False, markup=False)
+        console.print(notice)
     unchanged = len(graded.submissions) - len(now)
     if unchanged:
-        console.print(f"{graded.lesson}: {count(unchanged, 'submission')} unchanged, not graded again", highlight=False)
+        console.print(f"{graded.lesson}: {count(unchanged, 'submission')} unchanged, not graded again")
     _print_by_hand(graded, console)
     pace = f", {60 * len(now) / graded.seconds:.0f} submissions a minute" if len(now) >= ENOUGH_FOR_A_PACE else ""
     boxes = f"; {graded.boxes}" if now else ""
-    console.print(f"{graded.seconds:.1f} s{pace}{boxes}", highlight=False)
+    console.print(f"{graded.seconds:.1f} s{pace}{boxes}")
 
 
 def colour_of(outcome: Outcome) -> str:
@@ -75,15 +73,11 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         anew = [student for student in students if student not in graded.gradings]  # of others it goes without saying
         if anew:
             names = f" ({', '.join(anew)})" if len(anew) <= MOST_NAMES else ""
-            console.print(
-                f"{reason}: {count(len(anew), 'feedback page')} written anew{names}", highlight=False, markup=False
-            )
+            console.print(f"{reason}: {count(len(anew), 'feedback page')} written anew{names}")
     for student in graded.stale_pages:
         console.print(
             f"{student}: the feedback page could not be written anew, because the notebook in autograded/ is not what "
-            f"was written; run `katze grade {graded.lesson} --student {student} --force`",
-            highlight=False,
-            markup=False,
+            f"was written; run `katze grade {graded.lesson} --student {student} --force`"
         )
     changed = sum(len(submission.changed) for submission in graded.submissions)
     if changed:
@@ -91,18 +85,14 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         console.print(
             f"{count(changed, 'answer')} {has} changed since a person gave points; {counts} until it is read again: in "
             "formgrader (`jupyter lab`), give others or click Resolve, then run "
-            f"`katze grade {graded.lesson}` again",
-            highlight=False,
-            markup=False,
+            f"`katze grade {graded.lesson}` again"
         )
     waiting = sum(len(submission.waiting) for submission in graded.submissions)
     if waiting:
         verb, them = ("waits", "it") if waiting == 1 else ("wait", "them")
         console.print(
             f"{count(waiting, 'written answer')} {verb} for a person: grade {them} in formgrader (`jupyter lab`), then "
-            f"run `katze grade {graded.lesson}` again to bring the points to the feedback pages",
-            highlight=False,
-            markup=False,
+            f"run `katze grade {graded.lesson}` again to bring the points to the feedback pages"
         )
 
 
@@ -116,7 +106,7 @@ def _print_table(lesson: str, submissions: list[Record], console: Console) -> No
         *([_column("late", late)] if any(late) else []),
     ]
     heading, *rows = (GAP.join(row) for row in zip(*columns, strict=True))
-    console.print(f"{lesson}: {count(len(submissions), 'submission')}\n", highlight=False)
+    console.print(f"{lesson}: {count(len(submissions), 'submission')}\n")
     console.print(Text(f"{heading}{GAP}outcomes\n{'─' * min(console.width, RULE)}", "bold"))
     for row, submission in zip(rows, submissions, strict=True):
         outcomes = Text.from_markup(_outcomes(submission)).split("\n")
@@ -147,7 +137,7 @@ def _print_changes(again: Mapping[str, Grading], console: Console) -> None:
     )
     reasons = Counter(reason for one in again.values() for reason in one.why)
     for reason, students in reasons.items():
-        console.print(f"  [dim]{escape(reason)}: {count(students, 'submission')}[/]", highlight=False)
+        console.print(f"  {reason}: {count(students, 'submission')}", style="dim")
     alike: dict[tuple[tuple[str, ...], tuple[Change, ...]], list[str]] = {}
     for student, one in sorted(changed.items()):
         alike.setdefault((one.why, one.changes), []).append(student)
@@ -246,27 +236,17 @@ def exercise_records(catalogue: Catalogue, lesson: str | None) -> list[dict[str,
     if lesson is not None and lesson not in catalogue.modules:
         raise BadInput(f"no exercises in lesson {lesson!r}; there are: {', '.join(catalogue.modules)}")
     found = catalogue.all() if lesson is None else catalogue.of_lesson(lesson)
-    return [
-        {
-            "id": exercise.id,
-            "lesson": exercise.lesson,
-            "points": exercise.points,
-            "minutes": exercise.minutes,
-            "misconceptions": len(exercise.misconceptions),
-            "statement": exercise.statement,
-        }
-        for exercise in found
-    ]
+    told = ("id", "lesson", "points", "minutes", "misconceptions", "statement")
+    records = [{name: getattr(exercise, name) for name in told} for exercise in found]
+    return [{**record, "misconceptions": len(record["misconceptions"])} for record in records]
 
 
-def print_exercises(records: list[dict[str, Any]], console: Console | None = None) -> None:
+def print_exercises(records: list[dict[str, Any]], console: Console) -> None:
     """Each exercise under its lesson, with its points, minutes and known mistakes, and what it asks for."""
-    console = console or output_console()
     for lesson, group in itertools.groupby(records, key=lambda record: str(record["lesson"])):
-        console.print(f"[bold]{escape(lesson)}[/]", highlight=False)
+        console.print(lesson, style="bold")
         for record in group:
-            points, minutes = count(record["points"], "point"), record["minutes"]
-            mistakes = count(record["misconceptions"], "known mistake")
-            facts = f"{points}, {count(minutes, 'minute')}, {mistakes}"
-            console.print(f"  [cyan]{escape(record['id'])}[/]  [dim]{facts}[/]", highlight=False)
+            units = {"points": "point", "minutes": "minute", "misconceptions": "known mistake"}
+            facts = ", ".join(count(record[name], unit) for name, unit in units.items())
+            console.print(Text.assemble((f"  {record['id']}", "cyan"), (f"  {facts}", "dim")))
             console.print(Padding(Text(record["statement"]), (0, 0, 0, 6), expand=False))

@@ -1,10 +1,4 @@
-"""The command as a user types it: what it prints, what it writes, and its exit status.
-
-Tests `errors.py`, `adding.py`, `autograde.py`, `certify.py`, `check.py`, `collect.py`, `completion.py`, `demo.py`,
-`doctor.py`, `exercises.py`, `export.py`, `freeze.py`, `return_.py`, `gradescope.py`, `grade.py`, `learn.py`,
-`init.py`, `log.py`, `preflight.py`, `publish.py`, `release.py`, `report.py`, `site.py`, `status.py`, `thaw.py` and
-`writing.py` as well.
-"""
+"""The command as a user types it: what it prints, what it writes, and its exit status."""
 
 from __future__ import annotations
 
@@ -19,9 +13,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,6 +26,7 @@ from autograder.gradebook.writer import GradebookWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"
+RELEASE = f"notebooks/{LESSON}/{LESSON}.ipynb"
 
 RIGHT = "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)\n"
 TRANSPOSED = "def flipped(q, k):\n    return k @ q.transpose(-2, -1)\n"
@@ -69,11 +63,6 @@ def test_of_a_command_that_there_is_not_the_nearest_is_named(
 ) -> None:
     assert main([typed, "01_attention"]) == 2
     assert capsys.readouterr().err == f"katze: there is no command {typed!r}; {said}\n"
-
-
-def untouched(course: Path) -> bool:
-    """Whether nothing has been written into a course."""
-    return not any((course / name).exists() for name in ("gradebook.db", "autograded", "feedback"))
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -128,12 +117,6 @@ def test_check_tells_a_syntax_error(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.usefixtures("processes")
-def test_check_knows_what_only_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "attention.why_scale", "answer.py"]) == 2
-    assert "attention.why_scale is read by a person" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("processes")
 def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "attention.scores" in refused(capsys, "check", "attention.score", str(answer_file))
     assert "cannot read" in refused(capsys, "check", "attention.scores", str(tmp_path / "no.py"))
@@ -142,6 +125,7 @@ def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, caps
         capsys, "check", "attention.scores", "x.ipynb"
     )
     (tmp_path / "latin.py").write_bytes("# é".encode("latin-1"))
+    assert "is read by a person" in refused(capsys, "check", "attention.why_scale", "answer.py")
     assert "UTF-8" in refused(capsys, "check", "attention.scores", str(tmp_path / "latin.py"))
 
 
@@ -164,15 +148,6 @@ def test_check_says_what_a_file_without_the_answer_defines(
     assert (wanted[1:] or "dot_product_scores") in told
 
 
-@pytest.mark.usefixtures("processes")
-def test_check_names_the_functions_where_the_answer_is_only_mentioned(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "b.py").write_text("# dot_product_scores\n\ndef mine(q, k):\n    return q @ k.T\n")
-    told = refused(capsys, "check", "attention.scores", str(tmp_path / "b.py"))
-    assert f"`katze check attention.scores {tmp_path / 'b.py'}:mine`" in told
-
-
 # exercises and certify
 
 
@@ -186,7 +161,7 @@ def test_exercises_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert "03_nothing" in refused(capsys, "exercises", "--lesson", "03_nothing")
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "cp437", "latin-1", "ascii"])
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 @pytest.mark.parametrize("arguments", [["exercises"], ["exercises", "--lesson", "99_\u03b1\u2713"], ["--help"]])
 def test_every_message_prints_on_a_console_of_few_characters(
     arguments: list[str], encoding: str, monkeypatch: pytest.MonkeyPatch
@@ -212,7 +187,7 @@ def test_certify_takes_lessons_and_exercises(capsys: pytest.CaptureFixture[str])
     assert told.rstrip().endswith("?")
 
 
-@pytest.mark.parametrize("name", make_parser()[1].known)
+@pytest.mark.parametrize("name", make_parser()[1])
 def test_the_help_of_every_command_ends_with_an_example_that_it_understands(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -220,7 +195,7 @@ def test_the_help_of_every_command_ends_with_an_example_that_it_understands(
         main([name, "--help"])
     example = capsys.readouterr().out.rstrip().rpartition("example: ")[2]
     parser, commands = make_parser()
-    assert example == commands.known[name].example
+    assert example == commands[name].module.EXAMPLE
     typed = shlex.split(example.removeprefix('eval "$(').removesuffix(')"'))
     assert typed[:2] == ["katze", name]
     assert parser.parse_args(typed[1:]).command == name
@@ -286,36 +261,6 @@ def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.Cap
 
 
 @pytest.mark.usefixtures("processes")
-def test_grade_of_one_student_leaves_the_others(course: Path) -> None:
-    submit(course, "ada", {"attention-scores-answer": RIGHT})
-    submit(course, "ben")
-    assert main(["grade", LESSON, "--student", "ben", "--json", "out.json"]) == 0
-    assert {record["student"] for record in json.loads((course / "out.json").read_text())} == {"ben"}
-
-
-@pytest.mark.usefixtures("processes")
-def test_grade_refuses_unknown_lessons_and_empty_classes(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "01_attention, 02_masking" in refused(capsys, "grade", "07_nothing")
-    assert "submitted" in refused(capsys, "grade", LESSON)
-    (course / "submitted").mkdir()
-    assert "no submissions" in refused(capsys, "grade", LESSON)
-    submit(course, "ada")
-    assert "zoe" in refused(capsys, "grade", LESSON, "--student", "zoe")
-    assert untouched(course)
-
-
-@pytest.mark.usefixtures("processes")
-@pytest.mark.parametrize("student", ["a\nb", "a..b", "-rf", "a|b"])
-def test_grade_refuses_student_ids_that_could_do_harm(
-    course: Path, student: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    submit(course, student)
-    assert "student id" in refused(capsys, "grade", LESSON)
-    assert "student id" in refused(capsys, "grade", LESSON, f"--student={student}")
-    assert untouched(course)
-
-
-@pytest.mark.usefixtures("processes")
 def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -336,105 +281,44 @@ def test_a_folder_that_is_no_student_id_does_not_stop_the_class(
     assert main(["grade", LESSON, "--student", "ada"]) == 0
 
 
-@pytest.mark.usefixtures("processes")
-def test_another_lesson_s_notebook_gets_no_score(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    submit(course, "ada")
-    other = course / "notebooks" / "02_masking" / "02_masking.ipynb"
-    shutil.copy(other, course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb")
-    assert main(["grade", LESSON, "--json", "out.json"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "no score" in told
-    assert "This is the notebook of 02_masking, not of 01_attention: submit 01_attention.ipynb instead." in told
-    records = json.loads((course / "out.json").read_text())
-    assert {(record["points"], record["outcome"]) for record in records} == {(None, "unreadable")}
-    assert not (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").exists()
-    assert main(["grade", LESSON]) == 0
-    assert "1 submission unchanged" in capsys.readouterr().out
+def write_over(path: Path, text: str | bytes) -> None:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
 
-@pytest.mark.usefixtures("processes")
-def test_grade_refuses_a_gradebook_that_is_in_use(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    submit(course, "ada")
-    with GradebookWriter(course / "gradebook.db"):
-        assert "another" in refused(capsys, "grade", LESSON)
-    assert not (course / "autograded").exists()
-
-
-@pytest.fixture
-def foreign_gradebooks(course: Path) -> Iterator[dict[str, Any]]:
-    submit(course, "ada")
-    return {"course": course, "file": course / "gradebook.db"}
-
-
-@pytest.mark.usefixtures("processes")
-def test_grade_refuses_a_gradebook_of_another_nbgrader(
-    foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = foreign_gradebooks["file"]
-    with GradebookWriter(file):
+def newer(gradebook: Path) -> None:
+    with GradebookWriter(gradebook):
         pass
-    with sqlite3.connect(file) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = 'abc'")
-    connection.close()
-    assert "nbgrader" in refused(capsys, "grade", LESSON)
-    file.write_bytes(b"not a database at all" * 100)
-    assert "gradebook.db" in refused(capsys, "grade", LESSON)
-    assert not (foreign_gradebooks["course"] / "autograded").exists()
-
-
-@pytest.mark.usefixtures("processes")
-def test_grade_refuses_a_gradebook_of_a_newer_katze(
-    foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = foreign_gradebooks["file"]
-    with GradebookWriter(file):
-        pass
-    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as connection:
+    with contextlib.closing(sqlite3.connect(gradebook, isolation_level=None)) as connection:
         connection.execute("UPDATE katze_version SET version_num = '99'")
-    before = file.read_bytes()
-    assert "update Katze" in refused(capsys, "grade", LESSON)
-    assert "update Katze" in refused(capsys, "log", "ada", LESSON)
-    assert file.read_bytes() == before
-    assert not (foreign_gradebooks["course"] / "autograded").exists()
 
 
 @pytest.mark.usefixtures("processes")
-def test_grade_refuses_a_gradebook_that_another_program_is_writing(
-    foreign_gradebooks: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with GradebookWriter(foreign_gradebooks["file"]):
-        pass
-    monkeypatch.setattr("autograder.gradebook.file.WAIT_SECONDS", 0.05)
-    with contextlib.closing(sqlite3.connect(foreign_gradebooks["file"], isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        assert "close it (formgrader?)" in refused(capsys, "grade", LESSON)
-    assert not (foreign_gradebooks["course"] / "autograded").exists()
-
-
-@pytest.mark.usefixtures("processes")
-def test_grade_refuses_a_release_that_is_missing_damaged_or_of_another_version(
-    course: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("spoil", "arguments", "said"),
+    [
+        (lambda course: None, ["07_nothing"], "01_attention, 02_masking"),
+        (lambda course: None, [LESSON, "--student", "zoe"], "no submission of zoe"),
+        (lambda course: None, [LESSON, "--student=a|b"], "the student id 'a|b' holds |"),
+        (lambda course: submit(course, "a..b"), [LESSON, "--student=a..b"], "student id"),
+        (lambda course: shutil.rmtree(course / "submitted"), [LESSON], "submitted"),
+        (lambda course: shutil.rmtree(course / "submitted" / "ada"), [LESSON], "no submissions"),
+        (lambda course: write_over(course / RELEASE, '{"cells": ['), [LESSON], "run `katze release`"),
+        (lambda course: (course / RELEASE).unlink(), [LESSON], f"no lesson '{LESSON}'"),
+        (lambda course: write_over(course / "autograded", "in the way"), [LESSON], "cannot write into"),
+        (lambda course: write_over(course / "gradebook.db", b"no database" * 100), [LESSON], "gradebook.db"),
+        (lambda course: newer(course / "gradebook.db"), [LESSON], "update Katze"),
+    ],
+)
+def test_grade_refuses_before_it_writes(
+    course: Path, spoil: Callable[[Path], object], arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     submit(course, "ada")
-    path = course / "notebooks" / LESSON / f"{LESSON}.ipynb"
-    release = path.read_text()
-    path.write_text(release.replace('"points": 2', '"points": 3'))
-    assert "run `katze release`" in refused(capsys, "grade", LESSON)
-    path.write_text(release[:1000])
-    assert "run `katze release`" in refused(capsys, "grade", LESSON)
-    path.unlink()
-    assert f"no lesson '{LESSON}'" in refused(capsys, "grade", LESSON)
-    assert untouched(course)
-
-
-@pytest.mark.usefixtures("processes")
-def test_grade_refuses_to_begin_on_a_full_disk(
-    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submit(course, "ada")
-    monkeypatch.setattr("autograder.gradebook.file.FREE_BYTES", 1 << 60)
-    assert "make room, then run this again" in refused(capsys, "grade", LESSON)
-    assert untouched(course)
+    spoil(course)
+    before = {path: path.is_file() and path.read_bytes() for path in course.rglob("*")}
+    assert said in refused(capsys, "grade", *arguments)
+    assert {path: path.is_file() and path.read_bytes() for path in before} == before
+    written = {path.name for path in course.iterdir() if path not in before}
+    assert not written & {"gradebook.db", "autograded", "feedback"}
 
 
 @pytest.mark.parametrize(
@@ -451,41 +335,6 @@ def test_what_a_disk_refuses_is_one_line(
     assert f"cannot write /course/x.ipynb: {said}" in refused(capsys, "release", "--course", str(course))
 
 
-@pytest.mark.usefixtures("processes")
-@pytest.mark.parametrize("name", ["autograded", "feedback"])
-def test_grade_refuses_a_place_that_is_no_folder(course: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    submit(course, "ada")
-    (course / name).write_text("in the way")
-    assert f"cannot write into {course / name}" in refused(capsys, "grade", LESSON)
-    assert not (course / "gradebook.db").exists()
-
-
-@pytest.mark.usefixtures("processes")
-def test_grade_refuses_a_folder_that_may_not_be_written(
-    course: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    submit(course, "ada")
-
-    make = Path.mkdir
-
-    def refuse(self: Path, *arguments: Any, **options: Any) -> None:
-        if course in self.parents:
-            raise PermissionError(13, "Permission denied", str(self))
-        make(self, *arguments, **options)
-
-    monkeypatch.setattr(Path, "mkdir", refuse)  # root may write everywhere
-    assert "Permission denied; check who may read and write it" in refused(capsys, "grade", LESSON)
-    assert untouched(course)
-
-
-@pytest.mark.usefixtures("processes")
-def test_outside_a_course_there_is_nothing_to_grade(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "nbgrader_config.py" in refused(capsys, "grade", LESSON)
-
-
 def test_what_is_written_below_build_gets_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -500,24 +349,6 @@ def test_what_is_written_below_build_gets_its_folder(
         main(["exercises", "--json", "nowhere/build/all.json"])
     assert "there is no folder nowhere;" in capsys.readouterr().err
     assert not (tmp_path / "nowhere").exists()
-
-
-@pytest.mark.usefixtures("processes")
-def test_a_json_file_that_cannot_be_written_is_refused_before_the_work(
-    course: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    submit(course, "ada")
-    with pytest.raises(SystemExit) as stopped:
-        main(["grade", LESSON, "--json", "no/such/folder/out.json"])
-    assert stopped.value.code == 2
-    assert "no/such/folder" in capsys.readouterr().err
-    assert untouched(course)
-
-
-@pytest.mark.usefixtures("processes")
-def test_wrong_use_has_status_2() -> None:
-    done = subprocess.run([sys.executable, "-m", "katze", "grad"], capture_output=True, check=False, cwd=ROOT)
-    assert done.returncode == 2
 
 
 @pytest.mark.usefixtures("processes")
@@ -538,7 +369,7 @@ def test_a_shell_is_told_lessons_and_exercises(capsys: pytest.CaptureFixture[str
 def test_a_slow_command_says_something_at_once_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(certify, "_run", lambda options: 0)
+    monkeypatch.setattr(certify, "run", lambda options: 0)
     assert main(["certify"]) == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
@@ -550,7 +381,7 @@ def test_a_slow_command_says_something_at_once_on_a_terminal(
 def test_a_dry_run_starts_no_boxes_and_does_not_say_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(grade, "_run", lambda options: 0)
+    monkeypatch.setattr(grade, "run", lambda options: 0)
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
     for options, said in (([], "starting the boxes"), (["--dry-run"], "comparing")):
         assert main(["grade", LESSON, *options]) == 0
@@ -595,7 +426,7 @@ def test_a_command_says_what_it_does_when_asked(
 
 def test_every_command_can_log_and_bad_input_leaves_its_traceback_there(course: Path) -> None:
     _, commands = make_parser()
-    for command in commands.known.values():
+    for command in commands.values():
         assert {"-v", "--log"} <= set(command.parser._option_string_actions)
     assert main(["grade", "77_absent", "--log", "katze.log"]) == 2
     assert "BadInput: no lesson '77_absent'" in (course / "katze.log").read_text()

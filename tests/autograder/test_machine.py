@@ -105,13 +105,6 @@ def test_whether_the_system_hides_processes_from_each_other(
 
 
 @pytest.mark.usefixtures("processes")
-def test_user_namespaces_are_tried_in_another_process() -> None:
-    before = os.readlink("/proc/self/ns/user")
-    machine.user_namespace_problem()
-    assert os.readlink("/proc/self/ns/user") == before
-
-
-@pytest.mark.usefixtures("processes")
 @linux
 def test_a_user_namespace_that_is_refused_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "NEW_USER_NAMESPACE", 0x7FFFFFFF)  # flags that no kernel takes together

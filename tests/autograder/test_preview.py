@@ -174,10 +174,3 @@ class TestFrozen:
         ):
             assert main(arguments) == MISUSED
             assert said in capsys.readouterr().err
-
-    def test_a_gradebook_of_an_earlier_version_is_copied_first(
-        self, course: Course, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        bring_back(course.gradebook, 5)
-        assert main(["freeze", LESSON]) == DONE
-        assert "was brought from version 5 of Katze's tables" in capsys.readouterr().out

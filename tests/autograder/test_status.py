@@ -83,13 +83,6 @@ def test_the_table_and_the_data_say_the_same(
     assert told["next"] in row
 
 
-def test_a_misspelt_lesson_is_answered_with_those_that_there_are(
-    course: Course, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["status", "01_atention", "--course", str(course.root)]) == 2
-    assert LESSON in capsys.readouterr().err
-
-
 def test_what_is_graded_goes_back_to_where_it_came_from() -> None:
     graded = LessonStatus(LESSON, released=True, collected=2, graded=2, back_to="canvas")
     assert (graded.stage, graded.next) == ("graded", f"katze return {LESSON} --for canvas")

@@ -1,31 +1,24 @@
-"""`katze certify`."""
+"""Prove that every check accepts right answers and names wrong ones."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, course_of
+from autograder.commands.adding import course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.console import output_console
 from autograder.errors import BadInput
 
-
-def add(commands: Commands) -> None:
-    certify = commands.add(
-        "certify",
-        _run,
-        "prove that every check accepts right answers and names wrong ones",
-        "katze certify 01_ols",
-        slow="trying every answer",
-    )
-    certify.add_argument(
-        "names", nargs="*", metavar="NAME", help="lessons, or exercises such as ols.fit (default: all)"
-    )
-    add_json(certify)
+EXAMPLE = "katze certify 01_ols"
+SLOW = "trying every answer"
 
 
-def _run(options: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="NAME", help="lessons, or exercises such as ols.fit (default: all)")
+
+
+def run(options: argparse.Namespace) -> int:
     from autograder.certify import certify, print_table
     from autograder.course.notebook_definitions import released_stubs
     from course_lib.exercises.catalogue import NO_EXERCISES, UnknownName
@@ -39,6 +32,6 @@ def _run(options: argparse.Namespace) -> int:
     except UnknownName as problem:
         raise BadInput(str(problem)) from None
     certificates = certify(exercises, stubs)
-    told = [certificate.record() for certificate in certificates]
-    tell(options, told, lambda: print_table(certificates, output_console()))
+    records = [certificate.record() for certificate in certificates]
+    tell(options, records, lambda: print_table(certificates, output_console()))
     return DONE if all(certificate.holds for certificate in certificates) else FAILED

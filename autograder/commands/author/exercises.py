@@ -1,22 +1,22 @@
-"""`katze exercises`."""
+"""List the exercises."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json
-from autograder.commands.statuses import DONE
 from autograder.commands.writing import tell
+from autograder.console import output_console
 from autograder.errors import BadInput
 
-
-def add(commands: Commands) -> None:
-    listed = commands.add("exercises", _run, "list the exercises", "katze exercises --lesson 01_ols", course=False)
-    listed.add_argument("--lesson", help="only those of this lesson")
-    add_json(listed)
+EXAMPLE = "katze exercises --lesson 01_ols"
+COURSE = False
 
 
-def _run(options: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--lesson", help="only those of this lesson")
+
+
+def run(options: argparse.Namespace) -> None:
     from autograder.pages.terminal import exercise_records, print_exercises
     from course_lib.exercises.catalogue import NO_EXERCISES
     from course_lib.learner.current_catalogue import current_catalogue
@@ -25,5 +25,4 @@ def _run(options: argparse.Namespace) -> int:
     if not catalogue.modules:
         raise BadInput(NO_EXERCISES)
     records = exercise_records(catalogue, options.lesson)
-    tell(options, records, lambda: print_exercises(records))
-    return DONE
+    tell(options, records, lambda: print_exercises(records, output_console()))

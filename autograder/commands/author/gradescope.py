@@ -1,35 +1,29 @@
-"""`katze gradescope`."""
+"""Write the autograder of a lesson for Gradescope."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_json, add_lesson, course_of
-from autograder.commands.statuses import DONE
+from autograder.commands.adding import add_lesson, course_of
 from autograder.commands.writing import make_folder, tell, writable
 from autograder.errors import BadInput
 from autograder.limits import size
 from autograder.words import count
 
+EXAMPLE = "katze gradescope 01_ols --to build/autograder.zip"
+SLOW = "reading the lesson"
+PAGE = "docs/gradescope.md"
 
-def add(commands: Commands) -> None:
-    gradescope = commands.add(
-        "gradescope",
-        _run,
-        "write the autograder of a lesson for Gradescope",
-        "katze gradescope 01_ols --to build/autograder.zip",
-        slow="reading the lesson",
-        page="docs/gradescope.md",
-    )
-    add_lesson(gradescope)
-    gradescope.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson(parser)
+    parser.add_argument(
         "--to", type=writable, default="autograder.zip", metavar="FILE", help="where to (default: autograder.zip)"
     )
-    add_json(gradescope)
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     from autograder.hosts.gradescope.bundle import write_bundle
 
     if options.to == "-":
@@ -44,6 +38,5 @@ def _run(options: argparse.Namespace) -> int:
     if bundled.by_hand:
         lines.append(f"a person gives {count(bundled.by_hand, 'more point')} there, for written answers")
     lines.append("It holds answers, and the secret of its hidden inputs: upload it, and give it to nobody.")
-    told = {"exercises": bundled.exercises, "points": bundled.points, "points_by_hand": bundled.by_hand}
-    tell(options, {"lesson": options.lesson, **told, "written": [str(target)]}, lines)
-    return DONE
+    counts = {"exercises": bundled.exercises, "points": bundled.points, "points_by_hand": bundled.by_hand}
+    tell(options, {"lesson": options.lesson, **counts, "written": [str(target)]}, lines)

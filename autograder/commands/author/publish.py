@@ -1,4 +1,4 @@
-"""`katze publish`."""
+"""Write the class edition: lessons and library without their answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.adding import Commands, add_json, course_of
+from autograder.commands.adding import course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.errors import BadInput
@@ -19,37 +19,31 @@ if TYPE_CHECKING:
     from autograder.edition.publish import Plan
     from autograder.edition.recording import Recorded
 
+EXAMPLE = "katze publish ../class --lessons 00 01 --closed 00"
+SLOW = "reading the exercises"
 
-def add(commands: Commands) -> None:
-    publish = commands.add(
-        "publish",
-        _run,
-        "write the class edition: lessons and library without their answers",
-        "katze publish ../class --lessons 00 01 --closed 00",
-        slow="reading the exercises",
-    )
-    publish.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or that of an earlier one")
-    publish.add_argument("--lessons", nargs="+", default=[], metavar="LESSON", help="such as 00, or 01_ols")
-    publish.add_argument(
-        "--closed", nargs="+", default=[], metavar="LESSON", help="those of them whose answers may be read"
-    )
-    publish.add_argument(
-        "--withhold", nargs="+", default=[], metavar="LESSON", help="leave out the answers of these lessons, too"
-    )
-    publish.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or that of an earlier one")
+    for option, said in (
+        ("--lessons", "such as 00, or 01_ols"),
+        ("--closed", "those of them whose answers may be read"),
+        ("--withhold", "leave out the answers of these lessons, too"),
+    ):
+        parser.add_argument(option, nargs="+", default=[], metavar="LESSON", help=said)
+    parser.add_argument(
         "--repository",
         default="",
         metavar="OWNER/NAME",
         help="where on GitHub students will find it (default: nowhere)",
     )
-    publish.add_argument("--revision", default="main", help="a branch, tag or commit there (default: main)")
-    publish.add_argument(
+    parser.add_argument("--revision", default="main", help="a branch, tag or commit there (default: main)")
+    parser.add_argument(
         "--check", action="store_true", help="write nothing; compare every verdict, and search DIR for answers"
     )
-    add_json(publish)
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from autograder.edition.publish import Place, plan_edition, publish
 
     course = course_of(options)
@@ -62,9 +56,9 @@ def _run(options: argparse.Namespace) -> int:
     recorded = publish(course, options.folder.absolute(), plan, place)
     remarks = list(_remarks(plan, recorded))
     exercises = [one.exercise for one in recorded]
-    told = {"lessons": plan.lessons, "exercises": exercises, "remarks": remarks, "written": [str(options.folder)]}
-    held = f"{options.folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}"
-    tell(options, told, [held, *remarks])
+    record = {"lessons": plan.lessons, "exercises": exercises, "remarks": remarks, "written": [str(options.folder)]}
+    written = f"{options.folder}: {count(len(plan.lessons), 'lesson')}, {count(len(recorded), 'exercise')}"
+    tell(options, record, [written, *remarks])
     return DONE
 
 
@@ -82,8 +76,8 @@ def _remarks(plan: Plan, recorded: list[Recorded]) -> Iterator[str]:
         yield f"still to be read: {', '.join(names)}, although {lesson} asks for it (--withhold {number})"
     for one in recorded:
         for name, calls in one.calls.items():
-            told = f"of {name} {count(calls, 'call')} are known; others are checked in the full course only"
-            yield f"{one.exercise}: {told}"
+            known = f"of {name} {count(calls, 'call')} are known; others are checked in the full course only"
+            yield f"{one.exercise}: {known}"
         for name in one.left_out:
             yield f"{one.exercise}: {name!r} is the same for every seed, and confirms no mistake here"
 
@@ -101,7 +95,7 @@ def _check(course: Course, options: argparse.Namespace) -> int:
     stubs = released_stubs(released.values())
     compared = [one for lesson in lessons for one in compare_lesson(folder, course.exercises, lesson, stubs)]
     leaks = find_leaks(folder, course.exercises, released, secrets.randbits(64), edition["closed"])
-    told = {"lessons": lessons, "verdicts": summary(compared), "findings": leaks, "written": []}
+    record = {"lessons": lessons, "verdicts": summary(compared), "findings": leaks, "written": []}
     searched = f"searched for answers, solutions and hidden cases: {count(len(leaks), 'finding')}"
-    tell(options, told, [*summary(compared), *leaks, searched])
+    tell(options, record, [*summary(compared), *leaks, searched])
     return FAILED if leaks or any(one.other for one in compared) else DONE

@@ -1,37 +1,31 @@
-"""`katze release`."""
+"""Build the students' notebooks from the solutions."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 
-from autograder.commands.adding import Commands, add_json, course_of
+from autograder.commands.adding import course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.words import count
 
+EXAMPLE = "katze release 01_ols"
+SLOW = "reading the solutions"
 
-def add(commands: Commands) -> None:
-    release = commands.add(
-        "release",
-        _run,
-        "build the students' notebooks from the solutions",
-        "katze release 01_ols",
-        slow="reading the solutions",
-    )
-    release.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "lessons",
         nargs="*",
         metavar="LESSON",
         help="such as 01_ols (default: all); those that have not changed are not built again",
     )
-    release.add_argument(
+    parser.add_argument(
         "--check", action="store_true", help="change nothing, compare all, and fail if the release is out of date"
     )
-    add_json(release)
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from autograder.course.store.builds import changed_lessons, chosen_lessons, remember
 
     course = course_of(options)
@@ -39,11 +33,8 @@ def _run(options: argparse.Namespace) -> int:
         from autograder.course.release import check_release
 
         drift = check_release(course, options.lessons or None)
-        if options.json != "-":
-            for line in drift:
-                print(line, file=sys.stderr)
         said = "the release is out of date: run `katze release`" if drift else "the release is up to date"
-        tell(options, {"drift": drift, "written": [], "unchanged": []}, [said])
+        tell(options, {"drift": drift, "written": [], "unchanged": []}, [said], drift)
         return FAILED if drift else DONE
     chosen = chosen_lessons(course, options.lessons)
     changed = changed_lessons(course, chosen)

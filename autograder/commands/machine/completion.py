@@ -1,4 +1,4 @@
-"""`katze completion`."""
+"""Print what makes a shell complete katze's commands."""
 
 from __future__ import annotations
 
@@ -6,21 +6,13 @@ import argparse
 
 from argcomplete.shell_integration import shellcode
 
-from autograder.commands.adding import Commands
-from autograder.commands.statuses import DONE
+EXAMPLE = 'eval "$(katze completion bash)"'
+COURSE = JSON = False
 
 
-def add(commands: Commands) -> None:
-    completion = commands.add(
-        "completion",
-        _run,
-        "print what makes a shell complete katze's commands",
-        'eval "$(katze completion bash)"',
-        course=False,
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help='then: eval "$(katze completion bash)"')
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help='then: eval "$(katze completion bash)"')
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     print(shellcode(["katze"], shell=options.shell))
-    return DONE

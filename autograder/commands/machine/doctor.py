@@ -1,35 +1,31 @@
-"""`katze doctor`."""
+"""Say which boxes this machine offers, and what would make stronger ones."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_level, add_scheduler
+from autograder.commands.adding import add_level, add_scheduler
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
+from autograder.console import output_console
 from autograder.errors import of_extra
 
-
-def add(commands: Commands) -> None:
-    doctor = commands.add(
-        "doctor",
-        _run,
-        "say which boxes this machine offers, and what would make stronger ones",
-        "katze doctor --json",
-        slow="trying what this machine offers",
-    )
-    add_scheduler(doctor)
-    add_level(doctor)
-    add_json(doctor)
+EXAMPLE = "katze doctor --json"
+SLOW = "trying what this machine offers"
 
 
-def _run(options: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_scheduler(parser)
+    add_level(parser)
+
+
+def run(options: argparse.Namespace) -> int:
     if options.scheduler is not None:
         return _run_on_cluster(options)
     from autograder.doctor import examine, print_diagnosis
 
     diagnosis = examine(options.course)
-    tell(options, diagnosis.record(), lambda: print_diagnosis(diagnosis))
+    tell(options, diagnosis.record(), lambda: print_diagnosis(diagnosis, output_console()))
     return DONE if diagnosis.is_well else FAILED
 
 
@@ -38,7 +34,6 @@ def _run_on_cluster(options: argparse.Namespace) -> int:
 
     with of_extra("--scheduler", "cluster"):
         from autograder.cluster.table import examine_cluster, print_workers
-    from autograder.console import output_console
 
     level = options.min_level or ""
     workers = examine_cluster(options.scheduler, 1, level, options.scheduler_wait, options.trust_scheduler)

@@ -1,12 +1,8 @@
-"""`katze autograde`: `katze grade`, by the name that users of nbgrader look for."""
+"""The same as `katze grade`, by the name that it has in nbgrader."""
 
-from __future__ import annotations
+from autograder.commands.semester.grade import SLOW, add_arguments, run
 
-from autograder.commands.adding import Commands
-from autograder.commands.semester.grade import add_grading
+EXAMPLE = "katze autograde ps1 --workers 4"
+PAGE = "docs/plain_nbgrader.md"
 
-
-def add(commands: Commands) -> None:
-    """Add `katze autograde`."""
-    summary = "the same as `katze grade`, by the name that it has in nbgrader"
-    add_grading(commands, "autograde", summary, "katze autograde ps1 --workers 4", "docs/plain_nbgrader.md")
+__all__ = ["EXAMPLE", "PAGE", "SLOW", "add_arguments", "run"]

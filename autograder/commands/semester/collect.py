@@ -1,4 +1,4 @@
-"""`katze collect`."""
+"""Take what a learning platform delivers into submitted/."""
 
 from __future__ import annotations
 
@@ -7,31 +7,26 @@ from datetime import tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from autograder.commands.adding import Commands, add_json, course_of, known_lessons
+from autograder.commands.adding import add_lesson, course_of
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 from autograder.console import output_console
 from autograder.platforms.registry import PLATFORMS
 
+EXAMPLE = "katze collect submissions.zip --roster canvas.csv --dry-run"
+PAGE = "docs/collecting.md"
 
-def add(commands: Commands) -> None:
-    collect = commands.add(
-        "collect",
-        _run,
-        "take what a learning platform delivers into submitted/",
-        "katze collect submissions.zip --roster canvas.csv --dry-run",
-        page="docs/collecting.md",
-    )
-    collect.add_argument("path", type=Path, metavar="PATH", help="an archive, a folder or a mailbox, as downloaded")
-    collect.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", type=Path, metavar="PATH", help="an archive, a folder or a mailbox, as downloaded")
+    parser.add_argument(
         "--from",
         dest="platform",
         choices=[one.name for one in PLATFORMS],
         help="where it comes from (default: told from its names)",
     )
-    lesson = collect.add_argument("--lesson", metavar="LESSON", help="such as 01_ols (default: told from names)")
-    lesson.completer = lambda **_asked: known_lessons()  # type: ignore[attr-defined]
-    collect.add_argument(
+    add_lesson(parser, "--lesson", help="such as 01_ols (default: told from names)")
+    parser.add_argument(
         "--roster",
         type=Path,
         action="append",
@@ -39,14 +34,13 @@ def add(commands: Commands) -> None:
         metavar="FILE.csv",
         help="who is who: your own table or a platform's (may be repeated; roster.csv is read by itself)",
     )
-    collect.add_argument(
+    parser.add_argument(
         "--timezone",
         type=_zone,
         metavar="NAME",
         help="of times that are written without one, such as Europe/Berlin (default: this machine's)",
     )
-    collect.add_argument("--dry-run", action="store_true", help="say what would be collected, and write nothing")
-    add_json(collect)
+    parser.add_argument("--dry-run", action="store_true", help="say what would be collected, and write nothing")
 
 
 def _zone(name: str) -> tzinfo:
@@ -56,7 +50,7 @@ def _zone(name: str) -> tzinfo:
         raise argparse.ArgumentTypeError(f"there is no time zone {name!r}; it is called like Europe/Berlin") from None
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from autograder.delivery.collect import collect
     from autograder.delivery.report import print_collection
 

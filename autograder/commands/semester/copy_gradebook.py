@@ -1,33 +1,27 @@
-"""`katze copy-gradebook`."""
+"""Copy the gradebook into a database in PostgreSQL, or back into a file."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, course_of
-from autograder.commands.statuses import DONE
+from autograder.commands.adding import course_of
 from autograder.commands.writing import tell
 
+EXAMPLE = "katze copy-gradebook postgresql+psycopg://db.example.org/nlp"
+PAGE = "docs/postgres.md#in-the-middle-of-a-semester"
 
-def add(commands: Commands) -> None:
-    copy = commands.add(
-        "copy-gradebook",
-        _run,
-        "copy the gradebook into a database in PostgreSQL, or back into a file",
-        "katze copy-gradebook postgresql+psycopg://db.example.org/nlp",
-        page="docs/postgres.md#in-the-middle-of-a-semester",
-    )
-    copy.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "address",
         metavar="ADDRESS",
         help="sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE: a file that is not there yet, or an empty "
         "database",
     )
-    copy.add_argument("--dry-run", action="store_true", help="say what would be copied, and write nothing")
-    add_json(copy)
+    parser.add_argument("--dry-run", action="store_true", help="say what would be copied, and write nothing")
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     from autograder.course.address import address_from, without_password
     from autograder.gradebook.copying import copy_gradebook
     from autograder.words import count, some
@@ -47,7 +41,7 @@ def _run(options: argparse.Namespace) -> int:
     if not options.dry_run:
         hidden = " (*** is the password)" if db_url != options.address else ""
         lines.append(f'now set in nbgrader_config.py: c.CourseDirectory.db_url = "{db_url}"{hidden}')
-    told = {
+    record = {
         "from": str(course.gradebook),
         "to": str(target),
         "db_url": db_url,
@@ -56,5 +50,4 @@ def _run(options: argparse.Namespace) -> int:
         "left": list(copied.left),
         "changed_texts": copied.changed,
     }
-    tell(options, told, lines)
-    return DONE
+    tell(options, record, lines)

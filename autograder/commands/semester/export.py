@@ -1,4 +1,4 @@
-"""`katze export`."""
+"""Write the grades as CSV, for a learning platform."""
 
 from __future__ import annotations
 
@@ -6,31 +6,26 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_json, course_of
+from autograder.commands.adding import course_of
 from autograder.commands.statuses import DONE, FAILED
-from autograder.commands.writing import writable, write_content, write_json
+from autograder.commands.writing import tell, writable, write_content
+
+EXAMPLE = "katze export --roster roster.csv --to grades.csv"
+PAGE = "docs/deadlines.md"
 
 
-def add(commands: Commands) -> None:
-    export = commands.add(
-        "export",
-        _run,
-        "write the grades as CSV, for a learning platform",
-        "katze export --roster roster.csv --to grades.csv",
-        page="docs/deadlines.md",
-    )
-    export.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all that are graded)")
-    export.add_argument("--to", type=writable, default="-", metavar="FILE.csv", help="where to (default: print it)")
-    export.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all that are graded)")
+    parser.add_argument("--to", type=writable, default="-", metavar="FILE.csv", help="where to (default: print it)")
+    parser.add_argument(
         "--roster", type=Path, metavar="FILE.csv", help="the platform's own export: its rows are filled in"
     )
-    export.add_argument(
-        "--student-column",
-        default="student",
-        metavar="NAME",
-        help="the column of the students' ids (default: %(default)s)",
-    )
-    export.add_argument(
+    for option, default, said in (
+        ("--student-column", "student", "the column of the students' ids (default: %(default)s)"),
+        ("--total-column", "total", "the column of the totals (default: %(default)s)"),
+    ):
+        parser.add_argument(option, default=default, metavar="NAME", help=said)
+    parser.add_argument(
         "--lesson-column",
         action="append",
         type=_heading,
@@ -38,30 +33,17 @@ def add(commands: Commands) -> None:
         metavar="LESSON=NAME",
         help="the column of a lesson's points (may be repeated)",
     )
-    export.add_argument(
-        "--add-columns", action="store_true", help="add the columns of lessons that the roster does not have"
-    )
-    export.add_argument(
-        "--scale",
-        action="store_true",
-        help="where the roster gives another number of points at most, write the same share of those",
-    )
-    export.add_argument(
-        "--total", action="store_true", help="add a column with the total in percent, by the weights of course.toml"
-    )
-    export.add_argument(
-        "--total-column", default="total", metavar="NAME", help="the column of the totals (default: %(default)s)"
-    )
-    export.add_argument(
-        "--deadlines", action="store_true", help="add when each lesson was due and handed in, and what being late costs"
-    )
-    export.add_argument(
-        "--withdrawn", action="store_true", help="export submissions that are no longer there all the same"
-    )
-    add_json(export)
+    for option, said in (
+        ("--add-columns", "add the columns of lessons that the roster does not have"),
+        ("--scale", "where the roster gives another number of points at most, write the same share of those"),
+        ("--total", "add a column with the total in percent, by the weights of course.toml"),
+        ("--deadlines", "add when each lesson was due and handed in, and what being late costs"),
+        ("--withdrawn", "export submissions that are no longer there all the same"),
+    ):
+        parser.add_argument(option, action="store_true", help=said)
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from autograder.gradebook.grades import read_grades
     from autograder.pages.export import export
     from autograder.platforms.roster import ROSTER_NAME, who_is_who
@@ -88,20 +70,11 @@ def _run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return FAILED
-    is_data_printed = options.json == "-"
-    if not (options.to == "-" and is_data_printed):
+    if not options.to == options.json == "-":
         write_content(options.to, made.table.content())
-    if options.json:
-        written = [options.to] if options.to != "-" else []
-        write_json(
-            options.json,
-            {"headings": made.table.headings, "rows": made.table.rows, "remarks": made.remarks, "written": written},
-        )
-    if not is_data_printed:
-        for remark in made.remarks:
-            print(remark, file=sys.stderr)
-        if options.to != "-":
-            print(f"written: {options.to}")
+    written = [options.to] if options.to != "-" else []
+    record = {"headings": made.table.headings, "rows": made.table.rows, "remarks": made.remarks, "written": written}
+    tell(options, record, [f"written: {path}" for path in written], made.remarks)
     return DONE
 
 

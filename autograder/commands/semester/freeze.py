@@ -1,37 +1,29 @@
-"""`katze freeze`."""
+"""Let the grades of a finished lesson stand: nothing in it is graded until it is thawed."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_lesson, course_of
-from autograder.commands.statuses import DONE
+from autograder.commands.adding import add_lesson, course_of
 from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
-
-def add(commands: Commands) -> None:
-    freeze = commands.add(
-        "freeze",
-        _run,
-        "let the grades of a finished lesson stand: nothing in it is graded until it is thawed",
-        "katze freeze 01_ols",
-        page="docs/changes.md",
-    )
-    add_lesson(freeze)
-    add_json(freeze)
+EXAMPLE = "katze freeze 01_ols"
+PAGE = "docs/changes.md"
 
 
-def _run(options: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson(parser)
+
+
+def run(options: argparse.Namespace) -> None:
     from autograder.gradebook.access import open_gradebook
     from autograder.gradebook.changes.frozen import freeze
 
-    course = course_of(options)
-    with open_gradebook(course.gradebook, options.lesson) as book:
-        if not freeze(book, options.lesson):
-            course.release_notebook(options.lesson)  # a misspelt lesson is answered with those that there are
-            raise BadInput(f"nothing of {options.lesson} has been graded yet; run `{course.grading(options.lesson)}`")
-    stand = f"`katze grade` leaves its grades as they are until `katze thaw {options.lesson}`"
-    told = {"lesson": options.lesson, "frozen": True, "notices": list(book.notices)}
-    tell(options, told, [*book.notices, f"{options.lesson} is frozen: {stand}"])
-    return DONE
+    course, lesson = course_of(options), options.lesson
+    with open_gradebook(course.gradebook, lesson) as book:
+        if not freeze(book, lesson):
+            course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
+            raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
+    said = f"{lesson} is frozen: `katze grade` leaves its grades as they are until `katze thaw {lesson}`"
+    tell(options, {"lesson": lesson, "frozen": True, "notices": list(book.notices)}, [*book.notices, said])

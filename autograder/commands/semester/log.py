@@ -1,30 +1,24 @@
-"""`katze log`."""
+"""Tell the story of one grade: how it came about, and everything that changed it."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_lesson, course_of
-from autograder.commands.statuses import DONE
+from autograder.commands.adding import add_lesson, course_of
 from autograder.commands.writing import tell
+from autograder.console import output_console
+
+EXAMPLE = "katze log ada 01_ols"
 
 
-def add(commands: Commands) -> None:
-    log = commands.add(
-        "log",
-        _run,
-        "tell the story of one grade: how it came about, and everything that changed it",
-        "katze log ada 01_ols",
-    )
-    log.add_argument("student", metavar="STUDENT", help="the student's id")
-    add_lesson(log)
-    log.add_argument("--all", action="store_true", dest="every_case", help="every case, with its time")
-    add_json(log)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("student", metavar="STUDENT", help="the student's id")
+    add_lesson(parser)
+    parser.add_argument("--all", action="store_true", dest="every_case", help="every case, with its time")
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     from autograder.log import print_story, story_of
 
     story = story_of(course_of(options), options.student, options.lesson)
-    tell(options, story, lambda: print_story(story, every_case=options.every_case))
-    return DONE
+    tell(options, story, lambda: print_story(story, output_console(), every_case=options.every_case))

@@ -1,35 +1,26 @@
-"""`katze report`."""
+"""Write a page about a graded class: points, exercises, mistakes, students."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_lesson, course_of
-from autograder.commands.statuses import DONE
-from autograder.commands.writing import writable, write_content, write_json
+from autograder.commands.adding import add_lesson, course_of
+from autograder.commands.writing import tell, writable, write_content
+
+EXAMPLE = "katze report 01_ols build/report.html"
+SLOW = "reading the gradebook"
 
 
-def add(commands: Commands) -> None:
-    report = commands.add(
-        "report",
-        _run,
-        "write a page about a graded class: points, exercises, mistakes, students",
-        "katze report 01_ols build/report.html",
-        slow="reading the gradebook",
-    )
-    add_lesson(report)
-    report.add_argument("file", type=writable, metavar="FILE.html", help="where to (-: print it)")
-    add_json(report)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson(parser)
+    parser.add_argument("file", type=writable, metavar="FILE.html", help="where to (-: print it)")
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     from autograder.pages.class_report import class_page, class_record
 
-    course, is_data_printed = course_of(options), options.json == "-"
-    if not (options.file == "-" and is_data_printed):
+    course = course_of(options)
+    if not options.file == options.json == "-":
         write_content(options.file, class_page(course, options.lesson).encode())
-    if options.json:
-        write_json(options.json, class_record(course, options.lesson))
-    if options.file != "-" and not is_data_printed:
-        print(f"written: {options.file}")
-    return DONE
+    record = class_record(course, options.lesson) if options.json else None
+    tell(options, record, [f"written: {options.file}"] if options.file != "-" else [])

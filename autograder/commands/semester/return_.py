@@ -1,16 +1,14 @@
-"""`katze return`."""
+"""Give the feedback pages back, under the names by which a platform knows its students."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.adding import Commands, add_json, add_lesson, course_of
-from autograder.commands.statuses import DONE
-from autograder.commands.writing import make_folder, writable, write_json
+from autograder.commands.adding import add_lesson, course_of
+from autograder.commands.writing import make_folder, tell, writable
 from autograder.console import output_console
 from autograder.errors import BadInput
 from autograder.platforms.registry import PLATFORMS
@@ -19,52 +17,47 @@ from autograder.words import count, printable
 if TYPE_CHECKING:
     from autograder.delivery.return_ import GoingBack
 
+EXAMPLE = "katze return 01_ols --for moodle"
+SLOW = "reading the gradebook"
+PAGE = "docs/returning.md"
 
-def add(commands: Commands) -> None:
-    give_back = commands.add(
-        "return",
-        _run,
-        "give the feedback pages back, under the names by which a platform knows its students",
-        "katze return 01_ols --for moodle",
-        slow="reading the gradebook",
-        page="docs/returning.md",
-    )
-    add_lesson(give_back)
-    give_back.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson(parser)
+    parser.add_argument(
         "--for",
         dest="platform",
         required=True,
         choices=[one.name for one in PLATFORMS if one.feedback],
         help="a zip as it takes it, or a folder with one for each student",
     )
-    give_back.add_argument(
+    parser.add_argument(
         "--to", metavar="FILE|DIR", help="the zip, or the folder (default: build/return/LESSON-PLATFORM.zip)"
     )
-    give_back.add_argument(
+    parser.add_argument(
         "--worksheet",
         type=Path,
         metavar="FILE.csv",
         help="Moodle's grading worksheet, or Gradescope's grades: a copy is filled in, beside the zip",
     )
-    give_back.add_argument(
+    parser.add_argument(
         "--scale",
         action="store_true",
         help="where a worksheet gives another number of points at most, write the same share of those",
     )
-    give_back.add_argument(
+    parser.add_argument(
         "--roster",
         type=Path,
         metavar="FILE.csv",
         help="who is who there, besides the course's roster.csv: for students who were not collected from it",
     )
-    give_back.add_argument(
+    parser.add_argument(
         "--changed", action="store_true", help="leave out the pages that were returned before, and have not changed"
     )
-    give_back.add_argument("--dry-run", action="store_true", help="write nothing, and show what would go back")
-    add_json(give_back)
+    parser.add_argument("--dry-run", action="store_true", help="write nothing, and show what would go back")
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> None:
     from autograder.delivery import return_
 
     course = course_of(options)
@@ -83,18 +76,17 @@ def _run(options: argparse.Namespace) -> int:
         return_.remember(course, plan, filled)
         written = [to, *([sheet] if sheet else [])]
     remarks = [*plan.remarks, *(filled.remarks if filled else ())]
-    if options.json:
-        names = [str(path) for path in written]
-        students = [page.record() for page in plan.pages]
-        said = {"lesson": plan.lesson, "platform": plan.platform.name, "students": students, "remarks": remarks}
-        write_json(options.json, {**said, "written": names})
+    record = {
+        "lesson": plan.lesson,
+        "platform": plan.platform.name,
+        "students": [page.record() for page in plan.pages],
+        "remarks": remarks,
+        "written": [str(path) for path in written],
+    }
+    places = ", ".join(os.path.relpath(path) for path in written)
     if options.json != "-":
         _print(plan, options.dry_run)
-        for remark in remarks:
-            print(remark, file=sys.stderr)
-        if written:
-            print("written:", ", ".join(os.path.relpath(path) for path in written))
-    return DONE
+    tell(options, record, [f"written: {places}"] if written else [], remarks)
 
 
 def _check_place(to: Path, is_folder: bool) -> None:
@@ -122,11 +114,11 @@ def _print(plan: GoingBack, is_dry: bool) -> None:
         for page in plan.pages:
             points = f"{page.points:g} / {page.most:g}"
             table.add_row(page.student, points, "yes" if page.comment else "", page.state, printable(page.name))
-        console.print(table, highlight=False, markup=False)
+        console.print(table)
     if not plan.pages:
-        console.print(f"nothing to give back to {plan.platform}", highlight=False, markup=False)
+        console.print(f"nothing to give back to {plan.platform}")
         return
     again = sum(page.state == SAME for page in plan.pages)
     before = f", {again} of them as they were returned before" if again else ""
     verb = "would go back to" if is_dry else "for"
-    console.print(f"{count(len(plan.pages), 'page')} {verb} {plan.platform}{before}", highlight=False, markup=False)
+    console.print(f"{count(len(plan.pages), 'page')} {verb} {plan.platform}{before}")

@@ -1,22 +1,21 @@
-"""`katze status`."""
+"""Say how far each lesson has come, and what comes next."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, course_of
-from autograder.commands.statuses import DONE
+from autograder.commands.adding import course_of
 from autograder.commands.writing import tell
 from autograder.console import output_console
 
-
-def add(commands: Commands) -> None:
-    status = commands.add("status", _run, "say how far each lesson has come, and what comes next", "katze status")
-    status.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all)")
-    add_json(status)
+EXAMPLE = "katze status"
 
 
-def _run(options: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all)")
+
+
+def run(options: argparse.Namespace) -> None:
     from autograder.course.address import Server
     from autograder.status import print_status, status_of
 
@@ -25,4 +24,3 @@ def _run(options: argparse.Namespace) -> int:
     tell(options, [one.record() for one in found], lambda: print_status(found, output_console()))
     if isinstance(course.gradebook, Server) and options.json != "-":
         print(f"gradebook: {course.gradebook}")
-    return DONE

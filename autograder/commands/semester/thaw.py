@@ -1,30 +1,27 @@
-"""`katze thaw`."""
+"""Let a frozen lesson be graded again."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_lesson, course_of
-from autograder.commands.statuses import DONE
+from autograder.commands.adding import add_lesson, course_of
 from autograder.commands.writing import tell
 from autograder.errors import BadInput
 
-
-def add(commands: Commands) -> None:
-    thaw = commands.add("thaw", _run, "let a frozen lesson be graded again", "katze thaw 01_ols")
-    add_lesson(thaw)
-    add_json(thaw)
+EXAMPLE = "katze thaw 01_ols"
 
 
-def _run(options: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_lesson(parser)
+
+
+def run(options: argparse.Namespace) -> None:
     from autograder.gradebook.access import open_gradebook
     from autograder.gradebook.changes.frozen import thaw
 
-    course = course_of(options)
-    with open_gradebook(course.gradebook, options.lesson) as book:
-        if not thaw(book, options.lesson):
-            raise BadInput(f"{options.lesson} is not frozen")
-    thawed = f"{options.lesson} is thawed: `katze grade {options.lesson}` grades what has changed"
-    told = {"lesson": options.lesson, "frozen": False, "notices": list(book.notices)}
-    tell(options, told, [*book.notices, thawed])
-    return DONE
+    course, lesson = course_of(options), options.lesson
+    with open_gradebook(course.gradebook, lesson) as book:
+        if not thaw(book, lesson):
+            raise BadInput(f"{lesson} is not frozen")
+    said = f"{lesson} is thawed: `katze grade {lesson}` grades what has changed"
+    tell(options, {"lesson": lesson, "frozen": False, "notices": list(book.notices)}, [*book.notices, said])

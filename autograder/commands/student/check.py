@@ -1,32 +1,26 @@
-"""`katze check`."""
+"""Check one answer from a Python file, in a box."""
 
 from __future__ import annotations
 
 import argparse
 
-from autograder.commands.adding import Commands, add_json, add_level, known_exercises, weakest_level
+from autograder.commands.adding import add_completed, add_level, known_exercises, weakest_level
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 
-
-def add(commands: Commands) -> None:
-    check = commands.add(
-        "check",
-        _run,
-        "check one answer from a Python file, in a box",
-        "katze check ols.fit answer.py",
-        course=False,
-        slow="starting a box",
-    )
-    named = check.add_argument("exercise", metavar="EXERCISE_ID", help="such as ols.fit")
-    named.completer = lambda **_asked: known_exercises()  # type: ignore[attr-defined]
-    check.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it has another")
-    check.add_argument("--visible-only", action="store_true", help="only the cases that students see")
-    add_level(check)
-    add_json(check)
+EXAMPLE = "katze check ols.fit answer.py"
+SLOW = "starting a box"
+COURSE = False
 
 
-def _run(options: argparse.Namespace) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_completed(parser, "exercise", known_exercises, metavar="EXERCISE_ID", help="such as ols.fit")
+    parser.add_argument("file", metavar="FILE.py[:NAME]", help="the answer, and its name if it has another")
+    parser.add_argument("--visible-only", action="store_true", help="only the cases that students see")
+    add_level(parser)
+
+
+def run(options: argparse.Namespace) -> int:
     from autograder.grading.single import check_file
     from course_lib.learner.current_catalogue import current_catalogue
 

@@ -1,4 +1,4 @@
-"""`katze learn`."""
+"""Make a folder to work in, with every lesson, and open JupyterLab on it."""
 
 from __future__ import annotations
 
@@ -6,40 +6,34 @@ import argparse
 import shlex
 from pathlib import Path
 
-from autograder.commands.adding import Commands
+from autograder.commands.adding import add_folder
 from autograder.commands.statuses import DONE
 from autograder.words import count
 
+EXAMPLE = "katze learn work"
+SLOW = "preparing the lessons"
+COURSE = JSON = False
 
-def add(commands: Commands) -> None:
-    learn = commands.add(
-        "learn",
-        _run,
-        "make a folder to work in, with every lesson, and open JupyterLab on it",
-        "katze learn work",
-        course=False,
-        slow="preparing the lessons",
-    )
-    learn.add_argument(
-        "folder", nargs="?", type=Path, default=Path("work"), metavar="DIR", help="where to (default: %(default)s)"
-    )
-    learn.add_argument("--scripts", action="store_true", help="each lesson as a Python file, and no JupyterLab")
-    learn.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_folder(parser, Path("work"))
+    parser.add_argument("--scripts", action="store_true", help="each lesson as a Python file, and no JupyterLab")
+    parser.add_argument(
         "--lab",
         type=shlex.split,
         default=[],
         metavar="OPTIONS",
         help='for JupyterLab: --lab="--no-browser --port 9000"',
     )
-    learn.add_argument("--no-lab", action="store_true", help="copy the lessons, and start nothing")
-    learn.add_argument(
+    parser.add_argument("--no-lab", action="store_true", help="copy the lessons, and start nothing")
+    parser.add_argument(
         "--move-answers",
         metavar="LESSON",
         help="move answers out of the released notebook of a lesson into the folder, and restore that notebook",
     )
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     if options.move_answers:
         return _move_answers(options.move_answers, options.folder)
     from autograder.course.released import released_notebooks

@@ -1,4 +1,4 @@
-"""`katze preflight`."""
+"""Look at a notebook as grading will, before it is submitted."""
 
 from __future__ import annotations
 
@@ -6,34 +6,28 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.commands.adding import Commands, add_json
 from autograder.commands.writing import make_folder, tell
 from autograder.console import output_console
 
+EXAMPLE = "katze preflight 01_ols.ipynb --run"
+COURSE = False
 
-def add(commands: Commands) -> None:
-    preflight = commands.add(
-        "preflight",
-        _run,
-        "look at a notebook as grading will, before it is submitted",
-        "katze preflight 01_ols.ipynb --run",
-        course=False,
-    )
-    preflight.add_argument(
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "file", type=Path, metavar="FILE.ipynb", help="the notebook, or a folder, that you want to submit"
     )
-    preflight.add_argument("--lesson", help="the lesson that it is meant for (default: told by its cells)")
-    preflight.add_argument(
+    parser.add_argument("--lesson", help="the lesson that it is meant for (default: told by its cells)")
+    parser.add_argument(
         "--release", type=Path, metavar="FILE.ipynb", help="the notebook as you were given it (default: found)"
     )
-    preflight.add_argument(
+    parser.add_argument(
         "--run", dest="in_box", action="store_true", help="run it in a box, and check what students can check"
     )
-    preflight.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a mended copy")
-    add_json(preflight)
+    parser.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a mended copy")
 
 
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from autograder.errors import Unreadable
     from autograder.preflight import UNREADABLE, preflight, print_preflight, write_mended
 

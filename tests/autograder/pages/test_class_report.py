@@ -161,27 +161,6 @@ def test_nothing_of_a_student_s_becomes_markup() -> None:
     assert str(policy["content"]).startswith("default-src 'none'")
 
 
-def test_a_message_s_code_is_set_as_code() -> None:
-    backticks = next(
-        (one.id, known) for one in exercises.all() for known in one.misconceptions if known.message.count("`") == 2
-    )
-    exercise, mistake = backticks
-    failed = exercise_record(exercise, 0.0, 1, Outcome.WRONG, mistake.id)
-    soup = page([record("ada", "01_attention", (failed,))])
-    [said] = soup.select("details details p, td details p")
-    assert "`" not in text(said)
-    assert text(said.select_one("code") or soup) == mistake.message.split("`")[1]
-
-
-def test_a_small_class_is_shown_and_a_large_one_folded() -> None:
-    def is_open(students: int) -> bool:
-        [around] = page([submission(f"s{number}", 2.0, RIGHT) for number in range(students)]).select(".card > details")
-        return around.has_attr("open")
-
-    assert is_open(40)
-    assert not is_open(41)
-
-
 def test_many_exercises_that_are_not_right_are_folded_in_their_row() -> None:
     failed = [exercise_record(f"attention.{name}", 0.0, 1, Outcome(how)) for name, how in zip("abc", ENDS, strict=True)]
     few, many = (page([record("ada", "01_attention", failed[:number])]) for number in (2, 3))

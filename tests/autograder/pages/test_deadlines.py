@@ -130,12 +130,3 @@ def test_the_report_has_the_due_date_the_late_and_those_who_withdrew() -> None:
     assert "withdrawn, since the submission is no longer there, and not counted: zoe." in said
     rows = [" ".join(row.get_text(" ").split()) for row in soup.select("table.students tbody tr")]
     assert rows == ["ada 17 of 20", "ben 13 of 20 1 day 2 hours, −4", "cem 17 of 20 time unknown"]
-
-
-def test_a_report_without_deadlines_has_no_column_for_them() -> None:
-    page = render_class("Lesson 01", [record("ada", LESSON, (exercise_record("a.b", 1, 1, Outcome.PASSED),))], COURSE)
-    assert "late" not in BeautifulSoup(page, "html.parser").get_text()
-
-
-def test_a_report_of_a_class_that_has_all_withdrawn_is_a_page() -> None:
-    assert "not counted: ada." in render_class("Lesson 01", [replace(submission("ada"), is_withdrawn=True)], COURSE)

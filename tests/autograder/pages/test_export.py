@@ -215,11 +215,6 @@ def test_no_id_becomes_a_formula(student: str) -> None:
     assert rows(export({LESSON: [result(student, 1)]}).table)[1] == [f"'{student}", "1"]
 
 
-def test_of_many_names_the_first_are_told() -> None:
-    many = [result(f"s{number:02}", None) for number in range(12)]
-    assert export({LESSON: many}).remarks[1].endswith("s08, s09 and 2 more.")
-
-
 DUE = datetime.fromisoformat("2026-11-20T18:00:00+01:00")
 
 
@@ -292,9 +287,3 @@ def test_who_has_withdrawn_is_named_and_not_exported_unless_asked() -> None:
     made = export(gone, withdrawn=True)
     assert rows(made.table)[2] == ["zoe", "5"]
     assert made.remarks[-1].endswith("no longer there, but exported all the same: zoe.")
-
-
-def test_where_all_have_withdrawn_there_is_a_file_and_a_reason() -> None:
-    made = export({LESSON: [replace(result("zoe", 5), is_withdrawn=True)]}, total_heading="total")
-    assert rows(made.table) == [["student", LESSON, "total", "total remarks"]]
-    assert any("withdrawn" in remark for remark in made.remarks)

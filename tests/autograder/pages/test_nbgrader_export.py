@@ -6,7 +6,6 @@ import csv
 import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
@@ -29,7 +28,6 @@ from tests.autograder.small_gradebook import (
     set_aside,
 )
 
-PAGE = Path(__file__).parents[3] / "docs" / "deadlines.md"
 OTHER = "99_other"
 
 DIFFERENCES: Mapping[str, tuple[str, str] | None] = {
@@ -163,21 +161,3 @@ def test_the_others_are_about_columns(theirs: Mapping[tuple[str, str], Row], our
     assert not any("total" in heading or "weight" in heading for heading in theirs[LESSON, "ada"])
     assert ours["ada"]["total"] == "90.00"
     assert ours["ada"]["total remarks"].endswith(f"; {NEXT}: dropped")
-
-
-def test_the_export_names_everyone_of_whom_it_says_less(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", "--course", str(course.root)]) == 0
-    said = capsys.readouterr().err
-    for remark in (
-        "no score, so nothing is written: wim, zoe.",
-        "so nothing is written (--withdrawn exports it all the same): xia.",
-        f"for vic: run `katze grade {LESSON}`",
-        "nobody knows when it was handed in, so it counts as in time: gus.",
-    ):
-        assert remark in said
-
-
-def test_the_table_on_the_page_is_complete() -> None:
-    _, _, after = PAGE.read_text(encoding="utf-8").partition("## Where nbgrader says something else")
-    rows = [line.split("|")[1].strip() for line in after.splitlines() if line.startswith("|")]
-    assert rows[2:] == list(DIFFERENCES)
