@@ -7,8 +7,8 @@ in GPT-2; pre-norm leaves a path from the first embedding to the last block on w
     post-norm:  x = layer_norm(x + dropout(sublayer(x)))
     pre-norm:   x = x + dropout(sublayer(layer_norm(x)))
 
-Torch's own modules compute the norm and dropout, in one kernel each; `layer_norm` and `dropout` are what they compute.
-In evaluation, calling `nn.Dropout` would take as long as the norm, so it is not called.
+Torch's own modules compute the norm and dropout, in one kernel each. In evaluation, calling `nn.Dropout` would take as
+long as the norm, so it is not called.
 
 Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; Xiong et al. (2020), "On Layer Normalization in the
 Transformer Architecture"; slides S2, S3 and S4.
@@ -22,10 +22,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Literal
 
-import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
 from course_lib.ground.validation import (
     check_at_least,
@@ -112,7 +111,7 @@ class BlockConfig:
 
     @property
     def kv_heads(self) -> int:
-        """How many heads of keys and values there are."""
+        """The number of heads of keys and values."""
         return self.heads if self.key_value_heads is None else self.key_value_heads
 
     @property
@@ -123,7 +122,7 @@ class BlockConfig:
 
 @dataclass(frozen=True)
 class RotaryConfig:
-    """How queries and keys are turned by their positions: the arguments of `course_lib.modern.rotary.RotaryPositions`.
+    """The settings of rotary positions: the arguments of `course_lib.modern.rotary.RotaryPositions`.
 
     Attributes:
         base: of the frequencies; the larger, the more slowly the slowest pairs turn.
@@ -171,76 +170,8 @@ class FeedForward(nn.Module):
         return out
 
 
-def layer_norm(
-    x: Float[Tensor, "... d_model"],
-    gamma: Float[Tensor, " d_model"],
-    beta: Float[Tensor, " d_model"],
-    epsilon: float = 1e-5,
-) -> Float[Tensor, "... d_model"]:
-    """Each token's vector standardised, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
-
-        gamma (x - mean) / √(variance + ε) + beta
-
-    Mean and variance are over the token's own d_model numbers; the variance divides by d_model, not by d_model - 1.
-    Ba, Kiros and Hinton (2016), "Layer Normalization", section 3; slide S3.
-    """
-    centred = x - x.mean(dim=-1, keepdim=True)
-    variance = centred.square().mean(dim=-1, keepdim=True)
-    return gamma * centred / (variance + epsilon).sqrt() + beta
-
-
-def dropout(
-    x: Float[Tensor, "..."], share: float, *, training: bool = True, generator: Generator | None = None
-) -> Float[Tensor, "..."]:
-    """Set a share of the numbers to 0, each at random, and divide the others by 1 - share: `nn.Dropout`.
-
-    So each number keeps its mean, and in evaluation nothing needs to change. Srivastava et al. (2014), "Dropout: A
-    Simple Way to Prevent Neural Networks from Overfitting", section 10; slide S3.
-
-    Args:
-        x: any numbers.
-        share: of them that are dropped.
-        training: whether to drop at all.
-        generator: on the device of `x`; None for torch's own.
-
-    Raises:
-        ValueError: `share` is not at least 0 and below 1.
-    """
-    if not 0 <= share < 1:
-        raise ValueError(f"the share to drop must be at least 0 and below 1, not {share}")
-    if not training:
-        return x
-    kept = torch.rand(x.shape, generator=generator, device=x.device) >= share
-    return drop(x, kept, share, training)
-
-
-def drop(
-    x: Float[Tensor, "*shape"], kept: Bool[Tensor, "*shape"], share: float, training: bool
-) -> Float[Tensor, "*shape"]:
-    """Dropout once chance has decided: numbers whose `kept` is False become 0, the others are divided by 1 - share.
-
-    Args:
-        x: any numbers.
-        kept: True where a number stays.
-        share: of the numbers that are dropped on average, whatever the share in `kept`.
-        training: whether to drop at all.
-    """
-    return x.masked_fill(~kept, 0.0) / (1 - share) if training else x
-
-
-def add_and_norm(
-    x: Float[Tensor, "... d_model"],
-    sublayer: Callable[[Tensor], Tensor],
-    norm: Callable[[Tensor], Tensor],
-    dropout: Callable[[Tensor], Tensor],
-    norm_first: bool,
-) -> Float[Tensor, "... d_model"]:
-    """One sublayer with its residual connection: the two formulas above (slide S2 has the first, without dropout)."""
-    return x + dropout(sublayer(norm(x))) if norm_first else norm(x + dropout(sublayer(x)))
-
-
 class _AddAndNorm(nn.Module):
-    """What both ways to join a sublayer to its input need."""
+    """A norm and dropout, for both ways to join a sublayer to its input."""
 
     def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
@@ -273,7 +204,7 @@ class PreNorm(_AddAndNorm):
 
 @dataclass(frozen=True)
 class BlockOutput:
-    """What a block returns when its attention weights are asked for.
+    """A block's output, with its attention weights if they were asked for.
 
     Attributes:
         out: the new vector of each token.
@@ -319,7 +250,7 @@ def make_feed_forward(config: BlockConfig) -> nn.Module:
 
 
 def make_rotary(config: RotaryConfig, d_head: int) -> nn.Module:
-    """What says how queries of `d_head` numbers are turned."""
+    """Return the module that turns queries and keys of `d_head` numbers."""
     from course_lib.modern.rotary import RotaryPositions
 
     return RotaryPositions(d_head, **asdict(config))
@@ -328,7 +259,7 @@ def make_rotary(config: RotaryConfig, d_head: int) -> nn.Module:
 def window_mask(
     queries: Int[Tensor, "... queries"], keys: Int[Tensor, "... keys"], window: int
 ) -> Bool[Tensor, "... queries keys"]:
-    """Where tokens at these positions may attend with a sliding window."""
+    """Return where tokens at these positions may attend with a sliding window."""
     from course_lib.modern.sliding_window import sliding_window_mask
 
     return sliding_window_mask(queries, keys, window)
@@ -336,7 +267,7 @@ def window_mask(
 
 @dataclass(frozen=True)
 class Parts:
-    """What makes the parts of a block, each from its configuration; by default those that the configuration names.
+    """Factories for the parts of a block; by default each makes the part that the configuration names.
 
     Give your own in place of one: `Parts(norm=lambda config: MyRMSNorm(config.d_model))`. The library's modern parts
     are imported when one is made, since a lesson may withhold them.
@@ -461,46 +392,3 @@ class DecoderBlock(nn.Module):
         x = self.add_and_norm_2(x, attend_to_memory)
         x = self.add_and_norm_3(x, self.feed_forward)
         return BlockOutput(x, *alphas)
-
-
-class PlainEncoderBlock(nn.Module):
-    """The same block as `EncoderBlock`, spelt out with torch's own parts, as lesson 04 writes it."""
-
-    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0, norm_first: bool = False) -> None:
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_ff)
-        self.W_2 = nn.Linear(d_ff, d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(
-        self, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "batch tokens"]
-    ) -> Float[Tensor, "batch tokens d_model"]:
-        """Self-attention between the tokens where `mask` is True, then the feed-forward network at every token."""
-
-        def attend(y: Tensor) -> Tensor:
-            out: Tensor = self.attention(y, y, y, key_padding_mask=~mask, need_weights=False)[0]
-            return out
-
-        def feed_forward(y: Tensor) -> Tensor:
-            out: Tensor = self.W_2(F.relu(self.W_1(y)))
-            return out
-
-        attended = add_and_norm(x, attend, self.norm_1, self.dropout, self.norm_first)
-        return add_and_norm(attended, feed_forward, self.norm_2, self.dropout, self.norm_first)
-
-
-def block_parameters(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
-    """How many numbers an encoder block learns, by what they are for; biases included.
-
-    Attention itself has none (S2), and the number of heads changes nothing: they divide the projections among them.
-    """
-    return {
-        "attention": 0,
-        "projections": 4 * (d_model * d_model + d_model),
-        "feed_forward": (d_model * d_ff + d_ff) + (d_ff * d_model + d_model),
-        "layer_norms": 2 * (d_model + d_model),
-    }

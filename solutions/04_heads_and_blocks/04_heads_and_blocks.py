@@ -729,16 +729,15 @@ for factor in (1, 100):
 #
 # ## 6. Dropout
 #
-# Next, a way to keep a network from relying on any single number. In training, **dropout** sets a random share of the
-# activations to 0, drawn afresh in every step (10 % is usual). A layer that wants to be sure of its input must then learn
+# Next, a way to keep a network from relying on any single number. In training, **dropout** sets each activation to 0
+# with probability $p$, drawn afresh in every step ($p = 0.1$ is usual). A layer that wants to be sure of its input must then learn
 # to read it from several places.
 #
 # At test time nothing is dropped, since we want the best answer and the same one twice. But then a sum over all inputs is
-# suddenly larger than in training, by a factor of $1 / (1 - \text{share})$. So what is kept is **divided by
-# $1 - \text{share}$ in training**: then every number already has the right mean, and at test time there is nothing left
-# to do.
+# suddenly larger than in training, by a factor of $1 / (1 - p)$. So what is kept is **divided by $1 - p$ in
+# training**: then every number already has the right mean, and at test time there is nothing left to do.
 #
-# $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - \text{share}) & \text{if kept} \\ 0 & \text{if dropped}
+# $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
 #
 # ### Exercise 5 · Dropout
@@ -747,32 +746,32 @@ for factor in (1, 100):
 # The random draw is done for you (a function that draws cannot be checked number by number): `kept` is True where a
 # number stays. Torch's own dropout is not allowed.
 #
-# Shapes: `x` and `kept` have the same shape, whatever it is; the numbers in `x` are finite. `share` is a float, at least
-# 0 and below 1; `training` is a bool. In training the gradient of `x` is compared too.
+# Shapes: `x` and `kept` have the same shape, whatever it is; the numbers in `x` are finite. `p` is a float, at least 0
+# and below 1; `training` is a bool. In training the gradient of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-dropout-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def dropout(x, kept, share, training):
+def dropout(x, kept, p, training):
     """In training, 0 where a number is dropped, and what is kept rescaled; in evaluation x itself.
 
     x: [...]
     kept: bool [...], True where a number stays
-    share: float, the share of numbers that are dropped on average
+    p: float, the probability of being dropped
     training: bool
     returns: [...]
     """
     ### BEGIN SOLUTION
     if not training:
         return x
-    return x * kept / (1 - share)
+    return x * kept / (1 - p)
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# A number stays with probability 1 - share, so dividing those that stay by 1 - share keeps every expectation what it
-# was. Evaluation then needs no correction: it does nothing at all. The original paper left training alone and
-# multiplied by 1 - share in evaluation; doing both, or neither, makes the next layer see numbers of another size than
-# it was trained on. In evaluation nothing may be dropped, or the same sentence would get another answer each time.
+# A number stays with probability 1 - p, so dividing those that stay by 1 - p keeps every expectation what it was.
+# Evaluation then needs no correction: it does nothing at all. The original paper left training alone and multiplied by
+# 1 - p in evaluation; doing both, or neither, makes the next layer see numbers of another size than it was trained on. In
+# evaluation nothing may be dropped, or the same sentence would get another answer each time.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-dropout-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.dropout")
@@ -798,7 +797,7 @@ def input_layer_step_by_step():
     show.matrices(
         show.Panel("token + position", embedded.detach(), text, numbers, decimals=1, reach=reach),
         show.Panel("layer_norm", normal, text, numbers, decimals=1, reach=reach),
-        show.Panel("dropout, share 0.3", dropped, text, numbers, decimals=1, reach=reach),
+        show.Panel("dropout, p = 0.3", dropped, text, numbers, decimals=1, reach=reach),
         alt="The input layer on three tokens: embeddings, the same normalised, and with some numbers 0, others larger.",
     )
     draws = [dropout(normal, torch.rand(normal.shape) >= 0.3, 0.3, True) for _ in range(2000)]
@@ -1073,7 +1072,7 @@ def bending_a_line():
 # The constructor is given, with the names that the check loads weights into. Write `forward`: attention with `norm_1`,
 # then the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first`
 # chooses the order. Torch's ready-made encoder layer is not allowed. Gradients are compared. How can dropout, which is
-# random, be checked? With a share of almost 1 nothing is left to chance: whatever your block drops is gone. And where a
+# random, be checked? With p of almost 1 nothing is left to chance: whatever your block drops is gone. And where a
 # sublayer's output happens to be all zeros, dropping some of them changes nothing: if something does change, your block
 # drops something else.
 #
@@ -1089,7 +1088,7 @@ class EncoderBlock(nn.Module):
     d_model: int, the length of a token's vector
     heads: int, divides d_model
     d_ff: int, the width of the feed-forward network
-    dropout: float, the share dropped from what each sublayer adds
+    dropout: float, the probability of dropping a number that a sublayer adds
     norm_first: bool, True for pre-norm
     """
 
@@ -1630,7 +1629,7 @@ def the_bill():
 # - **head**: one attention on a piece of the projected vectors, with weights of its own.
 # - **multi-head attention**: several heads side by side, their outputs concatenated and mixed by $W_o$.
 # - **layer norm**: each word's vector standardised over its own numbers, then stretched by $\gamma$ and moved by $\beta$.
-# - **dropout**: in training a random share of activations is set to 0 and the others are divided by 1 - share.
+# - **dropout**: in training activations are set to 0 with probability p, and the others are divided by 1 - p.
 # - **residual connection**: a layer's output is added to its input instead of replacing it.
 # - **add & norm**: residual connection and layer norm around one sublayer.
 # - **post-norm**, **pre-norm**: the norm after the addition, or before the sublayer.

@@ -8,7 +8,6 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib import blocks
 from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -22,6 +21,7 @@ from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import Tanh
+from course_lib.references import heads_and_blocks
 
 
 def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: bool) -> Case:
@@ -31,9 +31,11 @@ def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: b
     kept.view(-1)[:2] = torch.tensor([True, False])[: kept.numel()]
     W, gamma, beta = drawn.normal(d_model, d_model), drawn.normal(d_model), drawn.normal(d_model)
     sublayer = Callback("sublayer", Tanh(W), most_calls=20)
-    norm = Callback("norm", partial(blocks.layer_norm, gamma=gamma, beta=beta), most_calls=20)
+    norm = Callback("norm", partial(heads_and_blocks.layer_norm, gamma=gamma, beta=beta), most_calls=20)
     # Its random draw is done: it drops the same numbers in every call.
-    dropout = Callback("dropout", partial(blocks.drop, kept=kept, share=0.25, training=True), most_calls=20)
+    dropout = Callback(
+        "dropout", partial(heads_and_blocks.dropout, kept=kept, p=0.25, training=True), most_calls=20
+    )
     args = (x, sublayer, norm, dropout, norm_first)
     # A gradient goes around the functions that are passed in, not through them: post-norm, which ends in one, has none.
     return Case(name, args, gradients=(0,) if norm_first else (), part="pre-norm" if norm_first else CORE)
@@ -115,7 +117,7 @@ EXERCISE = Exercise(
     minutes=8,
     section="Add and norm, in two orders",
     source="S2, add & norm; Vaswani et al. (2017), section 5.4; Xiong et al. (2020)",
-    reference=blocks.add_and_norm,
+    reference=heads_and_blocks.add_and_norm,
     cases=and_turned_around(_add_and_norm_cases),
     parts={CORE: 1, "pre-norm": 1},
     correct=CORRECT,

@@ -8,11 +8,11 @@ from functools import partial
 import torch
 from torch import Generator, nn
 
-from course_lib import blocks
 from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.references import heads_and_blocks
 
 
 def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     minutes=12,
     section="What it costs",
     source="S2, no parameters in attention; S1 and S4; Vaswani et al. (2017), section 3.2.2",
-    reference=blocks.block_parameters,
+    reference=heads_and_blocks.block_parameters,
     cases=_count_cases,
     correct=CORRECT,
     hints=(
@@ -230,13 +230,13 @@ EXERCISE = Exercise(
         Misconception(
             "total",
             "Your answer is the total. Return the four counts by name, in a dict.",
-            lambda d_model, heads, d_ff: sum(blocks.block_parameters(d_model, heads, d_ff).values()),
+            lambda d_model, heads, d_ff: sum(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
         Misconception(
             "without_names",
             "Your four counts come without their names. Return a dict: {'attention': ..., 'projections': ..., "
             "'feed_forward': ..., 'layer_norms': ...}.",
-            lambda d_model, heads, d_ff: tuple(blocks.block_parameters(d_model, heads, d_ff).values()),
+            lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
         Misconception(
             "three_projections_for_each_head",

@@ -8,20 +8,20 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib import blocks
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import DROPOUT
+from course_lib.references import heads_and_blocks
 
-_SHARES = (0.123, 0.237, 0.341, 0.419)
+_PROBABILITIES = (0.123, 0.237, 0.341, 0.419)
 """In no case is the number of numbers such that exactly this share of them could be dropped."""
 
 
 _POWERS = (0.75, 0.875)
-"""In double precision: bool / float is single precision in torch, and exact only where 1 - share is a power of two."""
+"""In double precision: bool / float is single precision in torch, and exact only where 1 - p is a power of two."""
 
 
 def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -31,38 +31,38 @@ def _dropout_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for kind in kinds(generator):
         tokens, d_model = kind.sizes(2)
         x = kind.normal(tokens, d_model)
-        shares = _POWERS if kind.dtype == torch.float64 else _SHARES
-        share = shares[integer(generator, 0, len(shares))]
-        kept = torch.rand(x.shape, generator=generator) >= share
+        choices = _POWERS if kind.dtype == torch.float64 else _PROBABILITIES
+        p = choices[integer(generator, 0, len(choices))]
+        kept = torch.rand(x.shape, generator=generator) >= p
         kept.view(-1)[:2] = torch.tensor([True, False])[: kept.numel()]
-        yield Case(f"{kind.name}, in training", (x, kept, share, True), gradients=() if kind.leading else (0,))
-        yield Case(f"{kind.name}, in evaluation", (x, kept, share, False))
+        yield Case(f"{kind.name}, in training", (x, kept, p, True), gradients=() if kind.leading else (0,))
+        yield Case(f"{kind.name}, in evaluation", (x, kept, p, False))
     yield Case("a single number", (torch.tensor(3.0), torch.tensor(True), 0.25, True))
 
 
-def _dropped(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
-    factor = 1 / (1 - share)
+def _dropped(x: Tensor, kept: Tensor, p: float, training: bool) -> Tensor:
+    factor = 1 / (1 - p)
     if not training:
         return x.clone()
     return (x * factor).masked_fill(~kept, 0.0)
 
 
 _slip = partial(Edited, _dropped)
-_FACTOR = "1 / (1 - share)"
+_FACTOR = "1 / (1 - p)"
 
 
-def _dropout_by_loop(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
+def _dropout_by_loop(x: Tensor, kept: Tensor, p: float, training: bool) -> Tensor:
     if not training:
         return x.clone()
-    numbers = [a / (1 - share) if stays else 0 * a for a, stays in zip(x.flatten(), kept.flatten(), strict=True)]
+    numbers = [a / (1 - p) if stays else 0 * a for a, stays in zip(x.flatten(), kept.flatten(), strict=True)]
     return torch.stack(numbers).reshape(x.shape)
 
 
-def _dropout_in_place(x: Tensor, kept: Tensor, share: float, training: bool) -> Tensor:
+def _dropout_in_place(x: Tensor, kept: Tensor, p: float, training: bool) -> Tensor:
     out = x.clone()
     if training:
         out[~kept] = 0
-        out /= 1 - share
+        out /= 1 - p
     return out
 
 
@@ -75,14 +75,14 @@ EXERCISE = Exercise(
     name="dropout",
     title="Dropout",
     statement=(
-        "dropout(x [...], kept bool [...], share, training) -> [...]: in training 0 where kept is False, and x divided "
-        "by 1 - share where it is True; in evaluation x itself."
+        "dropout(x [...], kept bool [...], p, training) -> [...]: in training 0 where kept is False, and x divided "
+        "by 1 - p where it is True; in evaluation x itself."
     ),
     points=2,
     minutes=8,
     section="Dropout",
     source="S3, dropout; Srivastava et al. (2014), section 10",
-    reference=blocks.drop,
+    reference=heads_and_blocks.dropout,
     cases=and_turned_around(_dropout_cases),
     correct=CORRECT,
     hints=(
@@ -96,42 +96,42 @@ EXERCISE = Exercise(
         Misconception(
             "not_rescaled",
             "Your answer drops, but does not rescale: in training everything is too small on average, by a factor of "
-            "1 - share. Divide what is kept by 1 - share.",
+            "1 - p. Divide what is kept by 1 - p.",
             _slip((_FACTOR, "1")),
         ),
         Misconception(
             "multiplied_by_what_is_kept",
-            "Your answer multiplies by 1 - share, which makes the numbers smaller still. Divide by it: what is kept "
+            "Your answer multiplies by 1 - p, which makes the numbers smaller still. Divide by it: what is kept "
             "must make up for what is gone.",
-            _slip((_FACTOR, "1 - share")),
+            _slip((_FACTOR, "1 - p")),
         ),
         Misconception(
             "rescaled_in_evaluation",
-            "Your answer multiplies by 1 - share in evaluation instead of dividing by it in training. That is the "
+            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. That is the "
             "form in the first paper, and just as right; but here, as in torch, evaluation leaves x alone.",
-            _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - share)")),
+            _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
             alone=True,
         ),
         Misconception(
             "rescaled_twice",
-            "Your answer divides by 1 - share in training, as it should, and multiplies by it in evaluation as well. "
+            "Your answer divides by 1 - p in training, as it should, and multiplies by it in evaluation as well. "
             "Evaluation leaves x alone.",
-            _slip(("x.clone()", "x * (1 - share)")),
+            _slip(("x.clone()", "x * (1 - p)")),
         ),
         Misconception(
             "divided_in_evaluation",
-            "Your answer divides by 1 - share in evaluation as well. Nothing is dropped there, so there is nothing to "
+            "Your answer divides by 1 - p in evaluation as well. Nothing is dropped there, so there is nothing to "
             "make up for: return x as it is.",
-            _slip(("x.clone()", "x / (1 - share)")),
+            _slip(("x.clone()", "x / (1 - p)")),
         ),
         Misconception(
             "divided_by_the_share",
-            "Your answer divides by share, the part that is dropped. Divide by the part that is kept: 1 - share.",
-            _slip((_FACTOR, "1 / share")),
+            "Your answer divides by p, the part that is dropped. Divide by the part that is kept: 1 - p.",
+            _slip((_FACTOR, "1 / p")),
         ),
         Misconception(
             "divided_by_the_count",
-            "Your answer divides by the share that happens to be kept this time. Divide by 1 - share, which does not "
+            "Your answer divides by the part that happens to be kept this time. Divide by 1 - p, which does not "
             "depend on the draw.",
             _slip((_FACTOR, "1 / kept.double().mean().item()")),
         ),

@@ -12,7 +12,6 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib import blocks
 from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, and_turned_around, integer
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
@@ -26,6 +25,7 @@ from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import ENCODER_LAYERS
+from course_lib.references import heads_and_blocks
 
 
 def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -85,7 +85,7 @@ def _encoder_block_case(
         name,
         inputs,
         construct=construct,
-        weights=drawn_weights(blocks.PlainEncoderBlock, generator, inputs[0].dtype, **construct),
+        weights=drawn_weights(heads_and_blocks.EncoderBlock, generator, inputs[0].dtype, **construct),
         gradients=(0,) if gradients else (),
         weight_gradients=gradients,
         training=training,
@@ -101,7 +101,7 @@ def _adding_zeros(
 
     Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
     """
-    block = blocks.PlainEncoderBlock(**construct).eval()  # type: ignore[arg-type]
+    block = heads_and_blocks.EncoderBlock(**construct).eval()  # type: ignore[arg-type]
     block.load_state_dict(weights)
     first = block.norm_1(token)
     read = first if block.norm_first else token
@@ -110,7 +110,7 @@ def _adding_zeros(
     return block.state_dict()
 
 
-class _BlockLineByLine(blocks.PlainEncoderBlock):
+class _BlockLineByLine(heads_and_blocks.EncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         read = self.norm_1(x) if self.norm_first else x
         attended = self.attention(read, read, read, key_padding_mask=~mask)[0]
@@ -148,7 +148,7 @@ _SUBLAYERS_EXCHANGED = (
 )
 
 
-class _BlockSentenceBySentence(blocks.PlainEncoderBlock):
+class _BlockSentenceBySentence(heads_and_blocks.EncoderBlock):
     """Each sentence without its padding as keys; the queries of padding are kept."""
 
     def attend(self, y: Tensor, mask: Tensor) -> Tensor:
@@ -170,7 +170,7 @@ class _BlockSentenceBySentence(blocks.PlainEncoderBlock):
         return out
 
 
-class _BlockByHand(blocks.PlainEncoderBlock):
+class _BlockByHand(heads_and_blocks.EncoderBlock):
     """Multi-head attention from the weights, without calling the module."""
 
     def attend(self, y: Tensor, mask: Tensor) -> Tensor:
@@ -212,7 +212,7 @@ EXERCISE = Exercise(
     minutes=25,
     section="The transformer block",
     source="S2 and S3, the transformer block; Vaswani et al. (2017), section 3.1",
-    reference=blocks.PlainEncoderBlock,
+    reference=heads_and_blocks.EncoderBlock,
     cases=and_turned_around(_encoder_block_cases),
     formerly={"d_ff": "d_hidden"},
     parts={CORE: 3, "dropout": 1, "pre-norm": 1},

@@ -8,13 +8,13 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib import blocks
 from course_lib.exercises.common import and_turned_around, kinds, sizes
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import NORMALISATION
+from course_lib.references import heads_and_blocks
 
 
 def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     minutes=12,
     section="Layer norm",
     source="S3, layer normalization; Ba, Kiros and Hinton (2016), section 3",
-    reference=blocks.layer_norm,
+    reference=heads_and_blocks.layer_norm,
     cases=and_turned_around(_layer_norm_cases),
     parts={CORE: 2, "epsilon": 1},
     correct=CORRECT,

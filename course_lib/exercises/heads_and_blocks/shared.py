@@ -1,4 +1,4 @@
-"""What several exercises of lesson 04 use."""
+"""Helpers for several exercises of lesson 04 use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course_lib.judging.exercise import Misconception
 
 LESSON = "04_heads_and_blocks"
 
-WITHHELD = ("course_lib.multihead", "course_lib.blocks")
+WITHHELD = ("course_lib.multihead", "course_lib.blocks", "course_lib.references.heads_and_blocks")
 
 
 FOUR_NUMBERS_A_WORD = torch.cat([B.q, B.q.roll(1, dims=0)], dim=1)

@@ -12,9 +12,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.attention import attention
-from course_lib.blocks import PlainEncoderBlock, add_and_norm
 from course_lib.judging.observation import Outcome
 from course_lib.multihead import join_heads, split_heads
+from course_lib.references.heads_and_blocks import EncoderBlock, add_and_norm
 from tests.course_lib.exercises.judging import is_told, mistake, verdict
 
 MULTI_HEAD = "heads_and_blocks.multi_head_attention"
@@ -100,7 +100,7 @@ def _no_epsilon(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tenso
     return (x - mean) / std * gamma + beta
 
 
-class _PreNormOverwritten(PlainEncoderBlock):
+class _PreNormOverwritten(EncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         if self.norm_first:
             x = self.norm_1(x)
@@ -110,7 +110,7 @@ class _PreNormOverwritten(PlainEncoderBlock):
         return x if self.norm_first else self.norm_2(x)
 
 
-class _PreNormNotWritten(PlainEncoderBlock):
+class _PreNormNotWritten(EncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         if self.norm_first:
             raise NotImplementedError()
@@ -120,7 +120,7 @@ class _PreNormNotWritten(PlainEncoderBlock):
         return fed
 
 
-class _NothingDropped(PlainEncoderBlock):
+class _NothingDropped(EncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         y = self.norm_1(x) if self.norm_first else x
         x = x + self.attention(y, y, y, key_padding_mask=~mask)[0]
@@ -130,7 +130,7 @@ class _NothingDropped(PlainEncoderBlock):
         return x if self.norm_first else self.norm_2(x)
 
 
-class _MaskAsItIs(PlainEncoderBlock):
+class _MaskAsItIs(EncoderBlock):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         for norm, sublayer in (
             (self.norm_1, lambda y: self.attention(y, y, y, key_padding_mask=mask, need_weights=False)[0]),
@@ -266,7 +266,7 @@ class TestParts:
     @pytest.mark.usefixtures("slow")
     @pytest.mark.parametrize("more", ["read", "heads joined", "read by the network", "alpha"])
     def test_dropping_more_than_what_is_added_costs_the_dropout(self, more: str) -> None:
-        class Block(PlainEncoderBlock):
+        class Block(EncoderBlock):
             def dropped(self, y: Tensor, name: str) -> Tensor:
                 return F.dropout(y, self.dropout.p, self.training) if name == more else y
 
