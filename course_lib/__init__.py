@@ -16,7 +16,7 @@ class TooOld(ImportError):
     """The library is older than the notebook that uses it."""
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the sentence alone, because it says all that there is to do."""
+        """Return what a notebook shows: the sentence alone."""
         return [str(self)]
 
 

@@ -26,7 +26,7 @@ def look_up(
 
 
 def cosine_similarities(table: Float[Tensor, "vocab_size d_model"], i: int) -> Float[Tensor, " vocab_size"]:
-    """How alike in direction word i's vector and every word's are: a · b / (|a| |b|), from -1 to 1.
+    """Return the cosine of word i's vector with every word's: a · b / (|a| |b|), from -1 to 1.
 
     Salton et al. (1975), "A Vector Space Model for Automatic Indexing", for documents.
     """
@@ -35,7 +35,7 @@ def cosine_similarities(table: Float[Tensor, "vocab_size d_model"], i: int) -> F
 
 
 def same_vector(first: str, second: str) -> bool:
-    """Whether the means of two sentences' embeddings are equal, whatever the embeddings are; neither is empty.
+    """Return whether two sentences have the same mean, whatever the embeddings are; neither is empty.
 
     They are if every word has the same share in both: neither the order of the words nor their number counts.
     """
@@ -83,7 +83,7 @@ class BagClassifier(nn.Module):
 
 
 def count_bag_parameters(vocab_size: int, d_model: int, hidden_dim: int, classes: int) -> int:
-    """How many numbers a `BagClassifier` learns; `hidden_dim`, which the slide passes as well, is never used (S3)."""
+    """Count a `BagClassifier`'s parameters; `hidden_dim`, which the slide passes as well, is never used (S3)."""
     return vocab_size * d_model + d_model * classes + classes
 
 

@@ -223,7 +223,7 @@ class GPTConfig:
         return _block(self, self.norm_first, **{name: getattr(self, name) for name in modern})
 
     def window_of(self, layer: int) -> int | None:
-        """How many tokens a token attends to in this block, counted from 0; None for all before it."""
+        """Return how many tokens a token attends to in this block, counted from 0; None for all before it."""
         return self.window if self.windowed is None or layer in self.windowed else None
 
 

@@ -113,7 +113,7 @@ class GenerationState(_PromptState):
         return next_token(self._model, states.states, self._mask)  # padding may come after the prompt
 
     def _room(self, capacity: int) -> int:
-        """How many tokens the cache is made for."""
+        """Return the number of tokens that the cache has room for."""
         return capacity
 
     def step(self, tokens: Int[Tensor, " batch"]) -> Tensor:
@@ -157,7 +157,7 @@ class SlidingGenerationState(_PromptState):
 
 
 def find_padding(prompt: Int[Tensor, "batch tokens"], config: GPTConfig) -> Bool[Tensor, "batch tokens"] | None:
-    """Where the prompts' tokens are; None where there is no padding among them.
+    """Return a mask, True at the prompts' tokens; None if there is no padding among them.
 
     GPT-2 has no padding of its own, so prompts of different lengths are filled up with the end of a text. Before or
     after all the tokens of a prompt it counts as padding, unless every prompt has equally much of it.

@@ -1,4 +1,4 @@
-"""What a model has read so far, kept so that each token is read once: a key-value cache for every block.
+"""Key-value caches: what every block of a model has read, so that each token is read once.
 
 Two caches have the same contents. `KVCache` shows its blocks the columns that are filled, which is the least to
 compute with. `StaticKVCache` shows them all its columns and a mask, so that every step has the same shapes: it can be
@@ -22,7 +22,7 @@ from course_lib.multihead import KeysAndValues, LayerKVCache
 
 @dataclass(frozen=True)
 class Positions:
-    """Where the tokens are that a causal model reads next, and what they may attend to.
+    """The positions of the tokens that a causal model reads next, and what they may attend to.
 
     Attributes:
         start: the first token's column; the position of each token is below start + tokens.
@@ -119,11 +119,11 @@ class KVCache(TextState):
 
     @property
     def length(self) -> int:
-        """How many tokens have been read, padding included."""
+        """The number of tokens read, padding included."""
         return self.blocks[0].length if self.blocks else 0
 
     def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
-        """Where `ids` are among all the tokens; their padding is remembered.
+        """Return the positions of `ids` after the tokens read; remember their padding.
 
         Raises:
             ValueError: there are too many tokens, or a different number of texts; before any block has taken them.
@@ -136,7 +136,7 @@ class KVCache(TextState):
         return Positions.after(self.length, tokens, self._seen(mask, ids), ids.device)
 
     def _seen(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Tensor | None:
-        """Where the tokens up to the last of `ids` are not padding; None if none is."""
+        """Return a mask of all tokens up to the last of `ids`; None if none is padding."""
         if mask is None and self.mask is None:
             return None
         if self.mask is None:
@@ -183,7 +183,7 @@ class StaticKVCache(KVCache):
 
     @property
     def length(self) -> int:
-        """How many tokens have been read, padding included; the program waits for the device to say it."""
+        """The number of tokens read, padding included; asking makes the program wait for the device."""
         return int(self.filled)
 
     def tensors(self) -> list[Tensor]:
@@ -193,7 +193,7 @@ class StaticKVCache(KVCache):
         return [self.filled, self.mask, *(tensor for pair in pairs for tensor in (pair.keys, pair.values))]
 
     def takes(self, other: StaticKVCache) -> bool:
-        """Whether the other has the same shapes; then it is copied here."""
+        """Copy the other cache into this one if it has the same shapes; return whether it has."""
         pairs = list(zip(self.tensors(), other.tensors(), strict=True))
         same = all((mine.shape, mine.dtype, mine.device) == (new.shape, new.dtype, new.device) for mine, new in pairs)
         if same:
@@ -209,7 +209,7 @@ class StaticKVCache(KVCache):
             block.select(rows)
 
     def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
-        """Where `ids` are among all the tokens; that there is room for them is not checked."""
+        """Return the positions of `ids` after the tokens read; that there is room for them is not checked."""
         tokens = ids.shape[1]
         columns = self.filled + torch.arange(tokens, device=ids.device)
         self.filled.add_(tokens)

@@ -28,7 +28,7 @@ def padding_mask(lengths: Int[Tensor, " batch"], max_length: int) -> Bool[Tensor
 def at_last_token(
     x: Float[Tensor, "batch tokens *rest"], mask: Bool[Tensor, "batch tokens"] | None = None
 ) -> Float[Tensor, "batch *rest"]:
-    """What belongs to each sequence's last token, wherever its padding is: for a language model, all it has read.
+    """Pick the vector of each sequence's last token, wherever its padding is.
 
     Args:
         x: something for each token: states, logits.

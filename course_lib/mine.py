@@ -1,4 +1,4 @@
-"""What you have written in earlier lessons, at hand in the next:
+"""Your answers from earlier lessons, for use in later ones:
 
 from course_lib.mine import answer
 

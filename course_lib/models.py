@@ -59,7 +59,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Encoded:
-    """What the decoder needs to know about the source.
+    """The encoder's output, as the decoder needs it.
 
     Attributes:
         states: the encoder's output, a vector for each source token.
@@ -72,7 +72,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class States:
-    """What a stack of decoding blocks returns.
+    """The output of a decoder's blocks.
 
     Attributes:
         states: a vector for each token; `logits` turns it into the scores of the next token.
@@ -450,7 +450,7 @@ def _placed(
     kv_cache: KVCache | None,
     blocks: nn.ModuleList,
 ) -> Positions:
-    """Where these tokens are; the cache must be of such a model, and have room for all of them."""
+    """Return the positions of these tokens; the cache must be of such a model, and have room for all of them."""
     if kv_cache is None:
         return Positions.after(0, ids.shape[1], mask, ids.device)
     if len(kv_cache.blocks) != len(blocks):

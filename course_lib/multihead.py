@@ -84,7 +84,7 @@ def multi_head_attention(
 
 @dataclass(frozen=True)
 class KeysAndValues:
-    """What the queries of multi-head attention meet: projected, and cut into heads.
+    """Keys and values, projected and cut into heads.
 
     Attributes:
         keys: one for each token of the memory.
@@ -129,7 +129,7 @@ class LayerKVCache(TextState):
         self.values = torch.empty_like(self.keys)
 
     def keys_after(self, tokens: int) -> int:
-        """How many keys so many new tokens meet, their own included."""
+        """Return how many keys so many new tokens attend to, their own included."""
         return self.length + tokens
 
     def append(
@@ -152,7 +152,7 @@ class LayerKVCache(TextState):
 
 @dataclass(frozen=True)
 class MultiHeadOutput:
-    """What multi-head attention returns.
+    """The output of multi-head attention.
 
     Attributes:
         out: the new vector of each query.

@@ -20,7 +20,7 @@ WAVELENGTH_BASE = 10_000.0
 def shuffled_outputs(
     out: Float[Tensor, "... tokens d_model"], order: Int[Tensor, " tokens"]
 ) -> Float[Tensor, "... tokens d_model"]:
-    """What self-attention returns for shuffled tokens, from what it returned before: the same rows, shuffled alike.
+    """Return self-attention's output for shuffled tokens, from its output before: the same rows, shuffled alike.
 
     This is called permutation equivariance (Lee et al., 2019, "Set Transformer"). S4 says that a
     shuffle "wouldn't affect the computation": each token's vector stays what it was, but it moves with its token.

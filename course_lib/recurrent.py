@@ -221,7 +221,7 @@ class RecurrentSeq2SeqConfig:
 
 @dataclass(frozen=True)
 class RecurrentEncoded:
-    """What the decoder gets from the source.
+    """The encoder's output, as the decoder needs it.
 
     Attributes:
         summary: where its states begin: all that it gets without attention, the bottleneck (S1, S4).
@@ -236,7 +236,7 @@ class RecurrentEncoded:
 
 @dataclass(frozen=True)
 class RecurrentDecoded:
-    """What the decoder says, and where it stands.
+    """The decoder's output, and its state.
 
     Attributes:
         logits: of the token after each target token.

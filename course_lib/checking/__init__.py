@@ -1,4 +1,4 @@
-"""What a notebook calls, and what a course's exercises are made of. The judging itself is in `course_lib.judging`.
+"""The functions that a notebook calls, and the classes of a course's exercises. `course_lib.judging` judges.
 
 from course_lib.checking import check
 check("attention.scaled_dot_product")

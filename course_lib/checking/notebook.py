@@ -1,4 +1,4 @@
-"""What a student calls: `check`, which an nbgrader check cell contains, `case`, `hint`, `solution` and `progress`."""
+"""The functions that a student calls: `check` (in nbgrader's check cells), `case`, `hint`, `solution`, `progress`."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _not_in_the_cells(exercise: Exercise, log: RunLog, namespace: Mapping[str, V
 
 
 class NoCase:
-    """What `case` returns where there is nothing to hand out, for cells that go on with it as before.
+    """Stand-in for a case where there is none, so that the cell that goes on with it ends in a sentence.
 
     Args:
         why: the sentence that `case` has printed.
@@ -124,7 +124,7 @@ class NoCaseHere(LookupError):
     """A cell goes on with a case that was not handed out."""
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the sentence, without the lines of the library."""
+        """Return what a notebook shows: the sentence, without the library's lines."""
         return [str(self)]
 
 
@@ -207,7 +207,7 @@ def solution(exercise_id: str = "") -> HelpPanel | None:
 
 
 def progress(lesson: str | None = None) -> ProgressMap | None:
-    """How far you are: what has passed in each lesson, and what comes next.
+    """Show how far you are: what has passed in each lesson, and what comes next.
 
     Args:
         lesson: the one whose exercises are listed, such as "01_attention"; by default the one you were last in.
@@ -259,7 +259,7 @@ class _Watched:
         self._answer = answer
 
     def observe(self, case: Case) -> Observation:
-        """What the answer does on a case.
+        """Observe the answer on a case.
 
         Raises:
             KeyboardInterrupt: somebody has stopped it.
@@ -279,7 +279,7 @@ class _Watched:
 
 
 def _place(interrupt: KeyboardInterrupt) -> str:
-    """Where an answer was when it was interrupted, in brackets; empty where that is not known."""
+    """Return where an answer was interrupted, in brackets; empty if that is not known."""
     reached = raised_by(interrupt)
     return f" (line {reached.line}: {reached.code})" if reached.code else ""
 
@@ -301,7 +301,7 @@ def new_kernel(exercise: Exercise) -> Verdict:
 
 
 def _is_blank(exercise: Exercise, namespace: Mapping[str, Value]) -> bool:
-    """Whether a notebook holds nothing of an exercise's lesson, neither an answer nor what its cells import."""
+    """Return whether a notebook has nothing of an exercise's lesson: no answer, and none of its imports."""
     from course_lib.learner.current_catalogue import current_catalogue
 
     catalogue = current_catalogue()

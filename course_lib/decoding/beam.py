@@ -34,7 +34,7 @@ class Beams:
 
 
 def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
-    """What a sentence's log-probability is divided by.
+    """Return the divisor of a sentence's log-probability.
 
         wu:      ((5 + length) / 6)^alpha    Wu et al. (2016), equation 14
         length:  length^alpha                the `transformers` library; alpha = 1 gives the mean of the tokens'
@@ -46,7 +46,7 @@ def penalty(length: int, alpha: float, formula: LengthFormula = "wu") -> float:
 
 @dataclass(frozen=True)
 class BeamSearch:
-    """How wide to search, and how sentences of different lengths are compared.
+    """The width of a search, and its length penalty.
 
     Attributes:
         beams, length_penalty, length_formula, early_stopping: as for `beam_search`.
@@ -65,11 +65,11 @@ class BeamSearch:
             raise ValueError(f"early_stopping must be False, True or 'never', not {self.early_stopping!r}")
 
     def penalty(self, length: int) -> float:
-        """What a log-probability is divided by."""
+        """Return the divisor of a log-probability."""
         return penalty(length, self.length_penalty, self.length_formula)
 
     def is_done(self, finished: Beams, live: Beams, length: int, max_new_tokens: int) -> Bool[Tensor, " batch"]:
-        """Whether an input has enough finished sentences, and no live one is worth waiting for."""
+        """Return whether an input has enough finished sentences, and no live one is worth waiting for."""
         enough = finished.scores[:, -1] > -math.inf
         if self.early_stopping is True:
             return enough
@@ -162,7 +162,7 @@ def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rul
 def _ends(
     tokens: Int[Tensor, "batch candidates tokens"], text: DecodingState, rules: Rules
 ) -> Bool[Tensor, "batch candidates"]:
-    """Where a candidate ends with its last token."""
+    """Return which candidates end with their last token."""
     return rules.stop(tokens.flatten(0, 1)).view(tokens.shape[:2]) | text.has_ended(tokens[:, :, -1])
 
 

@@ -31,7 +31,7 @@ def generate(
     settings: GenerationConfig,
     streamer: Streamer | None = None,
 ) -> Int[Tensor, "texts written"]:
-    """What `GenerationMixin.generate` says."""
+    """Generate, as `GenerationMixin.generate` describes it."""
     beams, copies = settings.num_beams, settings.num_return_sequences
     if streamer is not None and beams > 1:
         raise ValueError("beam search may still change its tokens, so that there is nothing for a streamer yet")
@@ -79,7 +79,7 @@ def _begin(
 
 
 def _rules(text: DecodingState, settings: GenerationConfig) -> Rules:
-    """What every text obeys, in the order of the `transformers` library."""
+    """Return the rules for every text, in the order of the `transformers` library."""
     processors: list[Processor] = []
     check_penalty(settings.repetition_penalty)
     if settings.repetition_penalty != 1.0:

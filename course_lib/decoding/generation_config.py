@@ -1,4 +1,4 @@
-"""How to write: what `model.generate` is told."""
+"""The settings of `model.generate`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LogitsProcessor = Callable[[Tensor, Tensor], Tensor]
 
 
 class Tokenizer(Protocol):
-    """What turns ids into text: ours, or one of the `transformers` library."""
+    """Turns ids into text: a tokenizer of ours, or of the `transformers` library."""
 
     def decode(self, ids: list[int], /) -> str:
         """The text of these ids."""
@@ -39,7 +39,7 @@ class Streamer(Protocol):
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """How to write. Without further settings it is greedy decoding.
+    """The settings of `generate`. Without further settings it is greedy decoding.
 
     Any of `temperature`, `top_k`, `top_p` and `min_p` makes it sampling, and more beams than one beam search. Nothing
     else is assumed, nor read from a published `generation_config.json`. Names are those of the `transformers` library.
@@ -115,12 +115,12 @@ class GenerationConfig:
 
     @property
     def shapes_draws(self) -> bool:
-        """Whether any setting of sampling is given."""
+        """True if any setting of sampling is given."""
         return any(setting is not None for setting in (self.temperature, self.top_k, self.top_p, self.min_p))
 
     @property
     def samples(self) -> bool:
-        """Whether tokens are drawn at random."""
+        """True if tokens are drawn at random."""
         return self.shapes_draws if self.do_sample is None else self.do_sample
 
     @property

@@ -97,7 +97,7 @@ def decode(
 
 
 def time_to_ask(step: int, device: torch.device) -> bool:
-    """Whether to ask now if all texts are finished: the CPU knows at once, but any other device must be waited for."""
+    """Return whether to look now if all texts are finished: every device but the CPU makes the program wait."""
     return device.type == "cpu" or step % STEPS_BETWEEN_QUESTIONS == 0
 
 

@@ -1,4 +1,4 @@
-"""What a text obeys whoever chooses its tokens: tokens that have been said count less, and where it stops."""
+"""Rules for every way of decoding: penalties for repetition, banned n-grams, stopping."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _nowhere(tokens: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Rules:
-    """What is done to every step's scores, and where a text stops besides at its end.
+    """Changes to every step's scores, and where a text stops before its end token.
 
     Attributes:
         change: of the scores; by default they stay.
@@ -78,7 +78,7 @@ def check_penalty(penalty: float) -> None:
 def score_change(
     read: Int[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"] | None, processors: Sequence[Processor]
 ) -> ScoreChange:
-    """What these do to the scores, one after the other, of texts that begin with what was read before.
+    """Return the change that the processors make together, for texts that begin with these tokens.
 
     Args:
         read: before the first new token: prompts, or <s>.

@@ -57,7 +57,7 @@ class Translator:
         return translations
 
     def exact_matches(self, pairs: Sequence[SentencePair]) -> int:
-        """How many sources are translated word for word as in their pair."""
+        """Count the sources that are translated word for word as in their pair."""
         translations = self.translate([pair.source for pair in pairs])
         return sum(ours == pair.target for ours, pair in zip(translations, pairs, strict=True))
 

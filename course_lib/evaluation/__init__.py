@@ -1,1 +1,1 @@
-"""How good a text or a vector is, by the metrics that papers report."""
+"""Evaluation of texts and vectors, by the metrics that papers report."""

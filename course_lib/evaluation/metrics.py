@@ -318,7 +318,7 @@ def meteor(
 
 
 class _SynonymsOfStems:
-    """What nltk asks for synonyms, in WordNet's place.
+    """Stand-in for WordNet, which nltk asks for synonyms.
 
     In nltk the stage of stems hands its leftovers on *as stems*: the one of synonyms looks up *littl*, which no
     dictionary has. So this one knows the words that the stems are from, and gives the stems of their synonyms.

@@ -1,4 +1,4 @@
-"""How alike texts are by the states of a pre-trained BERT: sentence vectors, and BERTScore.
+"""The similarity of texts by the states of a pre-trained BERT: sentence vectors, and BERTScore.
 
     encoder = TextEncoder.from_pretrained("sentence-transformers/all-MiniLM-L6-v2")
     vectors = encoder.sentence_vectors(["the cat danced", "a dog slept"])
@@ -119,7 +119,7 @@ class TextEncoder:
 
 
 def _max_length(folder: Path) -> int | None:
-    """How much of a text a published sentence encoder reads: all-MiniLM-L6-v2, say, 256 of its 512 pieces."""
+    """Return how many tokens a published sentence encoder reads: all-MiniLM-L6-v2 256 of its 512, for example."""
     path = folder / "sentence_bert_config.json"
     found = read_json(path).get("max_seq_length") if path.is_file() else None
     return found if isinstance(found, int) and found > 2 else None

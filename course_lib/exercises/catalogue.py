@@ -164,7 +164,7 @@ class Catalogue:
         return {name: points for lesson in self.modules for name, points in self.written_in(lesson).items()}
 
     def title(self, lesson: str) -> str:
-        """What a lesson is called; of one without a title, its folder's name in words.
+        """Return a lesson's title; without one, its folder's name in words.
 
         Raises:
             UnusableExercises: its exercises cannot be imported.
@@ -174,11 +174,11 @@ class Catalogue:
         return str(told or (name if number.isdigit() else lesson).replace("_", " ").capitalize())
 
     def _of_module(self, lesson: str, name: str) -> object:
-        """What a lesson's module says besides its exercises; None where it says nothing."""
+        """Return what a lesson's module says besides its exercises; None if nothing."""
         return getattr(_imported(self.folder, self.modules[lesson]), name, None) if lesson in self.modules else None
 
     def _unknown(self, name: str) -> UnknownName:
-        """What to say to somebody who asks for an exercise by a name that is no exercise's id."""
+        """Explain that a name is no exercise's id."""
         if name in self.all_written():
             said = "is read by a person: it has no check and no hints. Write your answer into its cell."
             return UnknownName(f"{name} {said}", [name])
@@ -213,12 +213,12 @@ def own_catalogue(config: Path) -> Catalogue | None:
 
 
 def sets(config: Path, *settings: str) -> bool:
-    """Whether a course's settings, of which nothing is run, say anything about one of these."""
+    """Return whether a course's settings, of which nothing is run, say anything about one of these."""
     return not _settings(config).keys().isdisjoint(settings)
 
 
 def _settings(config: Path) -> dict[str, ast.expr]:
-    """What a course sets at the left margin, by the settings' names; nothing where its folder has no such file."""
+    """Return a course's settings at the left margin, by name; none if its folder has no such file."""
     if not config.is_file():
         return {}
     try:
@@ -340,8 +340,8 @@ def _importing_from(folder: Path, name: str) -> Iterator[None]:
 
 
 def _is_own(file: str, package: str, folder: Path) -> bool:
-    """Whether a module's file lies in a course's folder, or there in its package's; in plain text, since it is asked
-    of every module that is loaded.
+    """Return whether a module's file lies in a course's folder, or there in its package's; by its text, since every
+    loaded module is asked.
     """
     inside = file.removeprefix(f"{folder}{os.sep}")
     return inside != file and (os.sep not in inside or inside.startswith(f"{package}{os.sep}"))

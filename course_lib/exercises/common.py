@@ -1,4 +1,4 @@
-"""What the exercises share: drawing inputs of every kind, and the names that several of them forbid."""
+"""Helpers for all exercises: inputs of every kind, and the names that several of them forbid."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LITTLE_LEFT = (
 
 
 def as_it_is(x: Tensor) -> Tensor:
-    """What changes nothing, where a mistake would."""
+    """Return the value unchanged, where a mistake would change it."""
     return x
 
 

@@ -1,1 +1,1 @@
-"""What everything rests on: refusals, tables, clocks, and libraries that are only sometimes there."""
+"""The lowest layer: checks of arguments, files, tables, timing, optional libraries."""

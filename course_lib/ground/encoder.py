@@ -1,4 +1,4 @@
-"""What several models take and return, so that one can stand in for another."""
+"""The interface of encoders, so that one model can stand in for another under the same heads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course_lib.ground.validation import check_ids, check_mask
 
 
 class BERTOutput(NamedTuple):
-    """What BERT returns; a tuple, so that `torch.export` and whatever wraps a model see the tensors in it.
+    """An encoder's output; a tuple, so that `torch.export` and wrappers of a model see its tensors.
 
     Attributes:
         states: a vector for each word that has seen all the others.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def put_in_place(path: Path) -> Iterator[Path]:
-    """Where to write what becomes this file at the end of the block, unless the block fails: then nothing is left."""
+    """Yield a path to write to; it becomes this file at the end of the block, and is removed if the block fails."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield unfinished
@@ -33,7 +33,7 @@ def sha256_of(path: Path) -> str:
 
 
 def cache_folder() -> Path:
-    """Where what was fetched or computed stays: `KATZE_CACHE`, or katze in the system's folder for caches."""
+    """Return the folder for files fetched or computed: `KATZE_CACHE`, or katze in the system's folder for caches."""
     if named := os.environ.get("KATZE_CACHE"):
         return Path(named)
     import platformdirs

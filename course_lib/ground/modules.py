@@ -1,4 +1,4 @@
-"""What any model is asked: what its blocks are, and to read without dropout for a while."""
+"""Helpers for any model: its blocks, its parameters, and a while without dropout."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def forward(names: Mapping[str, str]) -> None:
 
 
 def attribute(old: str, new: str, name: str) -> Any:
-    """What a module that has become a package holds, for the package's `__getattr__`.
+    """Look up a name of a module that has become a package, for the package's `__getattr__`.
 
     Args:
         old: the module that is a package now.

@@ -69,7 +69,7 @@ class NotebookBar:
 
 
 class DrawBar(Protocol):
-    """What moves a bar."""
+    """Moves a bar."""
 
     def __call__(self, done: int, state: str = "", losses: Sequence[float] = ()) -> None:
         """Say how far it is; it is drawn if the last picture is `BETWEEN` seconds old."""

@@ -1,4 +1,4 @@
-"""What is kept of texts while they are being written: one text may continue as several, or from where another is."""
+"""Decoding state that beam search can reorder: one text may go on as several, or from where another is."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TextState:
 
 
 def _changed(held: Any, state: Callable[[TextState], None], tensor: Callable[[Tensor], Tensor]) -> Any:
-    """What is held, with every state in it changed in place, and another tensor in place of each."""
+    """Return the value with every state in it changed in place, and every tensor replaced."""
     if isinstance(held, TextState):
         state(held)
         return held

@@ -1,4 +1,4 @@
-"""How long a layer takes on the machine at hand, for the comparisons of the lessons (S2, S4).
+"""Measures how long a layer takes on this machine, for the comparisons of the lessons (S2, S4).
 
 The lectures say that attention is faster to train than a recurrent network, because none of its steps has to wait for
 another. Steps can be counted; time must be measured, and depends on the machine, its load and the length of the input.

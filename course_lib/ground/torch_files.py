@@ -13,7 +13,7 @@ import torch
 
 
 def read_torch_file(path: Path | str) -> Any:
-    """What the file holds, its tensors on the CPU.
+    """Read the file's content, its tensors on the CPU.
 
     Raises:
         ValueError: it is cut off or damaged, torch has not written it, or it holds more than plain data.

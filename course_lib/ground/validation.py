@@ -1,4 +1,4 @@
-"""What every model refuses, with the message that says what to give it instead.
+"""Checks of arguments: each raises an error that says what to give instead.
 
 Sizes and shares of a configuration are refused when it is made; ids and masks before anything is computed with them.
 """

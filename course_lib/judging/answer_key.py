@@ -1,4 +1,4 @@
-"""What an answer is compared with: an exercise's cases, with what the reference and the known mistakes do there.
+"""Answer keys: an exercise's cases, with what the reference and the known mistakes do on them.
 
 These are called when they are first asked for; of a recorded exercise (`recorded/`) they are read from its files.
 """
@@ -37,13 +37,13 @@ class KeyedCases(Protocol):
 
     @property
     def expected(self) -> list[Observation]:
-        """What the reference does, case by case."""
+        """Observe the reference on every case."""
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
-        """What a misconception does on the case of this number."""
+        """Observe a misconception on the case of this number."""
 
     def steps(self, number: int) -> Mapping[str, Value]:
-        """What the reference computes on the way to its result in the case of this number; nothing of a secret one."""
+        """Return the reference's steps on the case of this number; none of a secret case."""
 
 
 class CalledCases:
@@ -67,7 +67,7 @@ class CalledCases:
 
     @cached_property
     def expected(self) -> list[Observation]:
-        """What the reference does, case by case."""
+        """Observe the reference on every case."""
         for case in self.cases:
             _check_plain(self.exercise, f"{case.name!r} passes", [*case.args, *case.kwargs.values()])
         observations = [observe(self.exercise.reference, case) for case in self.cases]
@@ -79,7 +79,7 @@ class CalledCases:
         return observations
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
-        """What a misconception does on the case of this number; most differ from an answer on the first one."""
+        """Observe a misconception on the case of this number; most differ from an answer on the first one."""
         which = misconception.id, number
         if which not in self._mistaken:
             with warnings.catch_warnings():
@@ -88,7 +88,7 @@ class CalledCases:
         return self._mistaken[which]
 
     def steps(self, number: int) -> Mapping[str, Value]:
-        """What the reference computes on the way to its result in the case of this number; nothing of a secret one."""
+        """Return the reference's steps on the case of this number; none of a secret case."""
         if number not in self._steps:
             case = self.cases[number]
             self._steps[number] = {} if case.secret or case.refused else steps_of(self.exercise, case)
@@ -148,7 +148,7 @@ class AnswerKey:
 
     @property
     def expected(self) -> list[Observation]:
-        """What the reference does, case by case."""
+        """Observe the reference on every case."""
         return self.shown.expected + self.kept.expected
 
 
@@ -176,5 +176,5 @@ def _hidden(exercise: Exercise, seed: int | None) -> KeyedCases:
 
 
 def is_refusal(case: Case, actual: Observation) -> bool:
-    """Whether a call ended with the exception that its case asks for."""
+    """Return whether a call ended with the exception that its case asks for."""
     return actual.failure is Outcome.RAISED and actual.raised is not None and actual.raised.type_name == case.refused

@@ -35,12 +35,12 @@ _DTYPES = frozenset(
 
 
 def can_be_kept(array: numpy.ndarray[Any, Any]) -> bool:
-    """Whether an array can be kept: a plain one, of numbers or truth values."""
+    """Return whether an array can be kept: a plain one, of numbers or truth values."""
     return type(array) is numpy.ndarray and array.dtype in _DTYPES
 
 
 def array_name(array: numpy.ndarray[Any, Any]) -> str:
-    """What an array that cannot be kept is called: "numpy.matrix", "numpy.ndarray of complex128"."""
+    """Name an array that cannot be kept: "numpy.matrix", "numpy.ndarray of complex128"."""
     if type(array) is not numpy.ndarray:
         return f"{type(array).__module__}.{type(array).__qualname__}"
     return f"numpy.ndarray of {array.dtype}"

@@ -36,7 +36,7 @@ Key = int | str | tuple[str, ...]
 
 
 class Kind(StrEnum):
-    """What differs, in the order in which it is looked at."""
+    """Kinds of difference, in the order in which they are looked for."""
 
     TYPE = "type"
     DEVICE = "device"
@@ -71,7 +71,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How near a result must be, where a course says otherwise than the dtype does.
+    """A tolerance that a course sets in place of the dtype's.
 
     Attributes:
         relative: the largest error allowed, as a share as in `RELATIVE_TOLERANCE`; None for what that says.
@@ -94,7 +94,7 @@ OF_DTYPE = Tolerance()
 
 @dataclass(frozen=True)
 class Strictness:
-    """How near a result must be to what was expected.
+    """The tolerance of a comparison.
 
     Attributes:
         entrywise: compare each entry with its own size, not with the largest of its tensor.
@@ -108,7 +108,7 @@ class Strictness:
 
     @classmethod
     def of(cls, case: Case, tolerance: Tolerance = OF_DTYPE) -> Strictness:
-        """What a case asks for."""
+        """Return the strictness that a case asks for."""
         return cls(case.entrywise, floating_dtypes(case) == {torch.float64}, tolerance)
 
     def share(self, dtype: torch.dtype) -> float:
@@ -178,7 +178,7 @@ def difference(
 
 
 def _way_to_a_copy(argument: Value) -> str:
-    """What to do in place of changing such an argument."""
+    """Explain what to do in place of changing such an argument."""
     if isinstance(argument, Array):
         return "work on a copy (x.copy()). x -= y, x[...] = y, x.sort() and out=x change x itself."
     if isinstance(argument, Tensor):
@@ -191,7 +191,7 @@ def _way_to_a_copy(argument: Value) -> str:
 
 
 def _can_change(value: Value) -> bool:
-    """Whether something could be changed in a value without putting another one in its place."""
+    """Return whether something could be changed in a value without putting another one in its place."""
     return isinstance(value, (Tensor, list, dict)) or (isinstance(value, tuple) and any(map(_can_change, value)))
 
 
@@ -259,7 +259,7 @@ def gradients_difference(
 
 
 def _dtype_that_came_in(case: Case, expected: Value, found: Difference, parameters: Sequence[str]) -> str:
-    """Where a tensor should have the dtype of an argument, which one; empty elsewhere."""
+    """Name the argument whose dtype a tensor should have; empty if there is none."""
     if found.kind is not Kind.DTYPE or not isinstance(expected, Tensor) or not expected.is_floating_point():
         return ""
     same = (i for i, value in enumerate(case.args) if isinstance(value, Tensor) and value.dtype == expected.dtype)
@@ -313,7 +313,7 @@ _LARGEST = 10**300
 
 
 def _way_to_a_number(expected: Value, actual: Value) -> str:
-    """How a tensor of one entry becomes the plain number that was asked for; empty where it is something else."""
+    """Explain how a tensor of one entry becomes the plain number asked for; empty if it is something else."""
     if not isinstance(actual, Tensor) or actual.numel() != 1:
         return ""
     asked = "bool" if type(expected) is bool else "number" if type(expected) in (int, float) else ""
@@ -322,7 +322,7 @@ def _way_to_a_number(expected: Value, actual: Value) -> str:
 
 
 def _way_to_a_tensor(expected: Value, actual: Value) -> str:
-    """How what came back stays the tensor that was asked for; empty where it is something else."""
+    """Explain how a result stays the tensor asked for; empty if it is something else."""
     if not isinstance(expected, Tensor):
         return ""
     if expected.numel() == 1 and isinstance(actual, (bool, int, float)):
@@ -337,7 +337,7 @@ def _way_to_a_tensor(expected: Value, actual: Value) -> str:
 
 
 def _way_out(expected: Value, actual: Value) -> str:
-    """What to return in place of something that cannot leave the box; empty where it can."""
+    """Explain what to return in place of something that cannot leave the box; empty if it can."""
     if not isinstance(actual, Foreign):
         return ""
     name = actual.type_name
@@ -354,7 +354,7 @@ def _way_out(expected: Value, actual: Value) -> str:
 
 
 def _way_to_a_plain_tensor(described: str) -> str:
-    """How a tensor that cannot leave the box becomes one that can. It says its dtype, its layout and its device."""
+    """Explain how a tensor that cannot leave the box becomes one that can, by its dtype, layout and device."""
     _dtype, layout, device = described.removeprefix("torch.Tensor (").rstrip(")").split(", ")
     if device != "cpu":
         return f": it is on the device {device}, and .cpu() brings it back"
@@ -364,7 +364,7 @@ def _way_to_a_plain_tensor(described: str) -> str:
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:
-    """What to say about two dicts with different keys: the first ones that are missing, or else that are too many."""
+    """Describe two dicts with different keys: the first that are missing, or else that are too many."""
     missing = [key for key in expected if key not in actual]
     extra = [key for key in actual if key not in expected]
     first = missing or extra
@@ -384,7 +384,7 @@ _KEYS_SHOWN = 4
 
 
 def _several_values(expected: Value, actual: Value, where: str) -> str:
-    """What to say to an answer that returns more than was asked for; empty where it does not."""
+    """Describe a result with more in it than was asked for; empty if it has not."""
     if not isinstance(actual, (tuple, list)) or isinstance(expected, (tuple, list, dict)) or not actual:
         return ""
     if isinstance(expected, Tensor) and _only_numbers(actual):
@@ -406,7 +406,7 @@ def _several_values(expected: Value, actual: Value, where: str) -> str:
 
 
 def _tensors_to_put_together(expected: Value, actual: list[Value] | tuple[Value, ...]) -> str:
-    """What to say about tensors that only need to become one; empty where there are others, or one of them is right.
+    """Describe tensors that only need to become one; empty if there are others, or one of them is right.
 
     A tuple may come from `return a, b` as well: it is one of parts only where they have the shape of parts.
     """
@@ -436,14 +436,14 @@ def _same_value(expected: Value, actual: Value) -> bool:
 
 
 def _only_tensors(value: Value) -> bool:
-    """Whether this is a tensor or a number, or a list that holds tensors and numbers and nothing else."""
+    """Return whether this is a tensor or a number, or a list that holds tensors and numbers and nothing else."""
     if isinstance(value, list):
         return all(map(_only_tensors, value))
     return isinstance(value, (Tensor, bool, int, float))
 
 
 def _only_numbers(value: Value) -> bool:
-    """Whether a list holds numbers or truth values and nothing else, however deeply."""
+    """Return whether a list holds numbers or truth values and nothing else, however deeply."""
     if isinstance(value, (list, tuple)):
         return all(map(_only_numbers, value))
     return isinstance(value, (bool, int, float))
@@ -486,7 +486,7 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Str
 
 
 def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
-    """What to say about a result in double precision that is right to about as many digits as single precision has."""
+    """Describe a result in double precision that is right to about as many digits as single precision has."""
     if expected.dtype != torch.float64:
         return ""
     largest = tolerance(expected) / RELATIVE_TOLERANCE[torch.float64]
@@ -511,7 +511,7 @@ _SINGLE = (1e-8, 1e-6)
 
 
 def _way_back(kind: Kind, expected: Tensor) -> str:
-    """How to bring a result to the device where it was asked for; empty if it is there."""
+    """Explain how to bring a result to the device where it was asked for; empty if it is there."""
     if kind is not Kind.DEVICE:
         return ""
     way = ".cpu()" if expected.device.type == "cpu" else f'.to("{expected.device}")'

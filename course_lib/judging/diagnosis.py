@@ -32,7 +32,7 @@ Probe = Callable[[Sequence[Case]], Sequence[Observation]]
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What an answer was recognised by.
+    """The result of a diagnosis.
 
     Attributes:
         misconception: the known mistake that does the same in every case, if there is one.
@@ -101,7 +101,7 @@ _IN_THE_FIRST_PART = "In the cases of the first part, which must be right first,
 
 
 def _likeness(key: AnswerKey, shown: _Tried, core_only: bool, confirmed: Callable[[], _Tried]) -> str:
-    """What to say about an answer that in some of the cases, and in many of them, does what one mistake does."""
+    """Describe an answer that does what one mistake does in some of the cases, and in many of them."""
     found = {
         mistake.id: shown.alike(mistake, core_only) for mistake in key.exercise.misconceptions if not mistake.alone
     }
@@ -122,7 +122,7 @@ _ALIKE = 2
 
 
 class _Tried:
-    """What an answer did on some cases, next to what the known mistakes do there."""
+    """An answer's observations on some cases, next to those of the known mistakes."""
 
     def __init__(self, keyed: KeyedCases, observations: Sequence[Observation]) -> None:
         self._keyed = keyed
@@ -148,11 +148,11 @@ class _Tried:
         ]
 
     def all_explained(self, mistake: Misconception, core_only: bool, detached: bool) -> bool:
-        """Whether a mistake does what the answer did on every case, and explains why each one failed that did."""
+        """Return whether a mistake does what the answer did on every case, and explains each failure."""
         return bool(self.results) and all(self.explained(mistake, n, detached) for n in self.telling(core_only))
 
     def contradicts(self, mistake: Misconception) -> bool:
-        """Whether in a part that was not asked about the answer is right, and a mistake is not."""
+        """Return whether in a part that was not asked about the answer is right, and a mistake is not."""
         return any(
             one.passed and one.case.part != CORE and not self._passes(mistake, number)
             for number, one in enumerate(self.results)
@@ -163,7 +163,7 @@ class _Tried:
         return compared(one.case, False, one.expected, self._keyed.mistaken(mistake, number)).passed
 
     def explained(self, mistake: Misconception, number: int, detached: bool = False) -> bool:
-        """Whether a mistake ends as the answer did, and fails where the answer failed.
+        """Return whether a mistake ends as the answer did, and fails where the answer failed.
 
         An answer that returns the right values and fails for changing its argument is not explained by a mistake that
         returns them as well. A wrong value is the mistake's in whatever precision.
@@ -206,7 +206,7 @@ _SPELLINGS = Tolerance(relative=RELATIVE_TOLERANCE[torch.float32])
 
 
 def _without_those_missing(mistaken: Observation, actual: Observation) -> Observation:
-    """What a mistake did, without the gradients that do not reach the answer's arguments."""
+    """Return a mistake's observation without gradients that do not reach the answer's arguments."""
     reached = zip(mistaken.gradients, actual.gradients, strict=True)
     return replace(mistaken, gradients=tuple(None if there is None else own for own, there in reached))
 
@@ -220,7 +220,7 @@ _TELLING = 3
 
 
 def _raises_alike(case: Case, mistaken: Observation, actual: Observation) -> bool:
-    """Whether neither of two calls returned, and both raised something: what, that depends on the spelling.
+    """Return whether both calls raised something, whatever it is.
 
     Where a certain exception is asked for, it must be of the same kind.
     """

@@ -55,7 +55,7 @@ class Edited:
 
     @cached_property
     def answer(self) -> Callable[..., Any]:
-        """What the changed source defines."""
+        """Return what the changed source defines."""
         names = dict(vars(sys.modules[self.right.__module__]))
         exec(compile(self.source, f"<{self.right.__name__}, edited>", "exec"), names)  # annotations stay text, as here
         made: Callable[..., Any] = names[self.right.__name__]
@@ -76,7 +76,7 @@ class Edited:
 
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
-        """Where each edit's piece begins and ends in the right answer's source."""
+        """The start and end of each edit's piece in the right answer's source."""
         source = _source_of(self.right)
         for old, _ in self.edits:
             if source.count(old) != 1:

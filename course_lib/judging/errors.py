@@ -1,4 +1,4 @@
-"""What is wrong with exercises, as opposed to answers."""
+"""Errors in exercises, as opposed to answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes up a graded task: an exercise, its cases, and the mistakes it knows by name.
+"""Graded tasks: an exercise, its cases, and the mistakes it knows by name.
 
 An exercise is data. It is written once, in `course_lib/exercises/`, and read by the student's
 `check`, by the grader, by the certificate, by the docs and by the report.
@@ -42,7 +42,7 @@ CORE = "values"
 
 
 def is_key(key: object) -> bool:
-    """Whether a dict of plain data may have this key: a string, or a tuple of strings.
+    """Return whether a dict of plain data may have this key: a string, or a tuple of strings.
 
     No numbers: whoever sends them could choose them to all fall on one place of the dict, and make it slow.
     """
@@ -50,11 +50,11 @@ def is_key(key: object) -> bool:
 
 
 class CallRefused(RuntimeError):
-    """What an answer gets for calling a callback too often, or with too much."""
+    """Raised in an answer that calls a callback too often, or with too much."""
 
 
 class NotRecorded(BaseException):
-    """What a callback raises that knows only recorded calls (`recorded/`), for another one. No answer is to blame."""
+    """Raised by a callback that knows only recorded calls (`recorded/`), for another one. No answer is to blame."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Callback:
 
 
 def entries(value: Value) -> int:
-    """How many entries of tensors, lists and dicts, and how many characters, there are in a value; at least one."""
+    """Count the entries of tensors, lists and dicts, and the characters, in a value; at least one."""
     if isinstance(value, Tensor):
         return max(value.numel(), 1)
     if isinstance(value, str):
@@ -238,12 +238,12 @@ class Hint:
 
     @property
     def title(self) -> str:
-        """What it is, in a few words."""
+        """Its title, in a few words."""
         return DEPTHS[self.depth]
 
     @property
     def steps(self) -> list[str]:
-        """What it says, line by line."""
+        """Its text, line by line."""
         return self.text.splitlines()
 
 
@@ -326,7 +326,7 @@ class Exercise:
 
     @property
     def is_class(self) -> bool:
-        """Whether the student writes a class (an `nn.Module`) rather than a function."""
+        """True if the student writes a class (an `nn.Module`) rather than a function."""
         return isinstance(self.reference, type)
 
     @property
@@ -341,7 +341,7 @@ class Exercise:
 
     @property
     def called(self) -> Callable[..., Value]:
-        """What a case calls of the reference: the function, or its class's `forward`."""
+        """The function that a case calls of the reference: itself, or its class's `forward`."""
         return self.reference.forward if isinstance(self.reference, type) else self.reference  # type: ignore[attr-defined]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What in a student's code could hide a call of something forbidden from `rules.py` and `trap.py`.
+"""Finds code of a student's that could hide a forbidden call from `rules.py` and `trap.py`.
 
 None of it is forbidden, and much of it is honest: somebody may well use a thread, or another package. So it costs
 nothing. Where an exercise has a rule and its answer has earned points, the teacher is shown the line and the reason.
@@ -69,7 +69,7 @@ class HiddenCall:
 
 
 def hidden_calls(cells: Sequence[str], own: Collection[int], names: Iterable[str]) -> dict[str, list[HiddenCall]]:
-    """Where a student's code could hide what answers call, by the names of the answers, in order.
+    """Return where a student's code could hide what answers call, by the names of the answers, in order.
 
     What changes how everything runs counts wherever it stands; a package only where the answer uses it, and where the
     lesson does not import it itself.

@@ -66,7 +66,7 @@ def _steps(key: AnswerKey, results: Sequence[CaseResult], shown: CaseResult) -> 
 
 
 def _outcome(results: Sequence[CaseResult]) -> Outcome:
-    """How an answer ended: as the first case that failed. It is not written yet only if no case is.
+    """Return the outcome of the first case that failed; an answer counts as not written only if no case is.
 
     Cases that cannot be judged here have a say only where all others passed.
     """
@@ -83,7 +83,7 @@ def _outcome(results: Sequence[CaseResult]) -> Outcome:
 
 
 def _left_to_the_full_course(results: Sequence[CaseResult]) -> str:
-    """What is said of an answer that is right wherever it can be judged here."""
+    """Return the verdict on an answer that is right wherever it can be judged here."""
     unknown = sum(result.outcome is Outcome.UNGRADED for result in results)
     others = " The others are right." if unknown < len(results) else ""
     return f"{unknown} of {len(results)} cases are checked in the full course only, when this is graded.{others}"

@@ -1,4 +1,4 @@
-"""How the cells of a notebook ran, as they are now: of each cell the newest run counts.
+"""Records the runs of a notebook's cells: of each cell the newest run counts.
 
 What a kernel holds may be older than what the notebook says: the cell that defined it has failed since, or was run
 again without it.
@@ -55,17 +55,17 @@ class RunLog:
         shell.events.register("post_run_cell", self._end)
 
     def failed_to_define(self, name: str) -> Raised | None:
-        """What ended the last cell that writes `name`, if it ended before that was defined; else None."""
+        """Return what ended the last cell that writes `name`, if that was before `name` was defined; else None."""
         last = next((run for run in reversed(self._runs) if name in run.defines), None)
         return None if last is None or self._origins.get(name) is last else last.raised
 
     def is_outdated(self, name: str) -> bool:
-        """Whether the cell that gave `name` its value was run again since, and no longer gives it one."""
+        """Return whether the cell that gave `name` its value was run again since, and no longer gives it one."""
         origin = self._origins.get(name)
         return origin is not None and origin not in self._runs
 
     def marked(self, marker: str) -> Run | None:
-        """The newest run of the cell with a marker, such as "attention.scores answer"."""
+        """Return the newest run of the cell with a marker, such as "attention.scores answer"."""
         return next((run for run in self._runs if run.cell == f"# katze: {marker}"), None)
 
     def _begin(self, info: Any) -> None:
@@ -94,7 +94,7 @@ class RunLog:
 
 
 def _binds(source: str, name: str) -> bool:
-    """Whether code imports a name or assigns to it: the value may be the same as before."""
+    """Return whether code imports a name or assigns to it: the value may be the same as before."""
     try:
         tree = ast.parse(source)
     except SyntaxError:

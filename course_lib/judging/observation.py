@@ -37,7 +37,7 @@ _NOT_ITS_OWN = tuple(
 
 
 class Outcome(StrEnum):
-    """How a graded exercise ended. The names are public."""
+    """Outcomes of a graded exercise. The names are public."""
 
     PASSED = "passed"
     WRONG = "wrong"
@@ -53,7 +53,7 @@ class Outcome(StrEnum):
 
     @property
     def has_score(self) -> bool:
-        """Whether this outcome carries points; the others score null, which is not zero."""
+        """True if this outcome carries points; the others score null, which is not zero."""
         return self not in (Outcome.UNREADABLE, Outcome.UNGRADED)
 
 
@@ -74,7 +74,7 @@ def with_article(name: str) -> str:
 
 
 class Unfit(TypeError):
-    """What the answer built cannot be called as the task says: the check raises it, not the answer."""
+    """Raised by the check if what the answer built cannot be called as the task says."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Observation:
-    """What one call did.
+    """The observation of one call.
 
     Attributes:
         returned: whether the call returned; if not, `failure` and perhaps `raised` say why.
@@ -123,7 +123,7 @@ Answer = Callable[[Case], Observation]
 
 
 def nothing_written(observations: Sequence[Observation]) -> bool:
-    """Whether an answer raised what an empty stub raises in every case; in some it may be written and in others not."""
+    """Return whether an answer raised what an empty stub raises in every case; it may be written for some only."""
     return all(observation.failure is Outcome.NOT_ATTEMPTED for observation in observations)
 
 
@@ -237,7 +237,7 @@ def _argument_after(value: Value) -> Value:
 
 
 def _not_known(unknown: Sequence[str]) -> Observation:
-    """What stands for a call that depends on something that was not recorded."""
+    """Return the observation that stands for a call on something that was not recorded."""
     return Observation(False, failure=Outcome.UNGRADED, raised=Raised(NotRecorded.__name__, unknown[0]))
 
 
@@ -267,7 +267,7 @@ _OTHERWISE = (turned_around, _shortened)
 
 @contextmanager
 def _surroundings(case: Case, trap: Trap | None) -> Iterator[None]:
-    """What a call runs in: its gradient mode, its random numbers, and the trap for what is forbidden."""
+    """Set up a call's gradient mode, its random numbers, and the trap for what is forbidden."""
     with _grad_mode(case), _lots(case), trap or nullcontext():
         yield
 
@@ -335,7 +335,7 @@ def _under_its_names(
 
 
 def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:
-    """What to say about a module whose parameters have other names or shapes; empty where they have not."""
+    """Describe parameters of a module with wrong names or shapes; empty if there are none."""
     expected, found = ({name: list(tensor.shape) for name, tensor in state.items()} for state in (wanted, own))
     missing = _names([f"{name} {shape}" for name, shape in expected.items() if found.get(name) != shape])
     extra = _names([f"{name} {shape}" for name, shape in found.items() if expected.get(name) != shape])
@@ -433,7 +433,7 @@ def _foreign(value: Value) -> str:
 
 
 def _identical(old: Value, new: Value) -> bool:
-    """Whether an argument is the same after a call; `new` is plain data."""
+    """Return whether an argument is the same after a call; `new` is plain data."""
     if isinstance(old, Callback):
         return True  # nothing of it is the answer's to change
     if isinstance(old, Tensor):
@@ -501,12 +501,12 @@ def _plain(value: Value) -> Value:
 
 
 def _is_one_of(kind: type, exact: Iterable[type]) -> bool:
-    """Whether this is one of these types itself; `in` would ask the type's own `==`, which may be the answer's."""
+    """Return whether this is one of these types; `in` would ask the type's own `==`, which may be the answer's."""
     return any(kind is one for one in exact)
 
 
 def _is_a(kind: type, base: type) -> bool:
-    """Whether this is a type or a subclass of it, whatever the type itself says to `==` and `issubclass`."""
+    """Return whether this is a type or a subclass of it, whatever the type itself says to `==` and `issubclass`."""
     return _is_one_of(base, type.mro(kind))
 
 

@@ -1,4 +1,4 @@
-"""What exercises have their students write, by the names under which libraries have it ready-made.
+"""Libraries' names for what exercises have their students write.
 
 An exercise lists families (`Exercise.forbidden`). An answer's text is searched for their names (`rules.py`), and a trap
 watches for them while it runs (`trap.py`). What neither sees earns its points; what could hide a call is shown to the

@@ -56,7 +56,7 @@ HEADINGS = {
 
 
 def drawn(draw: Callable[[Verdict], str], verdict: Verdict) -> tuple[str, str]:
-    """What a function draws of a verdict, and an empty text; or its plain form, and what went wrong in drawing.
+    """Return a function's drawing of a verdict, and an empty text; or its plain form, and what went wrong in drawing.
 
     A verdict stands whether it can be shown or not: no defect here may cost anybody a grade.
 
@@ -224,7 +224,7 @@ def _hint_lines(verdict: Verdict) -> list[str]:
 
 
 def _folded(summary: str, inside: str) -> str:
-    """What opens by a click, without a kernel."""
+    """Return details that open by a click, without a kernel."""
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
 
 
@@ -270,7 +270,7 @@ def _count(results: Sequence[CaseResult]) -> str:
 
 
 def _rows(verdict: Verdict, result: CaseResult) -> Iterator[tuple[str, str]]:
-    """What was called, what was expected and what came back. Nothing of a hidden case's numbers."""
+    """Show the call, what was expected and what came back; no numbers of a hidden case."""
     if result.hidden:
         return
     yield "called", call_text(verdict.exercise, result.case)
@@ -344,7 +344,7 @@ _FLAT = 2
 
 
 def _dimensions(case: Case) -> dict[int | str, int]:
-    """How many dimensions each tensor has that a case passes."""
+    """Return the number of dimensions of each tensor that a case passes."""
     passed: list[tuple[int | str, Value]] = [*enumerate(case.args), *case.kwargs.items()]
     return {place: value.ndim for place, value in passed if isinstance(value, Tensor)}
 
@@ -422,7 +422,7 @@ _ALMOST_NOTHING = 1e-9
 
 
 def _holds_more_than_text(value: Value) -> bool:
-    """Whether a value is, or holds, a tensor or a callback, whose `repr` would be long."""
+    """Return whether a value is, or holds, a tensor or a callback, whose `repr` would be long."""
     if isinstance(value, (list, tuple)):
         return any(map(_holds_more_than_text, value))
     return isinstance(value, (Tensor, Callback))
@@ -468,7 +468,7 @@ def _inside(value: Value) -> str:
 
 
 def _few_words(value: Value) -> bool:
-    """Whether this is a short list or tuple of short strings, such as the pieces of a word."""
+    """Return whether this is a short list or tuple of short strings, such as the pieces of a word."""
     return (
         isinstance(value, (list, tuple))
         and 0 < len(value) <= MOST_ITEMS

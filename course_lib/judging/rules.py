@@ -48,7 +48,7 @@ class BrokenRule:
 
     @property
     def place(self) -> str:
-        """Where it is, in words."""
+        """Its place, in words."""
         return f"line {self.line}: {self.code}"
 
 
@@ -100,7 +100,7 @@ class Code:
         return None
 
     def reached(self, name: str) -> Iterator[Use]:
-        """What the definition of `name` uses from elsewhere, and all that this uses in turn."""
+        """Return what the definition of `name` uses from elsewhere, and all that this uses in turn."""
         return (use for _, use in self._uses(name, [statement for cell in self._cells for statement in cell]))
 
     def _uses(self, name: str, statements: list[_Statement]) -> Iterator[tuple[_Statement, Use]]:
@@ -113,7 +113,7 @@ class Code:
                     yield statement, use
 
     def is_rebound(self, name: str, cells: int) -> bool:
-        """Whether a later cell gives another meaning to `name`, or to a name that its definition uses.
+        """Return whether a later cell gives another meaning to `name`, or to a name that its definition uses.
 
         Args:
             name: the name the student defines.
@@ -138,7 +138,7 @@ class Code:
 
 
 def defines(source: str, name: str) -> bool:
-    """Whether this code defines `name` at its top level. Code that does not parse defines nothing."""
+    """Return whether this code defines `name` at its top level. Code that does not parse defines nothing."""
     return any(name in _defines(node) for node in _parsed(source))
 
 
@@ -149,7 +149,7 @@ def definition(source: str, name: str) -> str:
 
 
 def definitions(source: str) -> str:
-    """What a cell imports and defines at its top level: functions and classes, without all that it does besides."""
+    """Return a cell's imports and its functions and classes, without all that it does besides."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return "\n".join(ast.unparse(node) for node in _parsed(source) if isinstance(node, kinds))
 
@@ -180,7 +180,7 @@ class _Statement:
 
     @cached_property
     def imported(self) -> frozenset[tuple[str, str, str]]:
-        """What it imports, if it does nothing else: from where, what, and as what."""
+        """Its import, if it does nothing else: from where, what, and as what."""
         match self.node:
             case ast.Import(names=names):
                 return frozenset(("", alias.name, alias.asname or "") for alias in names)
@@ -224,7 +224,7 @@ def syntax_tree(source: str) -> ast.Module | None:
 
 
 def is_diverted(source: str) -> bool:
-    """Whether a cell magic takes the code elsewhere: into a file, another program, or a function that only times it."""
+    """Return whether a cell magic takes the code elsewhere: into a file, another program, or a timing."""
     return _DIVERTING.match(source) is not None
 
 
@@ -332,7 +332,7 @@ class Use:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether the name stands for all of the path: `import torch.nn as nn`, `from torch import nn`."""
+        """True if the name stands for all of the path: `import torch.nn as nn`, `from torch import nn`."""
         return self.binds != self.path.partition(".")[0]
 
 

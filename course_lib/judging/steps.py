@@ -1,4 +1,4 @@
-"""What a reference computes on the way to its result: the values of its variables, by the names they have there."""
+"""Records a reference's steps: the values of its variables, by their names."""
 
 from __future__ import annotations
 

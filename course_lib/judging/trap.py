@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 
 class RuleBroken(Exception):
-    """What a forbidden function raises while an answer runs."""
+    """Raised by a forbidden function while an answer runs."""
 
 
 class Trap(TorchFunctionMode):

@@ -52,7 +52,7 @@ class CaseResult:
 
     @property
     def passed(self) -> bool:
-        """Whether the answer agreed with the reference."""
+        """True if the answer agreed with the reference."""
         return self.outcome is Outcome.PASSED
 
     @property
@@ -90,13 +90,13 @@ class CaseResult:
 
     @cached_property
     def relation(self) -> str:
-        """How the result relates to the right one, in a sentence; empty where nothing is plain to see."""
+        """The relation of the result to the right one, in a sentence; empty if none is plain to see."""
         if self.difference is None or self.hidden or self.case.refused:
             return ""
         return relation(self.case, self.difference, self.expected.value, self.actual.value, self.parameters)
 
     def _shapes(self) -> str:
-        """What shapes the case's tensors have, where torch's text was about shapes that do not fit."""
+        """The shapes of the case's tensors, if torch's text was about shapes that do not fit."""
         if self.actual.raised is None or not speaks_of_shapes(self.actual.raised.message):
             return ""
         shapes = [
@@ -107,7 +107,7 @@ class CaseResult:
         return f" In this case {', '.join(shapes)}." if shapes else ""
 
     def _message_without_inputs(self) -> str:
-        """What can be said about a hidden case. Whatever text came from the answer could carry the inputs out."""
+        """Return what can be said about a hidden case. Any text of the answer's could carry the inputs out."""
         if self.difference is not None:
             return f"{self._public_name()}: {self._differs(self.difference.kind)}. The inputs are not shown."
         if self.actual.raised is not None:
@@ -136,7 +136,7 @@ def compared(
     parameters: Sequence[str] = (),
     tolerance: Tolerance = OF_DTYPE,
 ) -> CaseResult:
-    """What an answer did on a case, compared with what the reference did.
+    """An answer's result on a case, compared with the reference's.
 
     Args:
         case: what was called.
@@ -160,7 +160,7 @@ def compared(
 
 
 def _without_the_value(found: Difference) -> str:
-    """What a secret case tells: what type or size the value should have, and never which one of several is right."""
+    """Return what a secret case tells: the type or size the value should have, never which of several is right."""
     if found.kind is Kind.VALUE:
         return "This is not the value that was expected. The check does not tell which one is."
     if found.kind is Kind.TYPE:
@@ -171,7 +171,7 @@ def _without_the_value(found: Difference) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What `check` returns. In a notebook it shows itself; `print` gives plain text.
+    """A verdict, as `check` returns it. In a notebook it shows itself; `print` gives plain text.
 
     Attributes:
         exercise: the exercise that was checked.
@@ -204,7 +204,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was right."""
+        """True if everything was right."""
         return self.outcome is Outcome.PASSED
 
     @property
@@ -214,7 +214,7 @@ class Verdict:
 
     @property
     def relation(self) -> str:
-        """How its result relates to the right one, in a sentence; empty where nothing is plain to see."""
+        """The relation of its result to the right one, in a sentence; empty if none is plain to see."""
         return self._telling[1]
 
     @cached_property
@@ -231,7 +231,7 @@ class Verdict:
 
     @property
     def drawing_failed(self) -> str:
-        """What went wrong in drawing the verdict, for the instructor; empty where nothing did."""
+        """The error in drawing the verdict, for the instructor; empty if nothing did."""
         told = (render.drawn(draw, self)[1] for draw in (render.verdict_text, render.verdict_html))
         return next(filter(None, told), "")
 
@@ -268,7 +268,7 @@ class Verdict:
 
 
 def _in_a_terminal() -> bool:
-    """Whether this is an IPython without a kernel, which shows nothing but the plain text."""
+    """Return whether this is an IPython without a kernel, which shows nothing but the plain text."""
     shell = running_shell()
     return shell is not None and getattr(shell, "kernel", None) is None
 

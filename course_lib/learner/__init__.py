@@ -1,4 +1,4 @@
-"""What a learner has done so far, and what helps to go on: progress, kept answers, cases, hints, solutions.
+"""The learner's side: progress, kept answers, failing cases, hints, solutions.
 
 A notebook imports its functions from where `check` is:
 

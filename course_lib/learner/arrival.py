@@ -1,4 +1,4 @@
-"""What a notebook says once it has got the course's library: what it has now, and where work is kept."""
+"""The welcome in a notebook that has fetched the library: what it has now, and where work is kept."""
 
 from __future__ import annotations
 

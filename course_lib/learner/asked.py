@@ -56,7 +56,7 @@ def current_lesson() -> str:
 
 
 def _explained(wanted: str, unknown: UnknownName) -> str:
-    """What to say about a name that is like no other."""
+    """Explain a name that is like no other."""
     if "." in wanted and current_catalogue().folder is None:
         return (
             f"no exercise {wanted!r} is known here. Is it from another course? Then keep the notebook in the folder "

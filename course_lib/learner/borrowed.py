@@ -1,4 +1,4 @@
-"""What a demo borrows: the course's own, in place of answers that are not there yet, for as long as it draws.
+"""Lends a demo the course's references in place of missing answers, while it draws.
 
 A picture is a function of the notebook, and finds answers among the notebook's names. While it runs, the names of those
 that are missing stand for the references; after it they stand for what they stood for before. So nothing that is
@@ -112,7 +112,7 @@ def _functions(value: object) -> list[FunctionType]:
 
 
 def is_stub(value: object) -> bool:
-    """Whether a function, or a method of a class, still raises NotImplementedError on some way through it."""
+    """Return whether a function, or a class's method, still raises NotImplementedError on some path."""
     return any(NotImplementedError.__name__ in _globals_of(each.__code__) for each in _functions(value))
 
 

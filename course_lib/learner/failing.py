@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FailingCase:
-    """What `case` returns. In a notebook it shows how to go on; `print` gives plain text.
+    """A failing case, as `case` returns it. In a notebook it shows how to go on; `print` gives plain text.
 
     Attributes:
         name: of the case.

@@ -1,4 +1,4 @@
-"""Where a learner's work is kept: the folder with `progress.jsonl` in it."""
+"""Finds the folder with a learner's work, which has `progress.jsonl` in it."""
 
 from __future__ import annotations
 

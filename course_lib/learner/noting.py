@@ -1,4 +1,4 @@
-"""What a check leaves behind: a line in the progress file, an answer that has passed, a sentence on what comes next."""
+"""Records a check: a line in the progress file, an answer that has passed, a sentence on what comes next."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _HAS = {"idea": "has an idea", "shapes": "says what goes in and comes out", "out
 
 
 def _to_run(call: str, exercise: Exercise) -> str:
-    """How to get help, where this runs."""
+    """Return how to get help where this runs."""
     if running_shell() is None:
         return f'Add `print({call}("{exercise.id}"))` at the end and run this again'
     return f'Run `{call}("{exercise.id}")` in a new cell'

@@ -31,7 +31,7 @@ class Section:
 
 @dataclass(frozen=True)
 class HelpPanel:
-    """What `hint` and `solution` return. In a notebook it shows itself; `print` gives plain text.
+    """Help, as `hint` and `solution` return it. In a notebook it shows itself; `print` gives plain text.
 
     Attributes:
         heading: what it is.

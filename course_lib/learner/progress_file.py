@@ -1,4 +1,4 @@
-"""What a learner has done, line by line: every check, hint and solution.
+"""The progress file: a line for every check, hint and solution.
 
 Lines are only ever added, each in one write, so that two notebooks at once lose nothing; a line that cannot be read
 is passed over, and costs no other.
@@ -21,7 +21,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class History:
-    """What a learner has done about one exercise.
+    """A learner's history of one exercise.
 
     Attributes:
         points: the most that a check gave.
@@ -47,7 +47,7 @@ class History:
 
     @property
     def attempted(self) -> bool:
-        """Whether an answer was checked at least once."""
+        """True if an answer was checked at least once."""
         return self.passed or self.failures > 0
 
 
@@ -68,7 +68,7 @@ class ProgressFile:
         self._told: set[str] = set()
 
     def read(self) -> dict[str, History]:
-        """What has been done about each exercise, in the order in which they were first met."""
+        """Read the history of each exercise, in the order in which they were first met."""
         histories: dict[str, History] = {}
         damaged = 0
         for event in (*self._kept(), *self._unkept):
@@ -84,14 +84,14 @@ class ProgressFile:
         return histories
 
     def news(self) -> list[str]:
-        """What is wrong with the file, each sentence once as long as this runs."""
+        """Return what is wrong with the file, each sentence only once."""
         self.read()
         fresh = [told for told in (self.problem, self.damage) if told and told not in self._told]
         self._told.update(fresh)
         return fresh
 
     def of(self, exercise_id: str) -> History:
-        """What has been done about one exercise."""
+        """Return the history of one exercise."""
         return self.read().get(exercise_id, History())
 
     def note_check(self, exercise_id: str, points: float, passed: bool, mistake: str = "") -> None:

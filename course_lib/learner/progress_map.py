@@ -22,7 +22,7 @@ _BAR = 10
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """How far a learner is in a lesson.
+    """A learner's progress in a lesson.
 
     Attributes:
         lesson: the lesson's folder.
@@ -38,12 +38,12 @@ class LessonProgress:
 
     @property
     def title(self) -> str:
-        """What the lesson is called, with its number."""
+        """The lesson's title, with its number."""
         return title_of(self.lesson)
 
     @property
     def done(self) -> int:
-        """How many exercises are passed."""
+        """The number of exercises passed."""
         return sum(self.of(exercise).passed for exercise in self.exercises)
 
     @property
@@ -80,7 +80,7 @@ class LessonProgress:
         return max((self.of(exercise).last for exercise in self.exercises), default=0.0)
 
     def of(self, exercise: Exercise) -> History:
-        """What has been done about one of its exercises."""
+        """Return the history of one of its exercises."""
         return self.histories.get(exercise.id, History())
 
     def sentence(self) -> str:
@@ -93,7 +93,7 @@ class LessonProgress:
 
 @dataclass(frozen=True)
 class ProgressMap:
-    """How far a learner is in the course. In a notebook it shows itself; `print` gives plain text.
+    """A learner's progress in the course. In a notebook it shows itself; `print` gives plain text.
 
     Attributes:
         lessons: all lessons, in order.
@@ -167,7 +167,7 @@ class ProgressMap:
 
 
 def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, page: Path | None = None) -> ProgressMap:
-    """How far a learner is.
+    """Return a learner's progress.
 
     Args:
         lesson: the one whose exercises are listed; by default the one in which something was done last.
@@ -196,7 +196,7 @@ def title_of(lesson: str) -> str:
 def lesson_progress(
     lesson: str, histories: Mapping[str, History], folder: Path, page: Path | None = None
 ) -> LessonProgress:
-    """How far a learner is in one lesson.
+    """Return a learner's progress in one lesson.
 
     Args:
         lesson: the lesson's folder.

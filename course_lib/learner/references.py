@@ -1,4 +1,4 @@
-"""Where the library does what each exercise asks for, known without the exercises: boxes hold none."""
+"""Finds the library's solution of each exercise without importing the exercises, which boxes do not hold."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _CODE, _END = "```python\n", "```\n"
 
 @dataclass(frozen=True)
 class Solution:
-    """How an exercise is solved.
+    """The solution of an exercise.
 
     Attributes:
         reason: why it is done so, and what the usual mistake costs; paragraphs with an empty line between them.
@@ -46,7 +46,7 @@ class Solution:
 
     @classmethod
     def read(cls, page: str) -> Solution:
-        """What a page says."""
+        """Read a page."""
         reason, _, code = page.partition(_CODE)
         return cls(reason.strip(), code.removesuffix(_END).rstrip())
 

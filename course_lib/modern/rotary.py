@@ -161,7 +161,7 @@ class RotaryPositions(nn.Module):
     def forward(
         self, places: Int[Tensor, "... tokens"], longest: int
     ) -> Callable[[Float[Tensor, "batch heads tokens d_head"]], Float[Tensor, "batch heads tokens d_head"]]:
-        """What turns the queries and keys of these tokens.
+        """Return the function that turns the queries and keys of these tokens.
 
         Args:
             places: the position of each token, the same in all texts, or with a row for each.

@@ -1,1 +1,1 @@
-"""What a model is trained for: losses, labels, and the heads that predict them."""
+"""Training objectives: losses, labels, and the heads that predict them."""

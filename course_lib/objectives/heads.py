@@ -89,7 +89,7 @@ class FrozenEncoder(Encoder):
         return super().train(False)
 
     def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
-        """What the encoder returns, without gradients."""
+        """Encode without gradients."""
         with torch.no_grad():
             output: BERTOutput = self.encoder(ids, segments=segments, mask=mask)
         return output
@@ -183,7 +183,7 @@ class TokenClassifier(Head):
 
 
 class QuestionAnswering(Head):
-    """Where in a text the answer to a question begins, and where it ends (Devlin et al., 2019, section 4.2)."""
+    """Extractive question answering: where in a text an answer begins and ends (Devlin et al., 2019, section 4.2)."""
 
     def __init__(self, encoder: Encoder) -> None:
         """Two scores for each token: to be the first of the answer, and to be the last."""
@@ -283,7 +283,7 @@ def choice_probabilities(
     segments: Int[Tensor, "batch choices tokens"],
     mask: Bool[Tensor, "batch choices tokens"],
 ) -> Float[Tensor, "batch choices"]:
-    """How probable each choice is: the softmax of a question's scores (Devlin et al., 2019, section 4.4)."""
+    """Return the probability of each choice: the softmax of a question's scores (Devlin et al., 2019, section 4.4)."""
     scores = score_choices(score, ids, segments, mask)
     return torch.softmax(scores, dim=-1)
 

@@ -58,12 +58,12 @@ class LabelledBatch:
 
     @property
     def targets(self) -> int:
-        """How many labels are to be learned."""
+        """The number of labels to learn."""
         return int((self.labels != IGNORED).sum())
 
     @property
     def tokens(self) -> int:
-        """How many tokens there are, padding left out."""
+        """The number of tokens, without padding."""
         return int(self.mask.sum())
 
     def to(self, device: torch.device | str) -> LabelledBatch:

@@ -1,4 +1,4 @@
-"""What training minimises: the mean negative log-likelihood of the right answers, in nats.
+"""Losses: the mean negative log-likelihood of the right tokens, in nats.
 
 With teacher forcing every token is predicted from the right tokens before it, all at once (S2, "masked training").
 """
@@ -97,7 +97,7 @@ def smoothed_cross_entropy(
 
 
 def lowest_smoothed(size: int, smoothing: float, spread: Spread = "all") -> float:
-    """What `smoothed_cross_entropy` is at least, in nats: the entropy of its target.
+    """Return the least value of `smoothed_cross_entropy`, in nats: the entropy of its target.
 
     Args:
         size: how many tokens there are.
@@ -112,7 +112,7 @@ def lowest_smoothed(size: int, smoothing: float, spread: Spread = "all") -> floa
 def shift_right(
     target: Int[Tensor, "batch tokens"],
 ) -> tuple[Int[Tensor, "batch tokens-1"], Int[Tensor, "batch tokens-1"]]:
-    """What the decoder reads and what it should answer: at each place the token before, and the token itself.
+    """Split a target into the decoder's inputs and its labels: at each position the token before, and the token itself.
 
     From *<s> die Katze tanzte <e>* it reads *<s> die Katze tanzte* and should answer *die Katze tanzte <e>*.
     """

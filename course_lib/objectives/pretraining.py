@@ -1,4 +1,4 @@
-"""What BERT is pre-trained on: guessing masked tokens, and whether one sentence follows another (S1, S2).
+"""BERT's pre-training: masked tokens, and whether one sentence follows another (S1, S2).
 
 Devlin et al. (2019), section 3.1 and appendix A.1.
 """
@@ -39,7 +39,7 @@ class Corrupted:
 
 @dataclass(frozen=True)
 class MaskedTokens:
-    """How tokens are chosen and hidden.
+    """Chooses tokens and masks them.
 
     A share of the tokens is chosen. Of those, 80 % are replaced by [MASK], 10 % by a random token, and 10 % stay: since
     later texts have no [MASK], the model must not rely on it to know which tokens it is asked about.

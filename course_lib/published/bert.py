@@ -99,7 +99,7 @@ def _read_distilbert(published: PublishedModel) -> BERTConfig:
 
 @dataclass(frozen=True)
 class _Names:
-    """What a relative calls the parts of a block, of which it has one for each number."""
+    """A relative's names for the parts of a block; each has the block's number in it."""
 
     block: str = "encoder.layer"
     projections: tuple[str, ...] = ("attention.self.query", "attention.self.key", "attention.self.value")

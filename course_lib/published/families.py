@@ -121,7 +121,7 @@ class PublishedFamily:
         return published.renamed(lambda name: self.plain_name(name.removeprefix(self.body)))
 
     def can_hold(self, config: Any) -> bool:
-        """Whether this architecture's configuration says all that ours does: read again, it is the same."""
+        """Return whether this architecture's configuration can say all that ours does: read again, it is the same."""
         if self.write_config is None:
             return False
         try:

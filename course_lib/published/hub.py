@@ -31,7 +31,7 @@ INDEX = "model.safetensors.index.json"
 
 @dataclass(frozen=True)
 class PublishedModel:
-    """What was found.
+    """A published model that was found.
 
     Attributes:
         name: as it was asked for.

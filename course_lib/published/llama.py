@@ -34,7 +34,7 @@ TURNS = {"llama3": ("low_freq_factor", 1.0, "high_freq_factor", 4.0), "yarn": ("
 
 
 def _read_config(published: PublishedModel) -> GPTConfig:
-    """What all of them have in common."""
+    """Read the settings that all of them share."""
     published.option("attention_bias", [False], default=False)
     published.option("mlp_bias", [False], default=False)
     config = published.config

@@ -22,7 +22,7 @@ SHOWN = 4
 
 @dataclass(frozen=True)
 class Conversion:
-    """How a published tensor becomes ours, and ours a published one again.
+    """Converts a published tensor to ours, and ours to a published one.
 
     Attributes:
         ours: from theirs.
@@ -46,7 +46,7 @@ TURNED = Conversion(torch.t, torch.t)
 
 @dataclass(frozen=True)
 class Source:
-    """Where one of our tensors comes from.
+    """The published tensors that one of ours is made from.
 
     Attributes:
         names: published tensors; several are put one below the other.
@@ -238,5 +238,5 @@ def read_activation(published: PublishedModel, key: str, default: str) -> Activa
 
 
 def activation_name(activation: Activation) -> str:
-    """What published configurations call one of our activations."""
+    """Return the published name of one of our activations."""
     return next(theirs for theirs, ours in ACTIVATION_NAMES.items() if ours == activation)

@@ -1,4 +1,4 @@
-"""What was printed where somebody slipped, which lesson 09 has a student find: wrong on purpose."""
+"""A formula as it was printed, wrong on purpose: lesson 09 has students find the slip."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def beam_search(step: Step, start_id: int, end_id: int, beams: int, max_new_toke
 
 
 def beams_kept(step: Step, start_id: int, end_id: int, beams: int, length: int) -> list[tuple[float, list[int]]]:
-    """What a beam search holds after `length` tokens, the best first: log-probabilities, and tokens from <s> on."""
+    """Return a beam search's beams after `length` tokens, best first: log-probabilities, and tokens from <s> on."""
     kept = [(0.0, [start_id])]
     for _ in range(length):
         candidates = [sentence for sentence in kept if sentence[1][-1] == end_id]
@@ -203,7 +203,7 @@ def tree_step(tree: Tree, vocabulary: tuple[str, ...]) -> Step:
 
 
 def sentence_found(beams: int) -> tuple[str, list[float]]:
-    """What a search with this many beams does with `TANZTE`; 1 is greedy decoding.
+    """Return what a search with this many beams finds in `TANZTE`; 1 is greedy decoding.
 
     Returns:
         The letter of the sentence that it writes, and the probabilities of the beginnings that it holds after the third

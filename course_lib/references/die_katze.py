@@ -19,7 +19,7 @@ from torch import Tensor
 def plan_run(
     tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_share: float
 ) -> tuple[int, int, int]:
-    """How much each step learns from, how many steps there are, and over how many of them the rate rises.
+    """Plan a run: tokens per step, number of steps, and steps of warm-up.
 
     Args:
         tokens: in one pass through the data.
@@ -140,7 +140,7 @@ STEM = 4
 
 
 def sort_error(hypothesis: list[str], reference: list[str]) -> str:
-    """What went wrong in a translation, as far as one can tell without knowing what the words mean.
+    """Name the error in a translation, as far as one can without knowing what the words mean.
 
     The first that holds: "right" (the same words in the same order), "order" (the same words), "form" (the same words
     if only their first four letters counted, as with *rote* and *rotem*), "repeated" (a word stands more often than in

@@ -81,7 +81,7 @@ def encode_and_decode(
     decoder: Sequence[Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]],
     output: Callable[[Tensor], Tensor],
 ) -> Float[Tensor, "batch target vocab_size"]:
-    """How an encoder-decoder's parts are joined: logits of the token after each target token.
+    """Join the parts of an encoder-decoder; return logits of the token after each target token.
 
     Args:
         source: ids, padded with `PADDING_ID` after the tokens.

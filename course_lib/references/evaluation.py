@@ -37,7 +37,7 @@ def precision_recall_f1(
 
 
 def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
-    """How often each run of n consecutive words occurs.
+    """Count each run of n consecutive words.
 
     Raises:
         ValueError: `n` is below 1.
@@ -48,7 +48,7 @@ def ngrams(words: Words, n: int) -> Counter[tuple[str, ...]]:
 
 
 def clipped_ngrams(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
-    """How many of a hypothesis's n-grams its references also have, and how many it has, as BLEU counts them.
+    """Count a hypothesis's n-grams that its references also have, and all it has, as BLEU does.
 
     Each n-gram is found at most as often as the reference that has it most often. Without this clipping
     *the the the* would match every *the* of *the cat*, and be perfect. Papineni et al. (2002), section 2.1.

@@ -21,7 +21,7 @@ from course_lib.positions import LearnedPositions
 def training_windows(
     stream: Int[Tensor, " tokens"], starts: Int[Tensor, " batch"], context_length: int
 ) -> tuple[Int[Tensor, "batch context_length"], Int[Tensor, "batch context_length"]]:
-    """What a language model reads and what it should answer: at each place a token, and the token after it (S0).
+    """Cut windows of a text: a language model's inputs, and its targets, each the token after (S0).
 
     Args:
         stream: a text.
@@ -172,7 +172,7 @@ def fine_tuning_loss(
 
 
 def gpt_parameters(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
-    """How many numbers GPT-2 learns, by its formula; `counting.count_parameters` counts those of a model.
+    """Count GPT-2's parameters by formula; `ground.modules.count_parameters` counts those of a model.
 
     The number of heads plays no part: it only cuts the same projections into pieces.
 

@@ -1,4 +1,4 @@
-"""What a current model does differently from the one of 2017, as lesson 12 builds it: a function for each change.
+"""A current model's changes to the one of 2017, as lesson 12 builds them: a function for each.
 
 RMSNorm is `course_lib.modern.rms_norm`. What is trained in earnest is `course_lib.models.GPT` with `GPTConfig.llama`.
 """
@@ -74,7 +74,7 @@ def grouped_query_attention(
 
 
 def cache_bytes(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes_per_number: int) -> int:
-    """What the keys and values of so many tokens take, in all layers."""
+    """Return the bytes that the keys and values of so many tokens take, in all layers."""
     return 2 * layers * key_value_heads * d_head * tokens * bytes_per_number
 
 
@@ -126,7 +126,7 @@ def cosine_rates(
 def llama_parameters(
     vocab_size: int, d_model: int, layers: int, heads: int, key_value_heads: int, d_ff: int, tied: bool
 ) -> int:
-    """How many numbers a Llama of these sizes learns: no biases, no positions, gains but no shifts.
+    """Count the parameters of a Llama of these sizes: no biases, no positions, gains but no shifts.
 
     Touvron et al. (2023), "LLaMA", section 2.2; with the grouped queries of "Llama 2", section 2.2.
     """

@@ -1,4 +1,4 @@
-"""What lesson 11 translates: Multi30k where a GPU can learn from it, and the course's own captions everywhere else."""
+"""Lesson 11's data: Multi30k where a GPU can learn from it, and the course's own captions everywhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How every figure of the course looks, and how it reaches the page.
+"""The style of the course's figures, and how they reach the page.
 
 A figure is drawn on white; a dark page turns its lightness around and keeps its colours, and where the page's styles
 are lost it stays as it was drawn. It is drawn at twice the resolution, so that it is sharp on today's screens, and it

@@ -91,7 +91,7 @@ def interactive(name: str, data: Any, *, still: str, alt: str, text: str) -> Non
 
 @cache
 def script(name: str) -> str:
-    """What runs on the page for the widget of this name.
+    """Return the script that the page runs for the widget of this name.
 
     Raises:
         FileNotFoundError: there is no such widget.

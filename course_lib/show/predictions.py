@@ -1,4 +1,4 @@
-"""What a learner said beforehand, beside what was found."""
+"""Shows a learner's prediction beside what was found."""
 
 from __future__ import annotations
 

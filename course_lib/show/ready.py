@@ -33,7 +33,7 @@ def when_ready(picture: Callable[[], None]) -> None:
 
 
 def _borrowing(picture: Callable[[], None]) -> AbstractContextManager[None]:
-    """What lends a picture the answers that it lacks; nothing where grades are given."""
+    """Lend a picture the answers that it lacks; nothing where grades are given."""
     if find_spec("course_lib.exercises") is None:
         return nullcontext()
     from course_lib.learner.borrowed import borrowed

@@ -20,15 +20,15 @@ from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, Vocabular
 
 
 class AnyBatch(Protocol):
-    """What the training loop needs to know about a batch."""
+    """The interface of a batch, as the training loop needs it."""
 
     @property
     def targets(self) -> int:
-        """How many answers the loss is a mean over."""
+        """The number of labels that the loss is a mean over."""
 
     @property
     def tokens(self) -> int:
-        """How many tokens the batch holds, padding left out."""
+        """The number of tokens in the batch, without padding."""
 
     def to(self, device: torch.device | str) -> AnyBatch:
         """The same batch on another device."""
@@ -66,12 +66,12 @@ class TranslationBatch:
 
     @property
     def targets(self) -> int:
-        """How many tokens are to be predicted: all of the target but the <s>'s."""
+        """The number of tokens to predict: all of the target but the <s>'s."""
         return int((self.target[:, 1:] != PADDING_ID).sum())
 
     @property
     def tokens(self) -> int:
-        """How many tokens there are on both sides; a row without a target does not count."""
+        """The number of tokens on both sides; a row without a target does not count."""
         target = self.target != PADDING_ID
         source = (self.source != PADDING_ID) & target.any(dim=1, keepdim=True)
         return int(source.sum() + target.sum())
@@ -221,12 +221,12 @@ class TextBatch:
 
     @property
     def targets(self) -> int:
-        """How many tokens are to be predicted: all but the first of each piece."""
+        """The number of tokens to predict: all but the first of each piece."""
         return self.ids[:, 1:].numel()
 
     @property
     def tokens(self) -> int:
-        """How many tokens are read."""
+        """The number of tokens read."""
         return self.targets
 
     def to(self, device: torch.device | str) -> TextBatch:
@@ -266,7 +266,7 @@ class Windows:
             )
 
     def plan(self, generator: Generator) -> list[list[int]]:
-        """Where each window of a batch begins; the first window begins anywhere within the first `length` tokens."""
+        """Return the start of each window of a batch; the first begins anywhere within the first `length` tokens."""
         spare = min(self.length, len(self.ids) - self.length)
         offset = int(torch.randint(spare, (), generator=generator))
         starts = torch.arange(offset, len(self.ids) - self.length, self.length)

@@ -136,7 +136,7 @@ def join_ids(ids: Sequence[int], pair: Pair, joined: int) -> list[int]:
 
 
 class PairCounts:
-    """How often every two pieces are neighbours, kept right while pairs are joined.
+    """Counts of neighbouring pieces, kept up to date while pairs are merged.
 
     Attributes:
         words: each word's pieces, as ids.
@@ -226,7 +226,7 @@ def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "sma
 
 @dataclass(frozen=True)
 class ByteLevelVocabulary:
-    """What was learned: pairs of pieces in the order in which they were joined; and the special tokens.
+    """A learned byte-level vocabulary: pairs of pieces in the order of their merges; and the special tokens.
 
     Attributes:
         merges: the pairs.
@@ -280,7 +280,7 @@ class ByteLevelVocabulary:
 
     @classmethod
     def load(cls, vocabulary: Path | str, merges: Path | str, *, pattern: Pattern = "gpt2") -> ByteLevelVocabulary:
-        """What `save` has written, or GPT-2's own `vocab.json` and `merges.txt`.
+        """Load what `save` has written, or GPT-2's own `vocab.json` and `merges.txt`.
 
         Raises:
             ValueError: the files are not such a vocabulary, or do not belong together.

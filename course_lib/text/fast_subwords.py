@@ -230,7 +230,7 @@ class SubwordVocabulary:
 
     @classmethod
     def load(cls, path: Path | str) -> SubwordVocabulary:
-        """What `save` has written, or any other `tokenizer.json`.
+        """Load what `save` has written, or any other `tokenizer.json`.
 
         Raises:
             ValueError: the file is not one.
@@ -326,7 +326,7 @@ class SubwordVocabulary:
 
     @property
     def _pattern(self) -> Pattern | None:
-        """How texts are split into words, if it is as GPT-2 or GPT-4 does it."""
+        """The pattern that splits texts into words, if it is GPT-2's or GPT-4's."""
         mine = self.tokenizer.pre_tokenizer
         if mine is None or self.tokenizer.normalizer is not None:
             return None
@@ -390,7 +390,7 @@ class SubwordVocabulary:
 
 
 def _is_uncased(folder: Path) -> bool:
-    """What the published configuration of the vocabulary says; most are uncased."""
+    """Return what the published configuration of the vocabulary says; most are uncased."""
     path = folder / "tokenizer_config.json"
     return not path.is_file() or bool(read_json(path).get("do_lower_case", True))
 

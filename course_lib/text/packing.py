@@ -43,12 +43,12 @@ class PackedBatch:
 
     @property
     def targets(self) -> int:
-        """How many tokens are to be predicted."""
+        """The number of tokens to predict."""
         return int((self.documents != NO_DOCUMENT).sum())
 
     @property
     def tokens(self) -> int:
-        """How many tokens are read, padding left out."""
+        """The number of tokens read, without padding."""
         return self.targets
 
     def to(self, device: torch.device | str) -> PackedBatch:

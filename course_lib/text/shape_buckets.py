@@ -83,7 +83,7 @@ class ShapeBuckets:
         return TranslationBatch(source[:, :width][rows], target[:, : width + 1][rows])
 
     def rows(self, width: int) -> int:
-        """How many pairs of this width a batch holds."""
+        """Return the number of pairs of this width in a batch."""
         return self.max_tokens // (2 * width)
 
     @cached_property
@@ -127,7 +127,7 @@ def shared_vocabulary_data(pairs: Sequence[SentencePair], words: SubwordVocabula
 
 @dataclass(frozen=True)
 class ShapeCount:
-    """How well batches suit a GPU.
+    """Counts of a data set's batch shapes and padding.
 
     Attributes:
         shapes: how many different ones there are.

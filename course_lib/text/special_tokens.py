@@ -23,7 +23,7 @@ Part = str | int
 
 
 def without_special(texts: Iterable[str], special: Collection[str]) -> Iterator[str]:
-    """What is left of texts without the special tokens that they spell: the parts before, between and after them.
+    """Yield the parts of texts before, between and after the special tokens that they spell.
 
     A vocabulary is learned from these, as a special token is no text: nothing of it is joined, nor anything across it.
 

@@ -56,7 +56,7 @@ def join(pieces: Pieces, pair: Merge) -> Pieces:
 
 
 def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
-    """How often every two pieces are neighbours, in words that occur this often. Words do not touch each other."""
+    """Count neighbouring pieces, in words that occur this often. Pieces of different words are no neighbours."""
     counts: Counter[Merge] = Counter()
     for pieces, times in words.items():
         for pair in zip(pieces, pieces[1:], strict=False):
@@ -115,7 +115,7 @@ def decode_pieces(pieces: Sequence[str]) -> str:
 
 
 def vocabulary_size(characters: int, merges: int, special: int) -> int:
-    """How many pieces there are: joining makes a new one, and the two that it was made from stay.
+    """Return the number of pieces: a merge makes a new one, and the two that it was made from stay.
 
     GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.3.
     """
@@ -123,7 +123,7 @@ def vocabulary_size(characters: int, merges: int, special: int) -> int:
 
 
 def bits_per_byte(mean_loss: float, pieces: int, text: str) -> float:
-    """What a model spends on each byte of a text, whatever it cuts the text into: Gao et al. (2020), section 3.1.
+    """Return a model's bits per byte of text, whatever its tokens are: Gao et al. (2020), section 3.1.
 
     Args:
         mean_loss: nats a piece.
@@ -136,7 +136,7 @@ def bits_per_byte(mean_loss: float, pieces: int, text: str) -> float:
 
 @dataclass(frozen=True)
 class BytePairVocabulary:
-    """What was learned: the pieces, a piece's id being its index, and the pairs in the order they were joined.
+    """A learned vocabulary: the pieces, whose ids are their indices, and the pairs in the order of their merges.
 
     Attributes:
         pieces: every piece, beginning with `SPECIAL`.
@@ -221,7 +221,7 @@ def longest_pieces(word: str, pieces: Collection[str]) -> list[str]:
 
 
 def pair_scores(words: Mapping[Pieces, int]) -> dict[Merge, float]:
-    """How much likelier joining a pair makes the text: count(a b) / (count(a) · count(b)).
+    """Return how much likelier merging each pair makes the text: count(a b) / (count(a) · count(b)).
 
     With pieces drawn independently, the log-likelihood gains about log of this (and of a constant) for each time the
     pair is joined; WordPiece takes the pair with the best score where byte-pair encoding takes the most frequent one.

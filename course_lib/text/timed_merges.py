@@ -30,7 +30,7 @@ class TooSlow(RuntimeError):
 
 
 def word_counts(texts: Iterable[str]) -> dict[Pieces, int]:
-    """How often each word occurs, as the tuple of its characters; a punctuation mark is a word of its own.
+    """Count each word, as the tuple of its characters; a punctuation mark is a word of its own.
 
     Args:
         texts: what to learn pieces from.
@@ -64,7 +64,7 @@ def learn_in_time(
     choose: Callable[..., Merge],
     join: Callable[..., Pieces],
 ) -> list[Merge]:
-    """What `learn(words, ids, merges, count, choose, join)` gives, as lesson 08 has it written.
+    """Return what `learn(words, ids, merges, count, choose, join)` learns, as lesson 08 has it written.
 
     Args:
         learn: lesson 08's `learn_merges`, the student's or another.

@@ -19,10 +19,10 @@ PADDING_ID, START_ID, END_ID, UNKNOWN_ID = range(len(SPECIAL))
 
 
 class Vocabulary(Protocol):
-    """What turns text to ids and back."""
+    """Turns text into ids and back."""
 
     def __len__(self) -> int:
-        """How many ids there are: 0 to this, exclusive."""
+        """The number of ids: they are from 0 to this, exclusive."""
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text, without special ones around it."""

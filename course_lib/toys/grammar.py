@@ -57,7 +57,7 @@ class NounPhrase:
 
     @property
     def column(self) -> Column:
-        """Where to look up endings."""
+        """The column to look up endings in."""
         return "pl" if self.plural else self.noun.gender
 
     @property
@@ -281,7 +281,7 @@ def random_noun_phrase(rng: random.Random, among: Sequence[Noun]) -> NounPhrase:
 
 
 def log_probability(sentence: Sentence) -> float:
-    """How probable it is that `random_sentence` draws this sentence, as a natural logarithm.
+    """Return the natural logarithm of the probability that `random_sentence` draws this sentence.
 
     Each English sentence comes about in one way only, so this is its probability as an English sentence as well: no
     language model of such sentences can have a lower loss on average than what follows from it.
@@ -319,7 +319,7 @@ def _log_probability_of_noun_phrase(phrase: NounPhrase, among: int) -> float:
 
 
 def is_english(text: str) -> bool:
-    """Whether a text is an English sentence of this grammar: whether `random_sentence` could draw it.
+    """Return whether a text is an English sentence of this grammar: whether `random_sentence` could draw it.
 
     Except for one rule, which is not checked: that nobody does anything to a noun like themselves.
     """
@@ -374,7 +374,7 @@ HELD_OUT_SHARE = 10
 
 
 def is_held_out(sentence: Sentence) -> bool:
-    """Whether a sentence is kept for testing: whether any of its clauses has a structure that is never trained.
+    """Return whether a sentence is held out for testing: whether any of its clauses has a held-out structure.
 
     A fixed hash of the structure decides, so that the answer is the same for every seed and size; the structure
     of `THE_CAT_DANCED` is held out in any case.

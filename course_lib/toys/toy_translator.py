@@ -34,19 +34,19 @@ def toy_config(source_vocab_size: int, target_vocab_size: int) -> TransformerCon
 
 
 def toy_training(steps: int, seed: int = 0) -> TrainingConfig:
-    """How it is trained. In single precision everywhere, so that every computer learns the same."""
+    """Return the training's settings. In single precision everywhere, so that every computer learns the same."""
     schedule = linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps)
     return TrainingConfig(steps, schedule, precision="fp32", seed=seed)
 
 
 def toy_loss(model: Transformer, batch: TranslationBatch) -> Tensor:
-    """What it minimises."""
+    """Return the loss that is minimised."""
     return translation_loss(model, batch, smoothing=0.1)
 
 
 @dataclass(frozen=True)
 class ToyTraining:
-    """What `train_toy_translator` did.
+    """The result of `train_toy_translator`.
 
     Attributes:
         translator: the trained model, ready to translate.

@@ -52,7 +52,7 @@ class CharacterText:
 
 
 def python_documentation() -> CharacterText:
-    """What Python says of itself: half a million characters of English, and some code, in every installation."""
+    """Return Python's own documentation: half a million characters of English and some code, in every installation."""
     from pydoc_data.topics import topics
 
     text = "\n".join(topics.values())
@@ -61,7 +61,7 @@ def python_documentation() -> CharacterText:
 
 @dataclass(frozen=True)
 class Trial:
-    """How a model with some change did.
+    """The result of a model with one change.
 
     Attributes:
         losses: on the held-out text, in nats a character, one for each seed.

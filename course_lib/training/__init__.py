@@ -6,5 +6,5 @@ from course_lib.ground import moved
 
 
 def __getattr__(name: str) -> Any:
-    """What was in the module `course_lib.training`, which lessons used to import from."""
+    """Look up a name of the module `course_lib.training`, which lessons used to import from."""
     return moved.attribute(__name__, f"{__name__}.loop", name)

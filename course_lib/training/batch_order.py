@@ -44,7 +44,7 @@ class BatchOrder:
         return self.plan[self.used - 1]
 
     def state(self) -> dict[str, Any]:
-        """Where the order stands, for `at`; "batches" is how many this pass has."""
+        """Return the order's state, for `at`; "batches" is the number of batches in this pass."""
         return {"begun_at": self.begun_at, "used": self.used, "batches": len(self.plan)}
 
     @classmethod

@@ -30,7 +30,7 @@ class CheckpointError(ValueError):
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where and how often a training is saved.
+    """Where to save a training, and how often.
 
     Attributes:
         folder: its files are named after their step; it is made if it is missing.
@@ -49,7 +49,7 @@ class Checkpoints:
             raise ValueError(f"every and keep must be at least 1, got {self.every} and {self.keep}")
 
     def are_due(self, step: int, last: int, seconds: float) -> bool:
-        """Whether to save after this step.
+        """Return whether to save after this step.
 
         Args:
             step: that was taken.
@@ -128,7 +128,7 @@ def write_checkpoint(path: Path | str, content: Mapping[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path | str) -> dict[str, Any]:
-    """What was saved, on the CPU.
+    """Read a checkpoint, on the CPU.
 
     Raises:
         CheckpointError: the file is cut off or damaged, or is not a checkpoint of a training.

@@ -22,7 +22,7 @@ _WARM_UPS = 2
 
 @dataclass(frozen=True)
 class _Recording:
-    """What was recorded for one shape.
+    """The recording for one shape.
 
     Attributes:
         graph: computes the loss and adds its gradients to the weights' own.

@@ -39,7 +39,7 @@ class World:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the one that saves and reports."""
+        """True in the process that saves and reports."""
         return self.rank == 0
 
     def share(self, indices: Sequence[T]) -> list[T]:
@@ -137,7 +137,7 @@ class SharedLoss:
 
 
 def _leaves_weights_out(module: LossModule, example: Any, device: torch.device) -> bool:
-    """Whether the loss does not depend on some of the weights, as a token's label does not on BERT's pooler.
+    """Return whether some weights do not affect the loss, as BERT's pooler does not affect a token's label.
 
     The exchange of gradients would wait for theirs for ever.
     """

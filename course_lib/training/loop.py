@@ -55,7 +55,7 @@ Loss = Callable[[M, B], Tensor]
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How to train.
+    """The settings of a training.
 
     Attributes:
         steps: how often the weights move.
@@ -141,7 +141,7 @@ class Validation(Generic[B]):
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """What a training did, the part before it was resumed included.
+    """The result of a training, the part before it was resumed included.
 
     Attributes:
         losses: of each step, in nats for each target.
@@ -405,7 +405,7 @@ class _Run(Generic[M, B]):
         return min(self.validations, key=self.validations.__getitem__, default=None)
 
     def _is_stale(self) -> bool:
-        """Whether patience has run out."""
+        """Return whether patience has run out."""
         if not self.validation or self.validation.patience is None or not self.validations:
             return False
         since = [step for step in self.validations if step > (self._best_step() or 0)]
@@ -440,7 +440,7 @@ class _Run(Generic[M, B]):
             self.saves.save(self.step, content)
 
     def _settings(self) -> dict[str, Any]:
-        """What must be as it was for a training to go on as it would have."""
+        """Return the settings that must be as they were for a training to resume exactly."""
         return {
             "seed": self.config.seed,
             "accumulate": self.config.accumulate,

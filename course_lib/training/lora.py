@@ -112,7 +112,7 @@ def merge_lora(model: nn.Module) -> None:
 
 
 def lora_state(model: nn.Module) -> dict[str, Tensor]:
-    """What was learned alone, by name, with its scale: small enough to keep for every task. The tensors are no copies.
+    """Return the learned matrices alone, by name, with their scale: small enough to keep for every task. No copies.
 
     Raises:
         ValueError: nothing was added to the model.

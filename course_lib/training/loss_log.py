@@ -23,7 +23,7 @@ class DivergedError(ValueError):
 
 @dataclass(frozen=True)
 class _Noted:
-    """What a step has left, not yet read back."""
+    """A step's numbers, not yet read back from the device."""
 
     loss: Float[Tensor, ""]
     norm: Float[Tensor, ""]

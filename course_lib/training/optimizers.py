@@ -52,7 +52,7 @@ class Optimizers:
         scaler.update()
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint keeps, the weights numbered through."""
+        """Return the state for a checkpoint, the weights numbered through."""
         groups: list[dict[str, Any]] = []
         state: dict[int, Any] = {}
         for one in self.each:

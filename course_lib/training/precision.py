@@ -1,4 +1,4 @@
-"""How precisely a device multiplies: half of it is enough for most of a model, and much faster where it exists."""
+"""Numeric precision: half is enough for most of a model, and much faster where a device has it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Prefetch(Generic[B]):
         return indices, made.batch
 
     def state(self) -> dict[str, Any]:
-        """Where the order stood at the last batch that was given, for `BatchOrder.at`."""
+        """Return the order's state at the last batch that was given, for `BatchOrder.at`."""
         return self._state
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class Prefetch(Generic[B]):
         self._made = None
 
     def _ahead(self) -> Iterator[list[int]]:
-        """What the workers are asked for: as many batches ahead as there is room for."""
+        """Ask the workers for as many batches ahead as there is room for."""
         while True:
             indices = self._order.next()
             self._asked_for.append((indices, self._order.state()))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingStep:
-    """What is reported after a step.
+    """A report after a step.
 
     Attributes:
         number: counted from 1.

@@ -34,7 +34,7 @@ _PAUSE = 120.0
 
 @dataclass(frozen=True)
 class TranslationRecipe:
-    """How to train a translator on subwords that both languages share.
+    """The settings of training a translator on subwords that both languages share.
 
     Attributes:
         pieces: the size of the vocabulary.
@@ -96,7 +96,7 @@ class TranslationRecipe:
         return linear_schedule(self.peak, max(1, min(self.warmup, self.steps // 4)), self.steps)
 
     def loss(self, model: Transformer, batch: TranslationBatch) -> Tensor:
-        """What is minimised."""
+        """Return the loss that is minimised."""
         return translation_loss(model, batch, self.smoothing)
 
 
@@ -145,7 +145,7 @@ at 1e-2. Of 200 sentences of the validation part it then translates 64 exactly, 
 
 @dataclass(frozen=True)
 class Translated:
-    """What `learn_to_translate` gives.
+    """The result of `learn_to_translate`.
 
     Attributes:
         translator: with the mean of the last checkpoints' weights, in evaluation mode.
@@ -220,7 +220,7 @@ def learn_to_translate(
 
 @dataclass(frozen=True)
 class TextRecipe:
-    """How to train a language model on the characters of a text.
+    """The settings of training a language model on the characters of a text.
 
     Attributes:
         length: characters read at once.
@@ -264,7 +264,7 @@ class TextRecipe:
         )
 
     def loss(self, model: GPT, batch: TextBatch) -> Tensor:
-        """What is minimised."""
+        """Return the loss that is minimised."""
         return language_model_loss(model, batch)
 
 
@@ -274,7 +274,7 @@ SHAKESPEARE = TextRecipe()
 
 @dataclass(frozen=True)
 class TrainedWriter:
-    """What `learn_to_write` gives.
+    """The result of `learn_to_write`.
 
     Attributes:
         model: with the weights of the smallest validation loss, in evaluation mode.

@@ -1,4 +1,4 @@
-"""How the learning rate changes in the course of a training: up for a while, then down.
+"""Learning-rate schedules: up for a while, then down.
 
 Vaswani et al. (2017), section 5.3; slide S4. Steps count from 1.
 """

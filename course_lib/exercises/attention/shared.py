@@ -1,4 +1,4 @@
-"""What several exercises of lesson 01 use."""
+"""Helpers for several exercises of lesson 01 use."""
 
 from __future__ import annotations
 

@@ -60,14 +60,14 @@ def _beam_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _cut_at_once(model: NextWord) -> bool:
-    """Whether 1 beam finds another sentence where the first step keeps all tokens."""
+    """Return whether 1 beam finds another sentence where the first step keeps all tokens."""
     found = decoding.beam_search(model, START, END, 1, 6)
     late = _slip(("[:beams]", "[: 6 if len(kept[0][1]) == 1 else beams]"))(model, START, END, 1, 6)
     return len(found) > 2 and not torch.equal(found, late)
 
 
 def _beyond_a_float(model: NextWord, length: int) -> bool:
-    """Whether 1 beam finds a sentence of so small a probability, with close choices that rounding does not decide."""
+    """Return whether 1 beam finds a sentence of so small a probability, with no choice left to rounding."""
     tokens, total = [START], 0.0
     for _ in range(length):
         first, second = torch.log_softmax(model(torch.tensor(tokens)), dim=-1).topk(2).values.tolist()

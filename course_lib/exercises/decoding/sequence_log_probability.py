@@ -18,7 +18,7 @@ from course_lib.references import decoding
 
 
 def _tree_sentence(sentence: str) -> tuple[Tensor, Tensor]:
-    """What the lesson's tree says about each token of a sentence, with an improbable 1e-4 for tokens it rules out."""
+    """Return the tree's logits for each token of a sentence, with an improbable 1e-4 for tokens it rules out."""
     ids = [decoding.TANZTE_WORDS.index(token) for token in sentence.split()]
     rows = [Lesson()(torch.tensor([START, *ids[:place]])) for place in range(len(ids))]
     return torch.stack(rows).clamp(min=math.log(1e-4)), torch.tensor(ids)

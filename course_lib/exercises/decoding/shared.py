@@ -1,4 +1,4 @@
-"""What several exercises of lesson 06 use."""
+"""Helpers for several exercises of lesson 06 use."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ DIVISION = "kept / kept.sum(dim=-1, keepdim=True)"
 
 
 def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
-    """What may go wrong where the tokens that stay, `kept` of them where `stay` is True, get their probabilities."""
+    """Mistakes in the probabilities of the tokens that stay, `kept` of them where `stay` is True."""
 
     def dividing(change: str) -> Edited:
         return Edited(right, (DIVISION, change))

@@ -25,7 +25,7 @@ def _short_bleu(sums: Tensor) -> float:
 
 
 def _error_rate(sums: Tensor) -> float:
-    """What is missing, with one added above and below: a score that changes with how much is scored."""
+    """Return the share that is missing, with one added above and below: it changes with how much is scored."""
     one, words, two, _pairs, wanted = (float(number) for number in sums)
     return (words - one + wanted - two + 1) / (words + wanted + 1)
 

@@ -1,4 +1,4 @@
-"""What the exercises of lesson 11 share."""
+"""Helpers for several exercises of lesson 11."""
 
 LESSON = "11_die_katze"
 

@@ -50,7 +50,7 @@ def _printed(
 
 
 def _by_weights(p: Tensor) -> Tensor:
-    """How often each token counts."""
+    """Count each token."""
     counts = torch.ones_like(p)
     counts[..., -2], counts[..., -1] = 2, 0
     return -(counts * p.log()).sum(-1) / p.shape[-1]

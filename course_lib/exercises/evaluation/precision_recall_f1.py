@@ -25,7 +25,7 @@ def _tags(generator: Generator, shape: tuple[int, ...]) -> tuple[Tensor, Tensor,
 
 
 def _found(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> tuple[int, int, int]:
-    """How often a label is right, predicted and expected."""
+    """Count how often a label is right, predicted and expected."""
     said, true = (predicted == label) & mask, (expected == label) & mask
     return int((said & true).sum()), int(said.sum()), int(true.sum())
 

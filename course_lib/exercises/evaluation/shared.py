@@ -1,4 +1,4 @@
-"""What several exercises of lesson 10 use."""
+"""Helpers for several exercises of lesson 10 use."""
 
 from __future__ import annotations
 

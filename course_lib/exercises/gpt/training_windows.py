@@ -30,7 +30,7 @@ def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _by_places(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Tensor, Tensor]:
-    """Where a mistake leads beyond the end, the stream begins anew."""
+    """Cut windows by position; beyond its end, the stream begins anew."""
     places = starts.unsqueeze(1) + torch.arange(context_length)
     inputs, targets = (stream[at % len(stream)] for at in (places, places + 1))
     return inputs, targets

@@ -1,4 +1,4 @@
-"""What several exercises of lesson 02 use."""
+"""Helpers for several exercises of lesson 02 use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BROADCAST, LARGE, NOTHING = "one mask for a batch", "large scores", "fully maske
 
 
 def batch_sizes(generator: Generator, hidden: bool) -> list[int]:
-    """How many sequences, and how long: larger where hidden, for masks are few while they are small."""
+    """Draw the number and length of sequences: larger if hidden, for small masks are few."""
     return [integer(generator, 4, 9), integer(generator, 9, 20)] if hidden else sizes(generator, 2)
 
 

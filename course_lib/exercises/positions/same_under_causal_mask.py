@@ -49,7 +49,7 @@ def _furthest(order: Tensor) -> Tensor:
 
 
 def _kept(order: Tensor) -> Tensor:
-    """Whether a token keeps its place."""
+    """Return whether a token keeps its place."""
     return order == places_of(order)
 
 
@@ -64,13 +64,13 @@ def _predicted(
 
 
 def _nothing_lost(order: Tensor) -> Tensor:
-    """Whether the tokens that were attended to before are all among those up to here."""
+    """Return whether the tokens that were attended to before are all among those up to here."""
     tokens = order.tolist()
     return torch.tensor([set(range(old + 1)) <= set(tokens[: place + 1]) for place, old in enumerate(tokens)])
 
 
 def _same_before(order: Tensor) -> Tensor:
-    """Whether the tokens before this place are those that stood before it, whichever token stands here."""
+    """Return whether the tokens before this place are those that stood before it, whichever token stands here."""
     tokens = order.tolist()
     return torch.tensor([set(tokens[:place]) == set(range(place)) for place in range(len(tokens))])
 
@@ -81,7 +81,7 @@ def _same_by_sets(order: Tensor) -> Tensor:
 
 
 def _same_by_masks(order: Tensor) -> Tensor:
-    """What a token may attend to, before and after, as rows of the causal mask by token."""
+    """Return what a token may attend to, before and after, as rows of the causal mask by token."""
     before = torch.ones(len(order), len(order), dtype=torch.bool).tril()
     after = torch.zeros_like(before)
     after[order.unsqueeze(1), order] = before

@@ -47,7 +47,7 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _drawn(name: str, kind: Kind, queries: int, keys: int, *, first: bool = False, level: float = 0.0) -> Case:
-    """What was read before comes from scores of its own, so that the largest is now the old one, now the new."""
+    """Draw what was read before from scores of its own, so that either may have the largest."""
     d_head = kind.d_head()
     scores, values = 2 * kind.normal(queries, keys) + level, kind.normal(keys, d_head)
     nothing = scores.new_full(scores.shape[:-1], -math.inf)

@@ -93,7 +93,7 @@ def _alike(
     parts: Callable[[str], Sequence[str]] = str.split,
     then: Callable[[bool], object] = bool,
 ) -> object:
-    """Whether two sentences are alike in whatever is compared about their words, or other parts."""
+    """Return whether two sentences are alike in whatever is compared about their words, or other parts."""
     return then(compared(parts(first)) == compared(parts(second)))
 
 
@@ -103,7 +103,7 @@ def _in_whole_multiples(first: str, second: str) -> bool:
 
 
 def _alike_in(words: Sequence[str], first: str, second: str) -> bool:
-    """Whether each of some words has the same share of both."""
+    """Return whether each of some words has the same share of both."""
     ours, theirs = _shares(first.split()), _shares(second.split())
     return all(ours.get(word, 0) == theirs.get(word, 0) for word in words)
 

@@ -1,4 +1,4 @@
-"""What several exercises of lesson 00 use."""
+"""Helpers for several exercises of lesson 00 use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def words_of(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def number_of_words(mask: Tensor) -> Tensor:
-    """How many words each sentence has, [batch, 1]."""
+    """Return the number of words of each sentence, [batch, 1]."""
     return mask.sum(dim=1, keepdim=True)
 
 

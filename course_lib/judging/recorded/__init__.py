@@ -1,1 +1,1 @@
-"""What a class edition checks with: exercises as data, in place of references and mistakes that can be called."""
+"""Exercises as data, for a class edition's checks: no reference or mistake in it can be called."""

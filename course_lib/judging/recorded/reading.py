@@ -66,17 +66,17 @@ class RecordedCases:
     by_step: Sequence[Mapping[str, Value]]
 
     def mistaken(self, misconception: Misconception, number: int) -> Observation:
-        """What a misconception did on the case of this number."""
+        """Return a misconception's recorded observation on the case of this number."""
         return self.by_mistake[misconception.id][number]
 
     def steps(self, number: int) -> Mapping[str, Value]:
-        """What the reference computed on the way to its result in the case of this number."""
+        """Return the reference's recorded steps on the case of this number."""
         return self.by_step[number]
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded of an exercise.
+    """The recording of an exercise.
 
     Attributes:
         shown: the visible cases.
@@ -105,7 +105,7 @@ class RecordedExercise(Exercise):
 
     @property
     def is_class(self) -> bool:
-        """Whether the student writes a class (an `nn.Module`) rather than a function."""
+        """True if the student writes a class (an `nn.Module`) rather than a function."""
         return self.written_as_class
 
     @property
@@ -149,7 +149,7 @@ def read_exercises(folder: Path) -> list[RecordedExercise]:
 
 
 def read_recording(file: Path) -> Recording:
-    """What was recorded of an exercise.
+    """The recording of an exercise.
 
     Args:
         file: where it is, without the ending.
@@ -292,7 +292,7 @@ class _Unpack:
         )
 
     def observation(self, data: Json) -> Observation:
-        """What a call did."""
+        """Read the observation of a call."""
         if "failure" in data:
             return Observation(False, failure=Outcome(data["failure"]), raised=Raised(data["raised"], ""))
         gradients = tuple(map(self.value, data["gradients"]))
@@ -354,7 +354,7 @@ class RecordedCalls:
             self._calls.setdefault(_outline(call.args, call.kwargs), []).append(call)
 
     def __call__(self, *args: Value, **kwargs: Value) -> Value:
-        """What was returned for these arguments.
+        """Return what was recorded for these arguments.
 
         Raises:
             NotRecorded: no such call was recorded.
@@ -369,7 +369,7 @@ class RecordedCalls:
 
 
 def _outline(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Hashable:
-    """What two calls with the same arguments have in common for certain."""
+    """Return what two calls with the same arguments certainly have in common."""
     return tuple(map(_certain, args)), tuple(sorted((name, _certain(value)) for name, value in kwargs.items()))
 
 

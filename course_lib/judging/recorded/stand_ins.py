@@ -60,7 +60,7 @@ class NextWord(StandIn):
 
 
 def written_ids(tokens: object, vocab_size: int) -> list[int]:
-    """What an answer has passed, if it is the ids of one sentence; otherwise an exception that says so.
+    """Return what an answer has passed, if it is the ids of one sentence; otherwise raise an error that says so.
 
     Raises:
         TypeError, ValueError, IndexError: it is not.
@@ -163,7 +163,7 @@ class Tanh(StandIn):
     matrix: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:
-        """What it makes of each token."""
+        """Return its vector of each token."""
         return torch.tanh(x @ self.matrix)
 
 

@@ -1,1 +1,1 @@
-"""How a verdict says it: what is plain to see of a wrong value, and what an error text means."""
+"""The wording of verdicts: what is plain to see of a wrong value, and what an error text means."""

@@ -54,7 +54,7 @@ def _reasons(exercise: Exercise, once: Results) -> Iterator[str]:
 
 
 def changes(results: Results) -> str:
-    """What to say where the first call, made again, gives something else; empty elsewhere."""
+    """Describe a first call that gives something else when made again; empty if it does not."""
     first = results[0]
     for again in results:
         if not again.case.again or not (first.actual.returned and again.actual.returned) or first.case.secret:
@@ -93,7 +93,7 @@ def _same(one: Value, other: Value) -> bool:
 
 
 def _kept(exercise: Exercise, once: Results) -> str:
-    """Where every case that fails has a size that came before, and none that passes: what is kept under a size shows.
+    """Find failures in exactly the cases whose size came before: something is cached by its size.
 
     A size that the statement names, or all of them together.
     """
@@ -114,7 +114,7 @@ def _kept(exercise: Exercise, once: Results) -> str:
 
 
 def _where(exercise: Exercise, once: Results) -> str:
-    """What all cases that fail have in common, and none of those that are right."""
+    """Find what all failing cases have in common, and no passing one has."""
     failed, passed = ([result.case for result in once if result.passed is right] for right in (False, True))
     if len(passed) < _EACH or not failed or any(result.outcome in _NOT_JUDGED for result in once):
         return ""
@@ -144,7 +144,7 @@ Trait = tuple[str, str]
 
 
 def _traits(exercise: Exercise, case: Case) -> Iterator[tuple[Trait, bool]]:
-    """What may tell one case from another, the plainest first."""
+    """Return the features that may tell cases apart, the plainest first."""
     for part in exercise.parts:
         if part != CORE:
             yield (f"of the part “{part}”", "of the other parts"), case.part == part
@@ -193,7 +193,7 @@ def _plural(dimension: str) -> str:
 
 
 def _nearly(failures: Results) -> str:
-    """Where every failure has the right shape, and the right first digits."""
+    """Find failures that all have the right shape, and the right first digits."""
     if not failures:
         return ""
     digits = [_digits(result) for result in failures]
@@ -232,7 +232,7 @@ def _digits(result: CaseResult) -> int:
 
 
 def _besides(exercise: Exercise, failures: Results) -> str:
-    """Where every failure is the right result with an argument added to it, or taken away."""
+    """Find failures that are all the right result plus or minus an argument."""
     if len(failures) < _EACH:
         return ""
     places: set[tuple[int, int]] = set(_added(failures[0]))
@@ -258,7 +258,7 @@ def _added(result: CaseResult) -> Iterator[tuple[int, int]]:
 
 
 def _to_one_side(failures: Results) -> str:
-    """Where every number that is wrong is too large, or every one too small."""
+    """Find wrong numbers that are all too large, or all too small."""
     sides = [side for result in failures for side in _sides(result.expected.value, result.actual.value, result)]
     if len(failures) < _EACH or len(sides) < _CALLS or sides[0] is None or len(set(sides)) > 1:
         return ""
@@ -266,7 +266,7 @@ def _to_one_side(failures: Results) -> str:
 
 
 def _sides(expected: Value, actual: Value, result: CaseResult) -> Iterator[str | None]:
-    """What every wrong number is, of a wrong value; None for what is not too large or too small."""
+    """Return what every wrong number of a value is; None if they are not all too large or too small."""
     if result.difference is None or result.difference.kind is not Kind.VALUE:
         yield None
     elif isinstance(expected, Tensor) and (expected.is_floating_point() or expected.dtype == torch.bool):
@@ -289,7 +289,7 @@ def _side(expected: float, actual: float) -> str | None:
 
 
 def _up_to(failures: Results) -> str:
-    """Where every failure is right at first, along the same dimension, and wrong from some position on."""
+    """Find failures that are all right at first along one dimension, and wrong from some position on."""
     found = [dict(_rights(result)) for result in failures]
     for dimension in found[0] if found else ():
         rights = {one.get(dimension, 0) for one in found}
@@ -316,7 +316,7 @@ def _only_in(once: Results, failures: Results) -> str:
 
 
 def _rights(result: CaseResult) -> Iterator[tuple[str, int]]:
-    """How many positions are right, along each dimension along which all others, two or more, are wrong."""
+    """Count the right positions along each dimension along which all others, two or more, are wrong."""
     expected, actual = result.expected.value, result.actual.value
     if result.difference is None or result.difference.kind is not Kind.VALUE:
         return

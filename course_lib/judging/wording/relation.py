@@ -1,4 +1,4 @@
-"""How a wrong value relates to the right one, where that is plain to see: transposed, twice as large, one item short.
+"""Relates a wrong value to the right one, if that is plain to see: transposed, twice as large, one item short.
 
 Each sentence is a fact about the two values, and true whatever the code was that computed them.
 """
@@ -81,7 +81,7 @@ def _of_tensors(case: Case, expected: Tensor, actual: Tensor, parameters: Sequen
 
 
 def _is_telling(argument: Tensor) -> bool:
-    """Whether nobody returns these values by chance: several numbers, or both truth values in more than a pair."""
+    """Return whether these values are no chance: several numbers, or both truth values in more than a pair."""
     if argument.dtype == torch.bool:
         return argument.numel() > _TELLING and bool(argument.any()) and not bool(argument.all())
     return int(argument.unique().numel()) >= _TELLING
@@ -140,7 +140,7 @@ def _transposed(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]
 
 
 def _longer(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
-    """Where one of two tensors is a piece of the other along one dimension."""
+    """Find where one of two tensors is a piece of the other along one dimension."""
     other = [d for d in range(expected.ndim) if expected.shape[d] != actual.shape[d]]
     if len(other) != 1 or not min(expected.numel(), actual.numel()):
         return
@@ -187,7 +187,7 @@ def _not_finite(case: Case, expected: Tensor, actual: Tensor) -> Iterator[str]:
 
 
 def _elsewhere(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
-    """Where the right numbers are in other places."""
+    """Find the right numbers in other positions."""
     if expected.numel() < 3 or bool((expected == expected.flatten()[0]).all()):
         return
     yield from _transposed(expected, actual, alike)
@@ -243,7 +243,7 @@ def _scaled_by_row(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[s
 
 
 def _only_some(expected: Tensor, wrong: Tensor) -> Iterator[str]:
-    """Where everything wrong is in one place, such as the last row."""
+    """Find wrong numbers that are all in one place, such as the last row."""
     if bool(wrong.all()):
         return
     if expected.numel() > 2 and bool(((expected == 0) == wrong).all()):

@@ -1,4 +1,4 @@
-"""What the sizes in a case are called, from the line that states its exercise: `scores(q [..., queries, d_head])`."""
+"""Names the sizes in a case, from the line that states its exercise: `scores(q [..., queries, d_head])`."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def _numbers(result: CaseResult) -> float:
-    """How many numbers the largest tensor holds that is asked for; where none is, as many as can be."""
+    """Return the size of the largest tensor asked for; if none is, the largest possible number."""
     expected = result.expected.value
     values = expected if isinstance(expected, (list, tuple)) else [expected]
     return max((value.numel() for value in values if isinstance(value, Tensor) and value.ndim), default=math.inf)
@@ -68,6 +68,6 @@ _TOO_FEW = 2
 
 
 def _size(result: CaseResult) -> int:
-    """How much goes in."""
+    """Return the size of the inputs."""
     case = result.case
     return entries([*case.args, *case.kwargs.values(), *case.construct.values(), *case.weights.values()])

@@ -1,4 +1,4 @@
-"""What torch and Python mean: their bare error texts, each followed by what the step wants."""
+"""Explains torch's and Python's error texts: each with what the step wants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Match = re.Match[str]
 
 
 def explained(message: str, code: str = "") -> str:
-    """What an error text asks for, in a sentence or two; empty where the text is not known.
+    """Explain an error text, in a sentence or two; empty if the text is not known.
 
     Args:
         message: as torch says it, such as "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2)".
@@ -26,7 +26,7 @@ def explained(message: str, code: str = "") -> str:
 
 
 def speaks_of_shapes(message: str) -> bool:
-    """Whether an error text is about tensors whose shapes do not fit."""
+    """Return whether an error text is about tensors whose shapes do not fit."""
     return any(pattern.search(message) for pattern, _ in _OF_SHAPES)
 
 
@@ -52,7 +52,7 @@ def _entry_by_entry(found: Match) -> str:
 
 
 def _step_of(code: str) -> Callable[[Match], str]:
-    """What a line does with tensors that do not fit, as far as it can be told."""
+    """Describe what a line does with tensors that do not fit, as far as it can be told."""
     product, entrywise = _PRODUCT.search(code), _ENTRYWISE.search(_BY_A_NUMBER.sub("", code))
     if bool(product) == bool(entrywise):
         return _either

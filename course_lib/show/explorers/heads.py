@@ -1,4 +1,4 @@
-"""Where the heads of a model look, on any text: all layers, all heads, and their mean."""
+"""An explorer of a model's attention on a text: all layers, all heads, and their mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a training run went: its loss, step by step."""
+"""The loss of a training, step by step."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Family:
 
     @property
     def steps(self) -> int:
-        """How many steps it takes from the first input to the last output."""
+        """The number of steps from the first input to the last output."""
         return max(len(self.inputs), self.first_output + len(self.outputs))
 
 

@@ -105,7 +105,7 @@ def _cell_width(panel: Panel) -> float:
 
 
 def _too_long(panel: Panel) -> bool:
-    """Whether the column labels are too long to stand side by side."""
+    """Return whether the column labels are too long to stand side by side."""
     return max(map(len, panel.columns)) * _LETTER > _cell_width(panel)
 
 

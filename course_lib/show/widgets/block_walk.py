@@ -102,5 +102,5 @@ def sizes_of(shape: Sequence[str]) -> list[int]:
 
 
 def learned(line: Line) -> int:
-    """How many numbers are learned in a line, at the sizes that the walk begins with."""
+    """Return the number of parameters in a line, at the sizes that the walk begins with."""
     return sum(prod(sizes_of(shape)) for shape in line.parameters)

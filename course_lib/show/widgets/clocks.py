@@ -97,7 +97,7 @@ class Clocks:
         return f"word {place}" if self.shift is None else f"words {place}, {place + self.shift}"
 
     def data(self) -> dict[str, Any]:
-        """What the script turns: the hands of every position."""
+        """Return the script's data: the hands of every position."""
         rows = [[round(value, 4) for value in row] for row in self.encoding.detach().double().tolist()]
         return {"encoding": rows, "shift": self.shift}
 

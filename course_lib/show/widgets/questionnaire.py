@@ -29,7 +29,7 @@ class Questionnaire:
 
     @property
     def complete(self) -> bool:
-        """Whether there is an answer to each question."""
+        """True if there is an answer to each question."""
         return len(self.answers) == len(self.questions) and None not in self.answers
 
     def html(self) -> str:

@@ -99,7 +99,7 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True)
 class Step:
-    """How one cell came about.
+    """The computation of one cell.
 
     Attributes:
         question: what the cell answers, in words.
@@ -183,7 +183,7 @@ class AttentionStepper:
         return "\n".join(step(*cell).arithmetic for matrix in COMPUTED for cell in _cells(matrix))
 
     def data(self) -> dict[str, Any]:
-        """What the script shows: the matrices' words, and each cell of both versions."""
+        """Return the script's data: the matrices' words, and each cell of both versions."""
         matrices = {
             name: {
                 "formula": FORMULAS[name],
