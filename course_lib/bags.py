@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.ground.encoder import BERTOutput, Encoder
-from course_lib.ground.validation import check_at_least, check_probability
+from course_lib.ground.validation import check_at_least, check_ids, check_mask, check_probability
 
 
 def look_up(
@@ -130,7 +130,15 @@ class BagOfEmbeddings(Encoder):
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.dropout = nn.Dropout(config.dropout)
 
-    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def forward(
+        self,
+        ids: Int[Tensor, "batch tokens"],
+        *,
+        segments: Int[Tensor, "batch tokens"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
+    ) -> BERTOutput:
         """Each word's embedding, and their mean; a bag holds the words of both segments together."""
+        check_ids(ids, self.config.vocab_size, "ids")
+        check_mask(mask, ids)
         x = self.dropout(self.embedding(ids))
         return BERTOutput(x, mean_pooling(x, mask))

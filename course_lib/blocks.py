@@ -1,6 +1,6 @@
 """The transformer's blocks: attention and a feed-forward network, each joined to its input by "add & norm".
 
-Every layer takes and returns [batch, tokens, d_model], which is why blocks can be stacked. The norm comes
+Every block takes and returns [batch, tokens, d_model], which is why blocks can be stacked. The norm comes
 after the residual connection (post-norm), as in the paper and in BERT, or before the sublayer (pre-norm), as
 in GPT-2; pre-norm leaves a path from the first embedding to the last block on which nothing is rescaled.
 
@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from course_lib.ground.validation import (
@@ -38,18 +38,17 @@ from course_lib.multihead import (
     KeysAndValues,
     LayerKVCache,
     MultiHeadAttention,
-    MultiHeadOutput,
     Rotate,
 )
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
-"""Of the feed-forward network: ReLU in the paper, GELU in BERT, an approximation in GPT-2, SiLU in Marian and Llama."""
+"""The feed-forward network's: ReLU in the paper, GELU in BERT, an approximation in GPT-2, SiLU in Marian and Llama."""
 
 Norm = Literal["layer", "rms"]
-"""What standardises a token's vector: in the paper, and since Llama."""
+"""The paper's layer norm, or RMSNorm, as in Llama."""
 
 Extension = Literal["linear", "by_turns", "yarn"]
-"""How rotary positions meet longer texts than those of the training."""
+"""Ways to use rotary positions on longer texts than those of the training."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -67,8 +66,8 @@ class BlockConfig:
         d_model: the length of a token's vector.
         heads: in each multi-head attention; they divide `d_model` among them.
         d_ff: the width of the feed-forward network.
-        dropout: the share of values that training drops from what a sublayer adds.
-        attention_dropout: the share of attention weights that training drops.
+        dropout: the probability of dropping a value that a sublayer adds, in training.
+        attention_dropout: the probability of dropping an attention weight, in training.
         activation: of the feed-forward network.
         norm_first: pre-norm instead of post-norm.
         norm_epsilon: added to the variance, or to the mean square, in each norm.
@@ -131,7 +130,7 @@ class RotaryConfig:
         factor: how many times as long texts may be.
         trained_context: how many tokens the longest text in training had, for "by_turns" and "yarn".
         few, many: for these two, turns within that context: a pair of fewer than `few` is slowed in full, one of more
-            than `many` not at all. `many` is 4 in Llama 3.1 and 32 in YaRN, which None stands for.
+            than `many` not at all. None stands for 4 in Llama 3.1 ("by_turns"), 32 in YaRN.
     """
 
     base: float = 10_000.0
@@ -178,28 +177,38 @@ class _AddAndNorm(nn.Module):
         self.norm = norm
         self.dropout = nn.Dropout(dropout)
 
+    def _dropped(self, y: Tensor) -> Tensor:
+        return self.dropout(y) if self.training else y
+
 
 class PostNorm(_AddAndNorm):
     """Joins a sublayer to its input, then normalises, as in the paper and in BERT."""
 
-    def forward(
-        self, x: Float[Tensor, "batch tokens d_model"], sublayer: Callable[[Tensor], Tensor]
+    def sublayer_input(self, x: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens d_model"]:
+        """What the sublayer reads: x itself."""
+        return x
+
+    def add(
+        self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """The first formula above."""
-        y = sublayer(x)
-        out: Tensor = self.norm(x + (self.dropout(y) if self.training else y))
+        """Add the sublayer's output to its input, and normalise the sum."""
+        out: Tensor = self.norm(x + self._dropped(y))
         return out
 
 
 class PreNorm(_AddAndNorm):
     """Normalises what a sublayer reads, then joins the sublayer to its input, as in GPT-2 and Llama."""
 
-    def forward(
-        self, x: Float[Tensor, "batch tokens d_model"], sublayer: Callable[[Tensor], Tensor]
+    def sublayer_input(self, x: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens d_model"]:
+        """What the sublayer reads: x, normalised."""
+        out: Tensor = self.norm(x)
+        return out
+
+    def add(
+        self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """The second formula above."""
-        y = sublayer(self.norm(x))
-        return x + (self.dropout(y) if self.training else y)
+        """Add the sublayer's output to its input."""
+        return x + self._dropped(y)
 
 
 @dataclass(frozen=True)
@@ -218,18 +227,18 @@ class BlockOutput:
 
 
 def make_norm(config: BlockConfig) -> nn.Module:
-    """The norm that a configuration names, by torch."""
+    """Return the norm that a configuration names."""
     if config.norm == "rms":
         return nn.RMSNorm(config.d_model, config.norm_epsilon)
     return nn.LayerNorm(config.d_model, config.norm_epsilon, bias=config.bias)
 
 
 def make_attention(config: BlockConfig) -> MultiHeadAttention:
-    """The self-attention that a configuration names."""
+    """Return the self-attention that a configuration names."""
     d_model, heads, dropout, bias = config.d_model, config.heads, config.attention_dropout, config.bias
     if config.key_value_heads is None and config.qkv_bias is None and not config.qk_norm:
         return MultiHeadAttention(d_model, heads, dropout, bias=bias, d_head=config.d_head)
-    from course_lib.modern.grouped_query import GroupedQueryAttention
+    from course_lib.modern.grouped_query import GroupedQueryAttention  # late: a lesson may withhold it
 
     return GroupedQueryAttention(
         *(d_model, heads, config.key_value_heads, dropout),
@@ -241,68 +250,28 @@ def make_attention(config: BlockConfig) -> MultiHeadAttention:
 
 
 def make_feed_forward(config: BlockConfig) -> nn.Module:
-    """The feed-forward network that a configuration names."""
+    """Return the feed-forward network that a configuration names."""
     if not config.gated:
         return FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias)
-    from course_lib.modern.swiglu import GatedFeedForward
+    from course_lib.modern.swiglu import GatedFeedForward  # late: a lesson may withhold it
 
     return GatedFeedForward(config.d_model, config.d_ff, ACTIVATIONS[config.activation], bias=config.bias)
 
 
-def make_rotary(config: RotaryConfig, d_head: int) -> nn.Module:
-    """Return the module that turns queries and keys of `d_head` numbers."""
-    from course_lib.modern.rotary import RotaryPositions
-
-    return RotaryPositions(d_head, **asdict(config))
-
-
-def window_mask(
-    queries: Int[Tensor, "... queries"], keys: Int[Tensor, "... keys"], window: int
-) -> Bool[Tensor, "... queries keys"]:
-    """Return where tokens at these positions may attend with a sliding window."""
-    from course_lib.modern.sliding_window import sliding_window_mask
-
-    return sliding_window_mask(queries, keys, window)
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Factories for the parts of a block; by default each makes the part that the configuration names.
-
-    Give your own in place of one: `Parts(norm=lambda config: MyRMSNorm(config.d_model))`. The library's modern parts
-    are imported when one is made, since a lesson may withhold them.
-
-    Attributes:
-        norm: makes a norm of d_model numbers.
-        attention: makes self-attention, which is called as `MultiHeadAttention` is.
-        feed_forward: makes the network at every token, [..., d_model] to [..., d_model]. GPT draws the weights of a
-            layer called W_2 smaller, as those of W_o.
-        rotary: makes what turns queries and keys, which is called as `RotaryPositions` is.
-        window_mask: where a token may attend with a sliding window; called as `sliding_window_mask` is.
-    """
-
-    norm: Callable[[BlockConfig], nn.Module] = make_norm
-    attention: Callable[[BlockConfig], nn.Module] = make_attention
-    feed_forward: Callable[[BlockConfig], nn.Module] = make_feed_forward
-    rotary: Callable[[RotaryConfig, int], nn.Module] = make_rotary
-    window_mask: Callable[[Tensor, Tensor, int], Tensor] = window_mask
-
-    def add_and_norm(self, config: BlockConfig) -> PreNorm | PostNorm:
-        """The residual connection and the norm around one sublayer."""
-        return (PreNorm if config.norm_first else PostNorm)(self.norm(config), config.dropout)
+def make_add_and_norm(config: BlockConfig) -> PreNorm | PostNorm:
+    """Return the residual connection and the norm around one sublayer."""
+    return (PreNorm if config.norm_first else PostNorm)(make_norm(config), config.dropout)
 
 
 class EncoderBlock(nn.Module):
     """Self-attention over the tokens, then the feed-forward network; with a causal mask, a block of GPT."""
 
-    def __init__(self, config: BlockConfig, parts: Parts | None = None) -> None:
-        """A block of these sizes, with `parts` of one's own."""
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        parts = parts or Parts()
-        self.self_attention = parts.attention(config)
-        self.add_and_norm_1 = parts.add_and_norm(config)
-        self.feed_forward = parts.feed_forward(config)
-        self.add_and_norm_2 = parts.add_and_norm(config)
+        self.self_attention = make_attention(config)
+        self.add_and_norm_1 = make_add_and_norm(config)
+        self.feed_forward = make_feed_forward(config)
+        self.add_and_norm_2 = make_add_and_norm(config)
 
     def forward(
         self,
@@ -321,18 +290,17 @@ class EncoderBlock(nn.Module):
             mask: where a token may attend: not to padding.
             is_causal, kv_cache, rotate, need_weights: as for `MultiHeadAttention`.
         """
-        alphas = []  # attention's second output, which does not pass through the residual connection
-
-        def attend(x: Tensor) -> Tensor:
-            attended: MultiHeadOutput = self.self_attention(
-                x, mask=mask, is_causal=is_causal, kv_cache=kv_cache, rotate=rotate, need_weights=need_weights
-            )
-            alphas.append(attended.alpha)
-            return attended.out
-
-        x = self.add_and_norm_1(x, attend)
-        x = self.add_and_norm_2(x, self.feed_forward)
-        return BlockOutput(x, *alphas)
+        attended = self.self_attention(
+            self.add_and_norm_1.sublayer_input(x),
+            mask=mask,
+            is_causal=is_causal,
+            kv_cache=kv_cache,
+            rotate=rotate,
+            need_weights=need_weights,
+        )
+        x = self.add_and_norm_1.add(x, attended.out)
+        fed = self.feed_forward(self.add_and_norm_2.sublayer_input(x))
+        return BlockOutput(self.add_and_norm_2.add(x, fed), attended.alpha)
 
 
 class DecoderBlock(nn.Module):
@@ -341,18 +309,16 @@ class DecoderBlock(nn.Module):
     Cross-attention is the paper's, whatever kind of self-attention the configuration names.
     """
 
-    def __init__(self, config: BlockConfig, parts: Parts | None = None) -> None:
-        """A block of these sizes, with `parts` of one's own."""
+    def __init__(self, config: BlockConfig) -> None:
         super().__init__()
-        parts = parts or Parts()
-        self.self_attention = parts.attention(config)
-        self.add_and_norm_1 = parts.add_and_norm(config)
+        self.self_attention = make_attention(config)
+        self.add_and_norm_1 = make_add_and_norm(config)
         self.cross_attention: MultiHeadAttention = CrossAttention(
             config.d_model, config.heads, config.attention_dropout, bias=config.bias
         )
-        self.add_and_norm_2 = parts.add_and_norm(config)
-        self.feed_forward = parts.feed_forward(config)
-        self.add_and_norm_3 = parts.add_and_norm(config)
+        self.add_and_norm_2 = make_add_and_norm(config)
+        self.feed_forward = make_feed_forward(config)
+        self.add_and_norm_3 = make_add_and_norm(config)
 
     def forward(
         self,
@@ -374,21 +340,17 @@ class DecoderBlock(nn.Module):
             memory_mask: where it may attend among the source's tokens (no padding).
             is_causal, kv_cache, need_weights: as for `MultiHeadAttention`.
         """
-        alphas = []  # attention's second output, which does not pass through the residual connection
-
-        def attend(x: Tensor) -> Tensor:
-            attended: MultiHeadOutput = self.self_attention(
-                x, mask=mask, is_causal=is_causal, kv_cache=kv_cache, need_weights=need_weights
-            )
-            alphas.append(attended.alpha)
-            return attended.out
-
-        def attend_to_memory(x: Tensor) -> Tensor:
-            attended: MultiHeadOutput = self.cross_attention(x, memory, memory_mask, need_weights=need_weights)
-            alphas.append(attended.alpha)
-            return attended.out
-
-        x = self.add_and_norm_1(x, attend)
-        x = self.add_and_norm_2(x, attend_to_memory)
-        x = self.add_and_norm_3(x, self.feed_forward)
-        return BlockOutput(x, *alphas)
+        attended = self.self_attention(
+            self.add_and_norm_1.sublayer_input(x),
+            mask=mask,
+            is_causal=is_causal,
+            kv_cache=kv_cache,
+            need_weights=need_weights,
+        )
+        x = self.add_and_norm_1.add(x, attended.out)
+        crossed = self.cross_attention(
+            self.add_and_norm_2.sublayer_input(x), memory, memory_mask, need_weights=need_weights
+        )
+        x = self.add_and_norm_2.add(x, crossed.out)
+        fed = self.feed_forward(self.add_and_norm_3.sublayer_input(x))
+        return BlockOutput(self.add_and_norm_3.add(x, fed), attended.alpha, crossed.alpha)

@@ -63,7 +63,7 @@ class TranslationState(DecodingState):
         if self._cache is None:
             target = self._tokens = torch.cat([self._tokens, target], dim=1)
         states = self._model.target_states(target, self._encoded, self._cache)
-        return next_token(self._model, states.states)
+        return next_token(self._model, states)
 
 
 class _PromptState(DecodingState):
@@ -89,7 +89,7 @@ class _PromptState(DecodingState):
     def _read_last(self, count: int) -> Tensor:
         mask = None if self._mask is None else self._mask[:, -count:]
         states = self._model.states(self._tokens[:, -count:], mask)
-        return next_token(self._model, states.states, mask)
+        return next_token(self._model, states, mask)
 
 
 class GenerationState(_PromptState):
@@ -110,7 +110,7 @@ class GenerationState(_PromptState):
     def prefill(self) -> Tensor:
         """Read the prompts."""
         states = self._model.states(self._tokens, self._mask, self._cache)
-        return next_token(self._model, states.states, self._mask)  # padding may come after the prompt
+        return next_token(self._model, states, self._mask)  # padding may come after the prompt
 
     def _room(self, capacity: int) -> int:
         """Return the number of tokens that the cache has room for."""
@@ -122,7 +122,7 @@ class GenerationState(_PromptState):
             self._append(tokens)
             return self._read_last(self._tokens.shape[1])
         states = self._model.states(tokens.unsqueeze(1), None, self._cache)
-        return next_token(self._model, states.states)
+        return next_token(self._model, states)
 
 
 class SlidingGenerationState(_PromptState):
@@ -302,7 +302,7 @@ class CompiledGenerationState(_CompiledSteps, GenerationState):
         width = min(_size(read), self._cache.capacity)
         tokens = _widened(self._tokens, width, self.padding_id)
         mask = None if self._mask is None else _widened(self._mask, width, False)
-        states = _compiled(type(self._model).states, self.device.type)(self._model, tokens, mask, self._cache).states
+        states = _compiled(type(self._model).states, self.device.type)(self._model, tokens, mask, self._cache)
         self._cache.forget(width - read)
         return next_token(self._model, states[:, :read], self._mask)
 

@@ -25,52 +25,54 @@ class Positions:
     """The positions of the tokens that a causal model reads next, and what they may attend to.
 
     Attributes:
-        start: the first token's column; the position of each token is below start + tokens.
-        places: the position of each token; None where it is the token's column.
-        keys: the position of each token that might be attended to; None likewise.
+        start: the number of tokens before these, padding included.
+        position_ids: each token's position, if padding or documents make it differ from start, start + 1, ...
+        key_position_ids: the position of each token that might be attended to, likewise.
         mask: where a token may attend; None for everywhere, or if `is_causal`.
-        is_causal: whether a flag says it in place of a mask: right only where no tokens came before, since torch aligns
-            its own mask at the top left.
+        is_causal: a flag in place of the mask. Right only where no tokens came before: torch aligns its own mask at the
+            top left.
     """
 
     start: int
-    places: Int[Tensor, "batch tokens"] | None = None
-    keys: Int[Tensor, "batch keys"] | None = None
+    position_ids: Int[Tensor, "batch tokens"] | None = None
+    key_position_ids: Int[Tensor, "batch keys"] | None = None
     mask: Bool[Tensor, "..."] | None = None
     is_causal: bool = False
 
     @classmethod
-    def after(cls, start: int, tokens: int, seen: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Positions:
-        """Of `tokens` tokens after `start` columns; `seen` is True at tokens, False at padding, if there is any."""
-        if seen is None and tokens == 1:
+    def after(cls, start: int, tokens: int, mask: Bool[Tensor, "batch keys"] | None, device: torch.device) -> Positions:
+        """Return those of `tokens` tokens after `start` others; `mask` is False at padding among all of them."""
+        if mask is None and tokens == 1:
             return cls(start)
-        if seen is None and start == 0:
+        if mask is None and start == 0:
             return cls(start, is_causal=True)
         causal = torch.ones(tokens, start + tokens, dtype=torch.bool, device=device).tril(start)
-        if seen is None:
+        if mask is None:
             return cls(start, mask=causal)
-        keys = _positions(seen)
-        return cls(start, keys[:, start:], keys, causal & seen.unsqueeze(1))
+        keys = _position_ids(mask)
+        return cls(start, keys[:, start:], keys, causal & mask.unsqueeze(1))
 
     @classmethod
     def packed(cls, documents: Int[Tensor, "batch tokens"]) -> Positions:
-        """Of several texts in each row, one after the other: none attends to another, and each begins at 0."""
+        """Return those of several texts in each row: none attends to another, and each begins at 0."""
         from course_lib.modern.documents import document_mask, document_positions
 
-        places = document_positions(documents)
-        return cls(0, places, places, document_mask(places))
+        position_ids = document_positions(documents)
+        return cls(0, position_ids, position_ids, document_mask(position_ids))
 
-    def positions(self, tokens: int, device: torch.device) -> tuple[Int[Tensor, "... tokens"], Int[Tensor, "... keys"]]:
-        """The position of each of the tokens, and of each token that they might attend to."""
-        if self.places is None or self.keys is None:
+    def of_queries_and_keys(
+        self, tokens: int, device: torch.device
+    ) -> tuple[Int[Tensor, "... tokens"], Int[Tensor, "... keys"]]:
+        """Return the position of each token, and of each token that it might attend to, whatever is None."""
+        if self.position_ids is None or self.key_position_ids is None:
             keys = torch.arange(self.start + tokens, device=device)
             return keys[self.start :], keys
-        return self.places, self.keys
+        return self.position_ids, self.key_position_ids
 
 
-def _positions(seen: Bool[Tensor, "batch keys"]) -> Int[Tensor, "batch keys"]:
-    """Tokens counted from 0; padding has the position of the token before it, or 0."""
-    return (seen.cumsum(dim=1) - 1).clamp(min=0)
+def _position_ids(mask: Bool[Tensor, "batch keys"]) -> Int[Tensor, "batch keys"]:
+    """Count tokens from 0; padding has the position of the token before it, or 0."""
+    return (mask.cumsum(dim=1) - 1).clamp(min=0)
 
 
 @dataclass
@@ -122,7 +124,7 @@ class KVCache(TextState):
         """The number of tokens read, padding included."""
         return self.blocks[0].length if self.blocks else 0
 
-    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
+    def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
         """Return the positions of `ids` after the tokens read; remember their padding.
 
         Raises:
@@ -133,9 +135,11 @@ class KVCache(TextState):
             raise ValueError(f"the cache holds {self.batch} texts, but {batch} go on")
         if self.length + tokens > self.capacity:
             raise ValueError(f"the cache has room for {self.capacity} tokens, not {self.length + tokens}")
-        return Positions.after(self.length, tokens, self._seen(mask, ids), ids.device)
+        return Positions.after(self.length, tokens, self._padding_mask(mask, ids), ids.device)
 
-    def _seen(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Tensor | None:
+    def _padding_mask(
+        self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]
+    ) -> Tensor | None:
         """Return a mask of all tokens up to the last of `ids`; None if none is padding."""
         if mask is None and self.mask is None:
             return None
@@ -208,7 +212,7 @@ class StaticKVCache(KVCache):
         for block in self.blocks:
             block.select(rows)
 
-    def place(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
+    def advance(self, mask: Bool[Tensor, "batch tokens"] | None, ids: Int[Tensor, "batch tokens"]) -> Positions:
         """Return the positions of `ids` after the tokens read; that there is room for them is not checked."""
         tokens = ids.shape[1]
         columns = self.filled + torch.arange(tokens, device=ids.device)
@@ -216,9 +220,8 @@ class StaticKVCache(KVCache):
         assert self.mask is not None
         self.mask.index_fill_(1, columns, True) if mask is None else self.mask.index_copy_(1, columns, mask)
         before = torch.arange(self.capacity, device=ids.device) <= columns.unsqueeze(1)
-        keys = _positions(self.mask)
-        places = keys.index_select(1, columns)
-        return Positions(self.capacity - tokens, places, keys, before & self.mask.unsqueeze(1))
+        keys = _position_ids(self.mask)
+        return Positions(self.capacity - tokens, keys.index_select(1, columns), keys, before & self.mask.unsqueeze(1))
 
 
 class StaticLayerKVCache(LayerKVCache):

@@ -13,14 +13,14 @@ Devlin et al. (2019), "BERT"; slides S1 to S4.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import cast
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.blocks import BlockOutput, DecoderBlock, EncoderBlock, Parts
+from course_lib.blocks import DecoderBlock, EncoderBlock, make_norm
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.decoding.generation_mixin import GenerationMixin
 from course_lib.decoding.state import DecodingState
@@ -51,7 +51,6 @@ __all__ = [
     "BERTOutput",
     "Encoded",
     "GPTConfig",
-    "States",
     "Transformer",
     "TransformerConfig",
 ]
@@ -68,21 +67,6 @@ class Encoded:
 
     states: Float[Tensor, "batch source d_model"]
     mask: Bool[Tensor, "batch 1 source"]
-
-
-@dataclass(frozen=True)
-class States:
-    """The output of a decoder's blocks.
-
-    Attributes:
-        states: a vector for each token; `logits` turns it into the scores of the next token.
-        self_alpha: each block's self-attention weights, [batch, heads, tokens, keys]; empty unless asked for.
-        cross_alpha: each block's cross-attention weights, [batch, heads, tokens, source]; likewise.
-    """
-
-    states: Float[Tensor, "batch tokens d_model"]
-    self_alpha: tuple[Tensor, ...] = ()
-    cross_alpha: tuple[Tensor, ...] = ()
 
 
 class Transformer(GenerationMixin, FromPretrained, nn.Module):
@@ -141,16 +125,11 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     ) -> Float[Tensor, "batch target vocab_size"]:
         """Logits of the token after each target token, given the encoded source and the tokens in the cache."""
         check_ids(target, self.config.target_vocab_size, "target")
-        return self.logits(self.target_states(target, encoded, kv_cache).states)
+        return self.logits(self.target_states(target, encoded, kv_cache))
 
     def target_states(
-        self,
-        target: Int[Tensor, "batch target"],
-        encoded: Encoded,
-        kv_cache: KVCache | None = None,
-        *,
-        need_weights: bool = False,
-    ) -> States:
+        self, target: Int[Tensor, "batch target"], encoded: Encoded, kv_cache: KVCache | None = None
+    ) -> Float[Tensor, "batch target d_model"]:
         """The decoder's vectors, without the output layer.
 
         Args:
@@ -158,7 +137,6 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
                 being causal hides it.
             encoded: of the source.
             kv_cache: the tokens before `target`; those of `target` are added.
-            need_weights: return the attention weights too.
 
         Raises:
             TypeError, ValueError: no ids, no tokens, not as many targets as sources, or a cache that is full or another
@@ -167,24 +145,14 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         check_batch(target, "target")
         if target.shape[0] != encoded.states.shape[0]:
             raise ValueError(f"{len(target)} targets need as many sources, not {len(encoded.states)}")
-        placed = _placed(target, None, kv_cache, self.decoder)
-        x = self._embed(target, self.target_embedding, placed)
-        outputs = []
+        positions = _positions(target, None, kv_cache, self.decoder)
+        x = self._embed(target, self.target_embedding, positions)
         for i, block in enumerate(self.decoder):
             memory = encoded.states if kv_cache is None else kv_cache.memory[i]
-            output = block(
-                x,
-                memory,
-                placed.mask,
-                encoded.mask,
-                is_causal=placed.is_causal,
-                kv_cache=None if kv_cache is None else kv_cache.blocks[i],
-                need_weights=need_weights,
-            )
-            x = output.out
-            if need_weights:
-                outputs.append(output)
-        return _states(self.decoder_norm(x), outputs)
+            layer_cache = None if kv_cache is None else kv_cache.blocks[i]
+            x = block(x, memory, positions.mask, encoded.mask, is_causal=positions.is_causal, kv_cache=layer_cache).out
+        states: Tensor = self.decoder_norm(x)
+        return states
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab_size"]:
         """The output layer: a score for each token of the target language."""
@@ -241,10 +209,10 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         return end_with(text, end_ids, self.config.target_vocab_size)
 
     def _embed(
-        self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, placed: Positions
+        self, ids: Int[Tensor, "batch tokens"], embedding: nn.Embedding, positions: Positions
     ) -> Float[Tensor, "batch tokens d_model"]:
         scale = math.sqrt(self.config.d_model)  # embeddings are drawn small, for the tied output's sake
-        x: Tensor = self.dropout(self.positions(embedding(ids) * scale, placed.start, placed.places))
+        x: Tensor = self.dropout(self.positions(embedding(ids) * scale, positions.start, positions.position_ids))
         return x
 
 
@@ -256,17 +224,14 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
 
     families = (GPT2, *LLAMAS, OWN_GPT)
 
-    def __init__(self, config: GPTConfig, parts: Parts | None = None) -> None:
-        """A model of these sizes with new weights; `parts` of one's own take the place of the library's."""
+    def __init__(self, config: GPTConfig) -> None:
         super().__init__()
         self.config = config
-        self._parts = parts = parts or Parts()
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        self.positions = _positions(config, parts)
+        self.positions = _position_module(config)
         self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(EncoderBlock(config.block, parts) for _ in range(config.layers))
-        self._windowed = [config.window_of(i) is not None for i in range(config.layers)]
-        self.norm = parts.norm(config.block) if config.norm_first else nn.Identity()
+        self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
+        self.norm = make_norm(config.block) if config.norm_first else nn.Identity()
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
         _initialise_as_gpt(self)
         if config.tied_output:
@@ -294,7 +259,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
             ValueError: ids outside the vocabulary, no tokens, more tokens than the context, or a mask of another shape.
         """
         check_ids(ids, self.config.vocab_size, "ids")
-        return self.logits(self.states(ids, mask, kv_cache, documents=documents).states)
+        return self.logits(self.states(ids, mask, kv_cache, documents=documents))
 
     def states(
         self,
@@ -303,9 +268,8 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         kv_cache: KVCache | None = None,
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
-        need_weights: bool = False,
-    ) -> States:
-        """The blocks' vectors, without the output layer; `need_weights` adds the attention weights.
+    ) -> Float[Tensor, "batch tokens d_model"]:
+        """The blocks' vectors, without the output layer.
 
         Raises:
             TypeError, ValueError: as for `forward`, but ids outside the vocabulary are not looked for; a cache that is
@@ -314,49 +278,41 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         check_batch(ids, "ids")
         check_mask(mask, ids)
         if documents is None:
-            placed = _placed(ids, mask, kv_cache, self.blocks)
+            positions = _positions(ids, mask, kv_cache, self.blocks)
         else:
             _check_packed(documents, ids, mask, kv_cache)
-            placed = Positions.packed(documents)
-        if placed.start + ids.shape[1] > self.config.context_length:
-            raise ValueError(
-                f"{placed.start + ids.shape[1]} tokens are more than the context of {self.config.context_length}"
-            )
-        x, rotate = self._embed(ids, placed)
-        nearby = self._nearby(ids, placed)
-        outputs = []
+            positions = Positions.packed(documents)
+        end = positions.start + ids.shape[1]
+        if end > self.config.context_length:
+            raise ValueError(f"{end} tokens are more than the context of {self.config.context_length}")
+        x, rotate = self._embed(ids, positions)
+        within_window = self._within_window(ids, positions)
         for i, block in enumerate(self.blocks):
-            where = nearby if self._windowed[i] else placed
-            output = block(
-                x,
-                where.mask,
-                is_causal=where.is_causal,
-                kv_cache=None if kv_cache is None else kv_cache.blocks[i],
-                rotate=rotate,
-                need_weights=need_weights,
-            )
-            x = output.out
-            if need_weights:
-                outputs.append(output)
-        return _states(self.norm(x), outputs)
+            at = positions if self.config.window_of(i) is None else within_window
+            layer_cache = None if kv_cache is None else kv_cache.blocks[i]
+            x = block(x, at.mask, is_causal=at.is_causal, kv_cache=layer_cache, rotate=rotate).out
+        states: Tensor = self.norm(x)
+        return states
 
-    def _embed(self, ids: Int[Tensor, "batch tokens"], placed: Positions) -> tuple[Tensor, Rotate | None]:
+    def _embed(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> tuple[Tensor, Rotate | None]:
         """The tokens' vectors, with learned positions added; or what turns queries and keys by rotary positions."""
         x = self.embedding(ids)
         if not self.config.rotary:
-            return self.dropout(self.positions(x, placed.start, placed.places)), None
-        places, _ = placed.positions(ids.shape[1], ids.device)
-        return self.dropout(x), self.positions(places, placed.start + ids.shape[1])
+            return self.dropout(self.positions(x, positions.start, positions.position_ids)), None
+        position_ids, _ = positions.of_queries_and_keys(ids.shape[1], ids.device)
+        return self.dropout(x), self.positions(position_ids, positions.start + ids.shape[1])
 
-    def _nearby(self, ids: Int[Tensor, "batch tokens"], placed: Positions) -> Positions:
-        """The same placement under the mask of the sliding window, which is causal itself."""
+    def _within_window(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> Positions:
+        """The same positions under the mask of the sliding window, which is causal itself."""
         tokens, window = ids.shape[1], self.config.window
-        if window is None or placed.start + tokens <= window:
-            return placed
-        mask = self._parts.window_mask(*placed.positions(tokens, ids.device), window)
-        if placed.mask is not None:
-            mask = mask & placed.mask
-        return replace(placed, mask=mask, is_causal=False)
+        if window is None or positions.start + tokens <= window:
+            return positions
+        from course_lib.modern.sliding_window import sliding_window_mask  # late: a lesson may withhold it
+
+        mask = sliding_window_mask(*positions.of_queries_and_keys(tokens, ids.device), window)
+        if positions.mask is not None:
+            mask = mask & positions.mask
+        return replace(positions, mask=mask, is_causal=False)
 
     def logits(self, states: Float[Tensor, "... d_model"]) -> Float[Tensor, "... vocab_size"]:
         """The output layer: a score for each token of the vocabulary."""
@@ -425,26 +381,35 @@ class BERT(FromPretrained, Encoder):
         self.pooler = nn.Linear(config.d_model, config.d_model)
         self.apply(_initialise_normally)
 
-    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def forward(
+        self,
+        ids: Int[Tensor, "batch tokens"],
+        *,
+        segments: Int[Tensor, "batch tokens"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
+    ) -> BERTOutput:
         """Every token's vector, after all the blocks, and [CLS]'s through the pooler.
 
         Raises:
-            TypeError: segments that are not whole numbers.
-            ValueError: segments that do not exist, or of another shape; more tokens than the context.
+            TypeError, ValueError: as for `Encoder`; segments that do not exist, or of another shape; more tokens than
+                the context.
         """
+        check_ids(ids, self.config.vocab_size, "ids")
+        check_mask(mask, ids)
         segments = torch.zeros_like(ids) if segments is None else segments
         check_ids(segments, self.config.segments, "segments")
         if segments.shape != ids.shape:
             raise ValueError(f"segments must be {list(ids.shape)} as ids are, not {list(segments.shape)}")
         x = self.positions(self.embedding(ids) + self.segment_embedding(segments))
         x = self.dropout(self.norm(x))
+        keys_mask = None if mask is None else mask.unsqueeze(1)  # the same for every query
         for block in self.blocks:
-            x = block(x, None if mask is None else mask.unsqueeze(1)).out
+            x = block(x, keys_mask).out
         pooled = self.pooler(x[:, 0])
         return BERTOutput(x, torch.tanh(pooled) if self.config.pooler_activation == "tanh" else torch.relu(pooled))
 
 
-def _placed(
+def _positions(
     ids: Int[Tensor, "batch tokens"],
     mask: Bool[Tensor, "batch tokens"] | None,
     kv_cache: KVCache | None,
@@ -455,7 +420,7 @@ def _placed(
         return Positions.after(0, ids.shape[1], mask, ids.device)
     if len(kv_cache.blocks) != len(blocks):
         raise ValueError(f"the cache is of a model with {len(kv_cache.blocks)} blocks, but this one has {len(blocks)}")
-    return kv_cache.place(mask, ids)
+    return kv_cache.advance(mask, ids)
 
 
 def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, kv_cache: KVCache | None) -> None:
@@ -466,16 +431,12 @@ def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, kv_cache:
         raise ValueError("documents stand in place of mask and cache: number the padding as a text of its own")
 
 
-def _positions(config: GPTConfig, parts: Parts) -> nn.Module:
-    if config.rotary:
-        return parts.rotary(config.rotary, config.block.head_dim)
-    return LearnedPositions(config.d_model, config.context_length)
+def _position_module(config: GPTConfig) -> nn.Module:
+    if not config.rotary:
+        return LearnedPositions(config.d_model, config.context_length)
+    from course_lib.modern.rotary import RotaryPositions  # late: a lesson may withhold it
 
-
-def _states(states: Tensor, outputs: list[BlockOutput]) -> States:
-    own = tuple(output.self_alpha for output in outputs if output.self_alpha is not None)
-    cross = tuple(output.cross_alpha for output in outputs if output.cross_alpha is not None)
-    return States(states, own, cross)
+    return RotaryPositions(config.block.head_dim, **asdict(config.rotary))
 
 
 def _final_norm(config: TransformerConfig) -> nn.Module:

@@ -120,14 +120,17 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("encoding", sinusoidal_encoding(context_length, d_model), persistent=False)
 
     def forward(
-        self, x: Float[Tensor, "... tokens d_model"], start: int = 0, places: Int[Tensor, "batch tokens"] | None = None
+        self,
+        x: Float[Tensor, "... tokens d_model"],
+        start: int = 0,
+        position_ids: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "... tokens d_model"]:
         """Each token's embedding plus the encoding of its position.
 
         Args:
             x: embeddings.
             start: the position of the first token; the others follow it.
-            places: the position of each token, below start + tokens, where padding keeps them from following.
+            position_ids: the position of each token, below start + tokens, if padding keeps them from following.
 
         Raises:
             ValueError: the embeddings have another d_model.
@@ -138,7 +141,7 @@ class SinusoidalPositions(nn.Module):
             with torch.inference_mode(False):  # else it would be of no use to a later training
                 longer = sinusoidal_encoding(2 * (start + tokens), d_model, self.encoding.device)
                 self.encoding = longer.to(self.encoding.dtype)
-        return x + _rows(self.encoding, tokens, start, places)
+        return x + _rows(self.encoding, tokens, start, position_ids)
 
 
 class LearnedPositions(nn.Module):
@@ -153,14 +156,17 @@ class LearnedPositions(nn.Module):
         self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
 
     def forward(
-        self, x: Float[Tensor, "... tokens d_model"], start: int = 0, places: Int[Tensor, "batch tokens"] | None = None
+        self,
+        x: Float[Tensor, "... tokens d_model"],
+        start: int = 0,
+        position_ids: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "... tokens d_model"]:
         """Each token's embedding plus the vector of its position.
 
         Args:
             x: embeddings.
             start: the position of the first token; the others follow it.
-            places: the position of each token, below start + tokens, where padding keeps them from following.
+            position_ids: the position of each token, below start + tokens, if padding keeps them from following.
 
         Raises:
             ValueError: the sequence is longer than `context_length`, or the embeddings have another d_model.
@@ -171,7 +177,7 @@ class LearnedPositions(nn.Module):
             raise ValueError(
                 f"a sequence of {start + tokens} tokens is longer than the {context_length} learned positions"
             )
-        return x + _rows(self.encoding, tokens, start, places)
+        return x + _rows(self.encoding, tokens, start, position_ids)
 
 
 def _check_same_d_model(x: Tensor, encoding: Tensor) -> None:
@@ -180,6 +186,9 @@ def _check_same_d_model(x: Tensor, encoding: Tensor) -> None:
 
 
 def _rows(
-    encoding: Float[Tensor, "positions d_model"], tokens: int, start: int, places: Int[Tensor, "batch tokens"] | None
+    encoding: Float[Tensor, "positions d_model"],
+    tokens: int,
+    start: int,
+    position_ids: Int[Tensor, "batch tokens"] | None,
 ) -> Float[Tensor, "... tokens d_model"]:
-    return encoding.narrow(0, start, tokens) if places is None else encoding[places]
+    return encoding.narrow(0, start, tokens) if position_ids is None else encoding[position_ids]

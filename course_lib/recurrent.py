@@ -78,7 +78,13 @@ class RecurrentEncoder(Encoder):
         self.dropout = nn.Dropout(config.dropout)
         self.recurrence = _gated_recurrence(config.d_model, config.layers, config.dropout, both_ways=True)
 
-    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def forward(
+        self,
+        ids: Int[Tensor, "batch tokens"],
+        *,
+        segments: Int[Tensor, "batch tokens"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
+    ) -> BERTOutput:
         """The states of all tokens, and, for the whole, the last state in each direction.
 
         Segments are not used: [SEP] between two texts is read like any token.
@@ -86,6 +92,8 @@ class RecurrentEncoder(Encoder):
         Raises:
             ValueError: padding before a token; a sequence without tokens.
         """
+        check_ids(ids, self.config.vocab_size, "ids")
+        check_mask(mask, ids)
         states, last = read_sequences(self.recurrence, self.dropout(self.embedding(ids)), mask)
         forwards, backwards = last[-2:]  # of the top layer
         return BERTOutput(self.dropout(states), self.dropout(torch.cat([forwards, backwards], dim=-1)))

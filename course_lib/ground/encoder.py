@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.ground.validation import check_ids, check_mask
-
 
 class BERTOutput(NamedTuple):
     """An encoder's output; a tuple, so that `torch.export` and wrappers of a model see its tensors.
 
     Attributes:
-        states: a vector for each word that has seen all the others.
-        pooled: one for the whole sequence, made from its first word, [CLS].
+        states: a vector for each token that has seen all the others.
+        pooled: one for the whole sequence, made from its first token, [CLS].
     """
 
     states: Float[Tensor, "batch tokens d_model"]
@@ -32,6 +30,7 @@ class Encoder(nn.Module, ABC):
 
     config: Any
 
+    @abstractmethod
     def forward(
         self,
         ids: Int[Tensor, "batch tokens"],
@@ -42,19 +41,12 @@ class Encoder(nn.Module, ABC):
         """Read a batch of sequences, each of one text or of two.
 
         Args:
-            ids: the words; for BERT [CLS] first, and [SEP] after each text.
-            segments: 0 at the words of the first text, 1 at those of the second; None for a single text. Only BERT
+            ids: the tokens; for BERT [CLS] first, and [SEP] after each text.
+            segments: 0 at the tokens of the first text, 1 at those of the second; None for a single text. Only BERT
                 looks at them.
-            mask: True at words, False at padding; None where there is none.
+            mask: True at tokens, False at padding; None where there is none.
 
         Raises:
             TypeError: ids that are not whole numbers, or a mask that is not boolean.
-            ValueError: ids outside the vocabulary, no words, shapes that differ, or what this model cannot read.
+            ValueError: ids outside the vocabulary, no tokens, shapes that differ, or what this model cannot read.
         """
-        check_ids(ids, self.config.vocab_size, "ids")
-        check_mask(mask, ids)
-        return self.encode(ids, segments, mask)
-
-    @abstractmethod
-    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
-        """The same, for ids and a mask already checked."""

@@ -159,18 +159,18 @@ class RotaryPositions(nn.Module):
         self._table = torch.empty(2, 0, len(self.frequencies))  # computed when it is needed, where it is needed
 
     def forward(
-        self, places: Int[Tensor, "... tokens"], longest: int
+        self, position_ids: Int[Tensor, "... tokens"], longest: int
     ) -> Callable[[Float[Tensor, "batch heads tokens d_head"]], Float[Tensor, "batch heads tokens d_head"]]:
         """Return the function that turns the queries and keys of these tokens.
 
         Args:
-            places: the position of each token, the same in all texts, or with a row for each.
+            position_ids: the position of each token, the same in all texts, or with a row for each.
             longest: a number that no position reaches.
         """
-        if self._table.shape[1] < longest or self._table.device != places.device:
-            self._table = self._computed(max(longest, 2 * self._table.shape[1], FIRST_TABLE), places.device)
-        cosine, sine = self._table[:, places]
-        if places.dim() > 1:  # a text's angles are the same in every head
+        if self._table.shape[1] < longest or self._table.device != position_ids.device:
+            self._table = self._computed(max(longest, 2 * self._table.shape[1], FIRST_TABLE), position_ids.device)
+        cosine, sine = self._table[:, position_ids]
+        if position_ids.dim() > 1:  # a text's angles are the same in every head
             cosine, sine = cosine.unsqueeze(-3), sine.unsqueeze(-3)
         return partial(rotate, cosine=cosine, sine=sine)
 

@@ -88,7 +88,13 @@ class FrozenEncoder(Encoder):
         """Stays in evaluation mode, whatever is asked for."""
         return super().train(False)
 
-    def encode(self, ids: Tensor, segments: Tensor | None, mask: Tensor | None) -> BERTOutput:
+    def forward(
+        self,
+        ids: Int[Tensor, "batch tokens"],
+        *,
+        segments: Int[Tensor, "batch tokens"] | None = None,
+        mask: Bool[Tensor, "batch tokens"] | None = None,
+    ) -> BERTOutput:
         """Encode without gradients."""
         with torch.no_grad():
             output: BERTOutput = self.encoder(ids, segments=segments, mask=mask)
@@ -413,7 +419,7 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
             mask: True at tokens, False at padding, before or after them; None where there is none.
         """
         check_ids(ids, self.gpt.config.vocab_size, "ids")
-        return self._classify(self.gpt.states(ids, mask).states, mask)
+        return self._classify(self.gpt.states(ids, mask), mask)
 
     def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:
         """Classification, plus `auxiliary` times language modelling of the same texts.
@@ -422,7 +428,7 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
         helped them on large data sets, but not on small ones (section 5). Texts of one token have no next one: for a
         batch of such texts it is classification alone.
         """
-        states = self.gpt.states(batch.ids, batch.mask).states
+        states = self.gpt.states(batch.ids, batch.mask)
         loss = cross_entropy(self._classify(states, batch.mask), batch.labels)
         if not auxiliary or batch.ids.shape[1] == 1:
             return loss

@@ -58,6 +58,7 @@ from course_lib import show
 from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.decoding.state import begin_decoding
+from course_lib.hooks import record_attention
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from course_lib.objectives.losses import lowest_smoothed, translation_loss
 from course_lib.text.batches import translation_data
@@ -235,9 +236,9 @@ def watched(sentence, written):
     read = torch.tensor([[START_ID, *written[:-1].tolist()]], device=device)
     with torch.no_grad():
         encoded = model.encode(torch.tensor([english.encode(sentence)], device=device))
-        states = model.target_states(read, encoded, need_weights=True)
-        said = torch.softmax(model.logits(states.states), dim=-1)
-    return states.cross_alpha[0][0].mean(dim=0).cpu(), said[0].cpu()
+        with record_attention(model.decoder[0].cross_attention) as weights:
+            said = torch.softmax(model.decode(read, encoded), dim=-1)
+    return weights[0][0].mean(dim=0).cpu(), said[0].cpu()
 
 
 @show.when_ready

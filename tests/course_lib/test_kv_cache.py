@@ -23,7 +23,7 @@ def gpt() -> GPT:
 
 def test_without_padding_there_is_no_mask() -> None:
     kv_cache = gpt().kv_cache(2, 5)
-    assert kv_cache.place(None, IDS).places is None
+    assert kv_cache.advance(None, IDS).position_ids is None
     assert kv_cache.mask is None
 
 
@@ -32,18 +32,18 @@ def test_padding_is_remembered_and_what_follows_is_tokens() -> None:
     kv_cache = model.kv_cache(2, 5)
     model(IDS, MASK, kv_cache)
     assert kv_cache.length == 3
-    next_token = kv_cache.place(None, IDS[:, :1])
+    next_token = kv_cache.advance(None, IDS[:, :1])
     assert next_token.mask is not None
     assert next_token.mask.tolist() == [[[True] * 4], [[False, True, True, True]]]
-    assert next_token.places is not None
-    assert next_token.places.tolist() == [[3], [2]]
+    assert next_token.position_ids is not None
+    assert next_token.position_ids.tolist() == [[3], [2]]
 
 
 def test_padding_can_come_later() -> None:
     model = gpt()
     kv_cache = model.kv_cache(2, 6)
     model(IDS, kv_cache=kv_cache)
-    mask = kv_cache.place(torch.tensor([[False], [True]]), IDS[:, :1]).mask
+    mask = kv_cache.advance(torch.tensor([[False], [True]]), IDS[:, :1]).mask
     assert mask is not None
     assert mask.tolist() == [[[True, True, True, False]], [[True] * 4]]
 
@@ -102,7 +102,7 @@ def test_a_static_cache_takes_other_texts_of_its_shapes() -> None:
         return kv_cache
 
     kept = begun(IDS).static()
-    kept.place(None, IDS[:, :2])  # it was used
+    kept.advance(None, IDS[:, :2])  # it was used
     others = IDS.flip(0)
     assert begun(others).static(kept) is kept
     token = torch.tensor([[3], [5]])

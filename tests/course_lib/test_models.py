@@ -15,6 +15,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.testing import assert_close
 
 from course_lib.blocks import EncoderBlock
+from course_lib.hooks import record_attention
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.multihead import MultiHeadAttention
 from course_lib.positions import sinusoidal_encoding
@@ -190,12 +191,12 @@ class TestGPT:
             assert_close(gpt(torch.tensor([ids]), seen)[seen], alone[0])
 
     def test_weights_on_request(self, gpt: GPT) -> None:
-        states = gpt.states(IDS, need_weights=True)
-        assert [alpha.shape for alpha in states.self_alpha] == [(2, 3, 4, 4)] * 2
-        assert_close(states.self_alpha[0].sum(dim=-1), torch.ones(2, 3, 4))
-        assert (states.self_alpha[1].triu(1) == 0).all()
-        assert_close(states.states, gpt.states(IDS).states)
-        assert gpt.states(IDS).self_alpha == ()
+        with record_attention(gpt) as weights:
+            states = gpt.states(IDS)
+        assert [alpha.shape for alpha in weights] == [(2, 3, 4, 4)] * 2
+        assert_close(weights[0].sum(dim=-1), torch.ones(2, 3, 4))
+        assert (weights[1].triu(1) == 0).all()
+        assert_close(states, gpt.states(IDS))
 
     def test_what_is_added_to_the_residual_path_starts_smaller(self) -> None:
         torch.manual_seed(0)

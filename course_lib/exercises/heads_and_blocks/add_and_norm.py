@@ -33,9 +33,7 @@ def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: b
     sublayer = Callback("sublayer", Tanh(W), most_calls=20)
     norm = Callback("norm", partial(heads_and_blocks.layer_norm, gamma=gamma, beta=beta), most_calls=20)
     # Its random draw is done: it drops the same numbers in every call.
-    dropout = Callback(
-        "dropout", partial(heads_and_blocks.dropout, kept=kept, p=0.25, training=True), most_calls=20
-    )
+    dropout = Callback("dropout", partial(heads_and_blocks.dropout, kept=kept, p=0.25, training=True), most_calls=20)
     args = (x, sublayer, norm, dropout, norm_first)
     # A gradient goes around the functions that are passed in, not through them: post-norm, which ends in one, has none.
     return Case(name, args, gradients=(0,) if norm_first else (), part="pre-norm" if norm_first else CORE)

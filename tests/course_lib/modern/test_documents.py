@@ -41,9 +41,9 @@ def test_one_text_is_an_ordinary_causal_row() -> None:
 def test_each_text_is_read_as_if_it_stood_alone(config: GPTConfig) -> None:
     gpt = GPT(config).eval()
     ids = torch.randint(11, DOCUMENTS.shape)
-    together = gpt.states(ids, documents=DOCUMENTS).states
+    together = gpt.states(ids, documents=DOCUMENTS)
     assert together.isfinite().all()
     for row, documents in enumerate(DOCUMENTS):
         for number in documents.unique():
-            alone = gpt.states(ids[row, documents == number].unsqueeze(0)).states[0]
+            alone = gpt.states(ids[row, documents == number].unsqueeze(0))[0]
             assert_close(together[row, documents == number], alone, rtol=1e-5, atol=1e-5)

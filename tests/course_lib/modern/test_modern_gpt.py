@@ -14,7 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.blocks import BlockConfig, Parts, RotaryConfig
+from course_lib.blocks import BlockConfig, RotaryConfig
+from course_lib.hooks import record_attention
 from course_lib.models import GPT, GPTConfig
 from course_lib.modern.rms_norm import rms_norm
 from course_lib.modern.swiglu import GatedFeedForward
@@ -35,9 +36,9 @@ IDS = torch.tensor([[5, 17, 30, 9, 4, 11, 8, 3], [7, 12, 3, 3, 25, 6, 1, 19]])
 PADDED = torch.tensor([[True] * 8, [False] * 3 + [True] * 5])
 
 
-def model(config: GPTConfig, **how: Any) -> GPT:
+def model(config: GPTConfig) -> GPT:
     torch.manual_seed(0)
-    gpt = GPT(config, **how).eval()
+    gpt = GPT(config).eval()
     with torch.no_grad():
         for parameter in gpt.parameters():
             parameter += 0.2 * torch.randn_like(parameter)
@@ -87,9 +88,10 @@ def test_texts_in_one_row_know_nothing_of_each_other(gpt: GPT) -> None:
 
 
 def test_the_explicit_path_gives_the_same(gpt: GPT) -> None:
-    shown = gpt.states(IDS, need_weights=True)
-    assert_close(gpt.logits(shown.states), gpt(IDS), atol=1e-5, rtol=1e-4)
-    assert shown.self_alpha[0].shape == (2, 4, 8, 8)
+    with record_attention(gpt) as weights:
+        shown = gpt(IDS)
+    assert_close(shown, gpt(IDS), atol=1e-5, rtol=1e-4)
+    assert weights[0].shape == (2, 4, 8, 8)
 
 
 def test_no_token_sees_a_later_one(gpt: GPT) -> None:
@@ -158,21 +160,21 @@ class OwnRotary(nn.Module):
         super().__init__()
         self.frequencies = config.base ** (-torch.arange(0, d_head, 2) / d_head)
 
-    def forward(self, places: Tensor, longest: int) -> Any:
-        angle = places.unsqueeze(-1) * self.frequencies
+    def forward(self, position_ids: Tensor, longest: int) -> Any:
+        angle = position_ids.unsqueeze(-1) * self.frequencies
         turn = torch.polar(torch.ones_like(angle), angle)
-        turn = turn.unsqueeze(1) if places.dim() == 2 else turn
+        turn = turn.unsqueeze(1) if position_ids.dim() == 2 else turn
         return lambda x: torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turn).flatten(-2)
 
 
-def own_window(queries: Tensor, keys: Tensor, window: int) -> Tensor:
-    return (keys[..., None, :] <= queries[..., None]) & (keys[..., None, :] > queries[..., None] - window)
-
-
-def test_parts_of_ones_own_take_the_place_of_the_librarys() -> None:
+def test_modules_of_ones_own_take_the_place_of_the_librarys() -> None:
     config = replace(LLAMA, window=3)
-    own = model(config, parts=Parts(OwnNorm, feed_forward=OwnFeedForward, rotary=OwnRotary, window_mask=own_window))
-    assert isinstance(own.norm, OwnNorm)
+    own = model(config)
+    own.norm = OwnNorm(config.block)
+    own.positions = OwnRotary(RotaryConfig(), config.block.head_dim)
+    for block in own.blocks:
+        block.add_and_norm_1.norm, block.add_and_norm_2.norm = OwnNorm(config.block), OwnNorm(config.block)
+        block.feed_forward = OwnFeedForward(config.block)
     whole = model(config)
     whole.load_state_dict(own.state_dict())
     for mask in (None, PADDED):

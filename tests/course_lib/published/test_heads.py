@@ -178,7 +178,7 @@ def test_a_decoder_without_an_output_has_its_embedding_as_one(family: str, tmp_p
     ours = GPT.from_pretrained(tmp_path)
     assert ours.config.tied_output
     assert ours.output.weight is ours.embedding.weight
-    assert_close(ours.states(IDS).states, theirs(IDS).last_hidden_state, rtol=0, atol=1e-5)
+    assert_close(ours.states(IDS), theirs(IDS).last_hidden_state, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(
