@@ -13,12 +13,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from autograder.box.confinement.enclosure import Enclosure
 from autograder.box.confinement.grants import (
     FILES,
     PACKAGES,
     is_permitted,
     library_folders,
-    package_folders,
     shared_libraries,
     standard_library,
 )
@@ -27,13 +27,8 @@ _MOST_LIBRARIES = 40
 """Each file shown on its own costs a mount; a folder with more libraries is shown whole."""
 
 
-class Bubblewrap:
-    """An interpreter inside bubblewrap."""
-
-    passes_descriptors = True
-
-    def __init__(self) -> None:
-        self.packages = package_folders()
+class Bubblewrap(Enclosure):
+    """An interpreter inside bubblewrap. What runs there belongs to the command's process group."""
 
     def command(self, root: Path, environment: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
         """`bwrap`, everything unshared, with no more than the interpreter needs."""
@@ -43,13 +38,6 @@ class Bubblewrap:
         shown += ["--proc", "/proc", "--dev", "/dev"]
         writable = ["--bind", own, own, "--remount-ro", "/", "--chdir", own]
         return [bwrap_path() or "bwrap", *alone, *shown, *writable, "--", python, *arguments]
-
-    def own_environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """That of the interpreter: bubblewrap passes it on."""
-        return dict(environment)
-
-    def end(self, root: Path) -> None:
-        """Nothing is left: what runs inside belongs to the command's process group, and ends with its channels."""
 
 
 def bwrap_path() -> str | None:

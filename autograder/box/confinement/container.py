@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.box.confinement.enclosure import Enclosure
 from autograder.box.confinement.grants import package_folders
 from autograder.box.confinement.packages import closure, pinned
 from autograder.limits import Limits
@@ -42,7 +43,7 @@ class ContainerFailed(Exception):
     """docker or podman could not do it; the message is its own last line."""
 
 
-class Container:
+class Container(Enclosure):
     """An interpreter inside a container.
 
     Args:

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.box.confinement import bubblewrap, container, landlock, seccomp
-from autograder.box.confinement.enclosure import Enclosure, enclosure_at
+from autograder.box.confinement.enclosure import Enclosure
 from autograder.box.confinement.levels import Level
+from autograder.box.fork_server.root import enclosure_at
 from autograder.box.library import copy_library
 from autograder.errors import BadInput
 from autograder.limits import Limits

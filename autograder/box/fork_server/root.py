@@ -15,7 +15,9 @@ import subprocess
 from pathlib import Path
 from typing import Any, Self
 
-from autograder.box.confinement.enclosure import enclosure_at
+from autograder.box.confinement.bubblewrap import Bubblewrap
+from autograder.box.confinement.container import Container
+from autograder.box.confinement.enclosure import Enclosure
 from autograder.box.confinement.levels import Level
 from autograder.box.disk import made_and_locked, remove
 from autograder.limits import Limits
@@ -42,6 +44,19 @@ if told:  # else the grader has ended
     from autograder.box.fork_server.server import main
     main(told)
 """
+
+
+def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
+    """What surrounds a fork server.
+
+    Args:
+        level: of its boxes.
+        limits: of a box.
+        boxes: how many there may be at once.
+    """
+    if level is Level.L4:
+        return Container(limits, boxes)
+    return Bubblewrap() if level is Level.L3 else Enclosure()
 
 
 class BoxRoot:

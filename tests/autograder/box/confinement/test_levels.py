@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.box.confinement import landlock, selftest
-from autograder.box.confinement.enclosure import Nothing
+from autograder.box.confinement.enclosure import Enclosure
 from autograder.box.confinement.levels import Level, describe
 from autograder.box.confinement.selftest import choose_level, self_test
 from autograder.errors import BadInput
@@ -71,7 +71,7 @@ def test_an_enclosure_that_lets_something_through_is_found(monkeypatch: pytest.M
     if self_test():
         pytest.skip("no boxes at level L2 here")
     monkeypatch.setattr(selftest.bubblewrap, "bwrap_path", lambda: "bwrap")
-    monkeypatch.setattr(selftest, "enclosure_at", lambda level, limits, boxes: Nothing())
+    monkeypatch.setattr(selftest, "enclosure_at", lambda level, limits, boxes: Enclosure())
     shared = [f"it shares the {kind} namespace" for kind in ("mnt", "pid", "net", "ipc", "uts")]
     assert self_test(Level.L3) == ["the enclosure lets it read files", "the enclosure lets it connect", *shared]
 
