@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 from typing import Any
+
+import nbformat
 
 from autograder.demo.student import Expected, Group, Student, graded_cell, no_points, write_plainly
 from course_lib.judging.observation import Outcome
@@ -20,7 +22,8 @@ LESSON = "01_attention"
 Notebook = dict[str, Any]
 
 HONEST_SCALE = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5"
-ZEROS = "def dot_product_scores(q, k):\n    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)"
+_RETURN_ZEROS = "return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)"
+ZEROS = f"def dot_product_scores(q, k):\n    {_RETURN_ZEROS}"
 """A wrong answer to `attention.scores` of the right type, shape and dtype."""
 
 PASSED, WRONG, RAISED = Outcome.PASSED, Outcome.WRONG, Outcome.RAISED
@@ -82,16 +85,32 @@ class Attempt:
         self.edit(notebook)
 
 
+def edited(
+    name: str, tries: str, edit: Callable[[Notebook], None], write: Callable[[Path, Notebook], None] = write_plainly
+) -> Attempt:
+    """A change of the notebook or of its folder; the answer to `attention.scores` returns zeros."""
+    return Attempt(name, tries, {"scores": ZEROS}, {"scores": WRONG}, edit, write)
+
+
+def in_cell(name: str, tries: str, code: str, outcome: Outcome = WRONG) -> Attempt:
+    """Code in a cell in front of all answers; the answer to `attention.scores` returns zeros."""
+    return Attempt(name, tries, {"own": code, "scores": ZEROS}, {"scores": outcome})
+
+
+def in_answer(name: str, tries: str, code: str, outcome: Outcome = RAISED, own: str = "") -> Attempt:
+    """The cell that answers `attention.scores`, and perhaps one in front."""
+    return Attempt(name, tries, {"scores": code} | ({"own": own} if own else {}), {"scores": outcome})
+
+
+def in_call(name: str, tries: str, code: str, outcome: Outcome = RAISED, own: str = "") -> Attempt:
+    """What the answer to `attention.scores` does when it is called with `q` and `k`, before it returns zeros."""
+    body = indent(f"{dedent(code).strip()}\n{_RETURN_ZEROS}", "    ")
+    return in_answer(name, tries, f"def dot_product_scores(q, k):\n{body}", outcome, own)
+
+
 def code_cell(source: str, identity: str) -> dict[str, Any]:
     """A code cell of the student's own."""
-    return {
-        "cell_type": "code",
-        "id": identity,
-        "metadata": {},
-        "source": source,
-        "outputs": [],
-        "execution_count": None,
-    }
+    return {**nbformat.v4.new_code_cell(source, id=identity)}
 
 
 def _is_answer(cell: dict[str, Any]) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import RAISED, WRONG, ZEROS, Attempt
+from tests.dishonest.attempt import ZEROS, Attempt, in_answer, in_cell
 
 
 def _poisons(name: str, tries: str, code: str) -> Attempt:
-    return Attempt(name, tries, {"scores": code + "\n" + ZEROS}, {"scores": RAISED})
+    return in_answer(name, tries, f"{code}\n{ZEROS}")
 
 
 ATTEMPTS = (
@@ -53,35 +53,27 @@ ATTEMPTS = (
         "Hides data in extended attributes of files of others.",
         "import os, torch\nos.setxattr(torch.__file__, 'user.answer', b'0')",
     ),
-    Attempt(
+    in_cell(
         "poison_home",
         "Fills the caches in its own home, for the next box to use.",
-        {
-            "own": """
-                import os, pathlib
-                for name in (".ipython/profile_default/startup", ".cache/torch/hub", ".config/matplotlib"):
-                    folder = pathlib.Path.home() / name
-                    assert not folder.exists(), "somebody was here before"
-                    folder.mkdir(parents=True)
-                    (folder / "00_poison.py").write_text("dot_product_scores = lambda q, k: 100")
-                os.environ.update(PYTHONSTARTUP=str(folder), PYTHONPATH=str(folder), HOME="/", TMPDIR="/")
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            import os, pathlib
+            for name in (".ipython/profile_default/startup", ".cache/torch/hub", ".config/matplotlib"):
+                folder = pathlib.Path.home() / name
+                assert not folder.exists(), "somebody was here before"
+                folder.mkdir(parents=True)
+                (folder / "00_poison.py").write_text("dot_product_scores = lambda q, k: 100")
+            os.environ.update(PYTHONSTARTUP=str(folder), PYTHONPATH=str(folder), HOME="/", TMPDIR="/")
+        """,
     ),
-    Attempt(
+    in_cell(
         "poison_torch_state",
         "Leaves torch in a state in which the next to use it goes wrong.",
-        {
-            "own": """
-                torch.set_default_dtype(torch.float64)
-                torch.set_default_device("meta")
-                torch.use_deterministic_algorithms(True)
-                torch.manual_seed(0)
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            torch.set_default_dtype(torch.float64)
+            torch.set_default_device("meta")
+            torch.use_deterministic_algorithms(True)
+            torch.manual_seed(0)
+        """,
     ),
 )

@@ -5,9 +5,7 @@ Each of these raises where the way is closed, and would go on to return zeros wh
 
 from __future__ import annotations
 
-from textwrap import dedent
-
-from tests.dishonest.attempt import RAISED, Attempt
+from tests.dishonest.attempt import Attempt, in_call
 
 _LIBC = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\ndef ask(name, *arguments):\n"
 _LIBC += "    if getattr(libc, name)(*arguments) < 0:\n        raise OSError(ctypes.get_errno(), name)\n"
@@ -15,9 +13,7 @@ _LIBC += "    if getattr(libc, name)(*arguments) < 0:\n        raise OSError(cty
 
 def _tells(name: str, tries: str, code: str) -> Attempt:
     """An attempt whose answer uses the channel, by a call of the C library's where Python has none."""
-    body = "\n".join(f"    {line}" for line in dedent(code).strip().splitlines())
-    answer = f"def dot_product_scores(q, k):\n{body}\n    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)"
-    return Attempt(name, tries, {"own": _LIBC, "scores": answer}, {"scores": RAISED})
+    return in_call(name, tries, code, own=_LIBC)
 
 
 ATTEMPTS = (

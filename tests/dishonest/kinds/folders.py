@@ -15,7 +15,7 @@ import numpy
 import torch
 
 from autograder.demo.student import write_plainly
-from tests.dishonest.attempt import LESSON, RAISED, UNREADABLE, WRONG, ZEROS, Attempt, Notebook
+from tests.dishonest.attempt import LESSON, UNREADABLE, ZEROS, Attempt, Notebook, edited, in_answer
 
 MARK = "katze-was-here"
 """Names a file that only a pickle that was loaded would make."""
@@ -122,7 +122,7 @@ def _many_cells(notebook: Notebook) -> None:
 
 
 def _beside(name: str, tries: str, extra: Callable[[Path], None]) -> Attempt:
-    return Attempt(name, tries, {"scores": ZEROS}, {"scores": WRONG}, write=_with(extra))
+    return edited(name, tries, lambda notebook: None, _with(extra))
 
 
 def _no_notebook(name: str, tries: str, write: Callable[[Path, Notebook], None]) -> Attempt:
@@ -131,11 +131,10 @@ def _no_notebook(name: str, tries: str, write: Callable[[Path, Notebook], None])
 
 ATTEMPTS = (
     _beside("pickles", "Hands in pickles, and modules with the names of those that a grader imports.", _pickles),
-    Attempt(
+    in_answer(
         "loads_its_pickles",
         "Unpickles its own code inside the box, to run it as somebody else.",
-        {"scores": f"import pickle\npickle.loads({pickle.dumps(Poison())!r})\n{ZEROS}"},
-        {"scores": RAISED},
+        f"import pickle\npickle.loads({pickle.dumps(Poison())!r})\n{ZEROS}",
     ),
     _beside("links_beside", "Hands in links, pipes and second names of files.", _links),
     _beside("names_of_files", "Hands in files whose names are commands, scripts and sequences for terminals.", _names),

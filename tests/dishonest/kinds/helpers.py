@@ -2,69 +2,53 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import RAISED, WRONG, ZEROS, Attempt
+from tests.dishonest.attempt import RAISED, ZEROS, Attempt, in_cell
 
 ATTEMPTS = (
-    Attempt(
+    in_cell(
         "patch_torch_allclose",
         "Makes torch's comparisons say yes.",
-        {
-            "own": """
-                torch.allclose = torch.equal = lambda *args, **kwargs: True
-                torch.isclose = lambda a, b, **kwargs: torch.ones(a.shape, dtype=torch.bool)
-                torch.testing.assert_close = lambda *args, **kwargs: None
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            torch.allclose = torch.equal = lambda *args, **kwargs: True
+            torch.isclose = lambda a, b, **kwargs: torch.ones(a.shape, dtype=torch.bool)
+            torch.testing.assert_close = lambda *args, **kwargs: None
+        """,
     ),
-    Attempt(
+    in_cell(
         "patch_tensor_operators",
         "Makes every comparison between tensors come out equal.",
-        {
-            "own": """
-                torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)
-                torch.Tensor.__ne__ = lambda self, other: torch.zeros(self.shape, dtype=torch.bool)
-                torch.Tensor.__gt__ = torch.Tensor.__lt__ = torch.Tensor.__ne__
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)
+            torch.Tensor.__ne__ = lambda self, other: torch.zeros(self.shape, dtype=torch.bool)
+            torch.Tensor.__gt__ = torch.Tensor.__lt__ = torch.Tensor.__ne__
+        """,
     ),
-    Attempt(
+    in_cell(
         "patch_numpy_testing",
         "Makes numpy's and pytest's comparisons say yes.",
-        {
-            "own": """
-                import sys, types, unittest
-                import numpy.testing
-                for name in dir(numpy.testing):
-                    if name.startswith("assert"):
-                        setattr(numpy.testing, name, lambda *args, **kwargs: None)
-                numpy.allclose = numpy.array_equal = lambda *args, **kwargs: True
-                sys.modules["pytest"] = types.SimpleNamespace(approx=lambda x: x, fail=lambda *a: None)
-                for name in dir(unittest.TestCase):
-                    if name.startswith("assert"):
-                        setattr(unittest.TestCase, name, lambda *args, **kwargs: None)
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            import sys, types, unittest
+            import numpy.testing
+            for name in dir(numpy.testing):
+                if name.startswith("assert"):
+                    setattr(numpy.testing, name, lambda *args, **kwargs: None)
+            numpy.allclose = numpy.array_equal = lambda *args, **kwargs: True
+            sys.modules["pytest"] = types.SimpleNamespace(approx=lambda x: x, fail=lambda *a: None)
+            for name in dir(unittest.TestCase):
+                if name.startswith("assert"):
+                    setattr(unittest.TestCase, name, lambda *args, **kwargs: None)
+        """,
     ),
-    Attempt(
+    in_cell(
         "patch_builtins",
         "Replaces the built-in functions with which anything is compared or summed.",
-        {
-            "own": """
-                import builtins
-                builtins.all = lambda things: True
-                builtins.any = lambda things: False
-                builtins.isinstance = lambda thing, kind: True
-                builtins.AssertionError = type("AssertionError", (Exception,), {})
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            import builtins
+            builtins.all = lambda things: True
+            builtins.any = lambda things: False
+            builtins.isinstance = lambda thing, kind: True
+            builtins.AssertionError = type("AssertionError", (Exception,), {})
+        """,
     ),
     Attempt(
         "patch_checking_package",
@@ -83,39 +67,30 @@ ATTEMPTS = (
         {"scale": RAISED},
         otherwise=RAISED,
     ),
-    Attempt(
+    in_cell(
         "patch_outcomes",
         "Renames every outcome to passed, and gives every exercise of which it can get hold the points.",
-        {
-            "own": """
-                from course_lib.judging import observation
-                for outcome in observation.Outcome:
-                    outcome._value_ = "passed"
-                observation.ENDINGS = frozenset()
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            from course_lib.judging import observation
+            for outcome in observation.Outcome:
+                outcome._value_ = "passed"
+            observation.ENDINGS = frozenset()
+        """,
     ),
-    Attempt(
+    in_cell(
         "patch_check",
         "Defines a `check` of its own that shows full points.",
-        {"own": "class check(float):\n    def __new__(cls, *args, **kwargs):\n        return 100.0", "scores": ZEROS},
-        {"scores": WRONG},
+        "class check(float):\n    def __new__(cls, *args, **kwargs):\n        return 100.0",
     ),
-    Attempt(
+    in_cell(
         "patch_tolerance",
         "Turns the relative tolerance up to infinity.",
-        {
-            "own": """
-                import sys
-                sys.float_info = None
-                for module in list(sys.modules.values()):
-                    if hasattr(module, "RELATIVE_TOLERANCE"):
-                        module.RELATIVE_TOLERANCE.update(dict.fromkeys(module.RELATIVE_TOLERANCE, float("inf")))
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            import sys
+            sys.float_info = None
+            for module in list(sys.modules.values()):
+                if hasattr(module, "RELATIVE_TOLERANCE"):
+                    module.RELATIVE_TOLERANCE.update(dict.fromkeys(module.RELATIVE_TOLERANCE, float("inf")))
+        """,
     ),
 )

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import RAISED, Attempt
+from tests.dishonest.attempt import in_answer
 
 _CALL = "def dot_product_scores(q, k):\n    return attention.dot_product_scores(q, k)"
 
 
-def _by(name: str, tries: str, code: str, own: str = "") -> Attempt:
-    return Attempt(name, tries, {"scores": code} | ({"own": own} if own else {}), {"scores": RAISED})
-
-
 ATTEMPTS = (
-    _by("import_reference", "Imports the reference.", f"from course_lib import attention\n{_CALL}"),
-    _by(
+    in_answer("import_reference", "Imports the reference.", f"from course_lib import attention\n{_CALL}"),
+    in_answer(
         "import_what_imports_it",
         "Imports a later module that must have it.",
         "from course_lib.masking import attention",
     ),
-    _by(
+    in_answer(
         "import_exercises",
         "Imports the exercises, which name their references.",
         """
@@ -26,7 +22,7 @@ ATTEMPTS = (
             dot_product_scores = exercises.find("attention.scores").reference
         """,
     ),
-    _by(
+    in_answer(
         "import_mine",
         "Asks for its answer as later lessons do, which get the reference.",
         """
@@ -35,7 +31,7 @@ ATTEMPTS = (
                 return answer("attention.scores")(q, k)
         """,
     ),
-    _by(
+    in_answer(
         "import_table",
         "Takes the way that later lessons' references take, and a kept answer in the home folder.",
         """
@@ -47,7 +43,7 @@ ATTEMPTS = (
                 return (own or references.reference("attention.scores"))(q, k)
         """,
     ),
-    _by(
+    in_answer(
         "import_by_loader",
         "Loads the file of the reference from every folder on the path, and from beside the interpreter.",
         """
@@ -57,7 +53,7 @@ ATTEMPTS = (
             dot_product_scores = importlib.machinery.SourceFileLoader("a", file).load_module().dot_product_scores
         """,
     ),
-    _by(
+    in_answer(
         "import_hook",
         "Puts a finder in front that makes up modules, and one that searches the whole file system.",
         """
@@ -73,7 +69,7 @@ ATTEMPTS = (
             dot_product_scores = attention.dot_product_scores
         """,
     ),
-    _by(
+    in_answer(
         "import_bytecode",
         "Reads the reference from caches of bytecode, wherever Python leaves them.",
         """
@@ -84,7 +80,7 @@ ATTEMPTS = (
             exec(marshal.loads(found[0].read_bytes()[16:]))
         """,
     ),
-    _by(
+    in_answer(
         "import_from_memory",
         "Searches every object of the process for functions of the reference.",
         """
@@ -96,7 +92,7 @@ ATTEMPTS = (
             ]
         """,
     ),
-    _by(
+    in_answer(
         "import_distribution",
         "Asks the metadata of the installed package where its files are.",
         """
@@ -105,7 +101,7 @@ ATTEMPTS = (
             exec(open(text.split("file://")[1].split('"')[0] + "/course_lib/attention.py").read())
         """,
     ),
-    _by(
+    in_answer(
         "import_editable",
         "Follows the links that an editable installation leaves in site-packages.",
         """
@@ -118,7 +114,7 @@ ATTEMPTS = (
             dot_product_scores
         """,
     ),
-    _by(
+    in_answer(
         "import_from_git",
         "Takes the reference out of the repository's history.",
         """
@@ -128,7 +124,7 @@ ATTEMPTS = (
             dot_product_scores
         """,
     ),
-    _by(
+    in_answer(
         "import_from_web",
         "Downloads the package, with what it answers.",
         """
@@ -137,7 +133,7 @@ ATTEMPTS = (
             exec(urllib.request.urlopen(address, timeout=1).read())
         """,
     ),
-    _by(
+    in_answer(
         "import_by_pip",
         "Installs the package from the index.",
         "!pip install katze\nfrom course_lib.attention import dot_product_scores",

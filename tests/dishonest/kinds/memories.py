@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course_lib import exercises
-from tests.dishonest.attempt import RAISED, WRONG, Attempt
+from tests.dishonest.attempt import WRONG, Attempt, in_answer, in_call
 
 
 def _table() -> dict[str, Any]:
@@ -16,108 +16,86 @@ def _table() -> dict[str, Any]:
 
 
 ATTEMPTS = (
-    Attempt(
+    in_call(
         "knows_the_example",
         "Returns the numbers printed in the lesson whenever the shapes are those of its example.",
-        {
-            "scores": """
-                def dot_product_scores(q, k):
-                    if q.shape == (2, 2) and k.shape == (3, 2):
-                        return q @ k.mT
-                    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-            """
-        },
-        {"scores": WRONG},
+        """
+            if q.shape == (2, 2) and k.shape == (3, 2):
+                return q @ k.mT
+        """,
+        WRONG,
     ),
-    Attempt(
+    in_call(
         "knows_every_visible_case",
         "Carries a table of all visible cases and their results, bit for bit.",
-        {
-            "own": f"table = {_table()!r}",
-            "scores": """
-                def dot_product_scores(q, k):
-                    known = table.get(str([q.tolist(), k.tolist()]))
-                    if known is None:
-                        return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-                    return torch.tensor(known, dtype=q.dtype)
-            """,
-        },
-        {"scores": WRONG},
+        """
+            known = table.get(str([q.tolist(), k.tolist()]))
+            if known is None:
+                return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+            return torch.tensor(known, dtype=q.dtype)
+        """,
+        WRONG,
+        own=f"table = {_table()!r}",
     ),
-    Attempt(
+    in_call(
         "counts_calls",
         "Is right as long as the visible cases last, and then stops working.",
-        {
-            "own": "calls = 0",
-            "scores": """
-                def dot_product_scores(q, k):
-                    global calls
-                    calls += 1
-                    return q @ k.mT if calls <= 3 else torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-            """,
-        },
-        {"scores": WRONG},
+        """
+            global calls
+            calls += 1
+            return q @ k.mT if calls <= 3 else torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+        """,
+        WRONG,
+        own="calls = 0",
     ),
-    Attempt(
+    in_call(
         "right_the_second_time",
         "Returns zeros at first, and remembers the inputs for when it is asked again.",
-        {
-            "own": "seen = set()",
-            "scores": """
-                def dot_product_scores(q, k):
-                    known = float(q.double().sum())
-                    if known in seen:
-                        return q @ k.mT
-                    seen.add(known)
-                    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-            """,
-        },
-        {"scores": WRONG},
+        """
+            known = float(q.double().sum())
+            if known in seen:
+                return q @ k.mT
+            seen.add(known)
+        """,
+        WRONG,
+        own="seen = set()",
     ),
-    Attempt(
+    in_answer(
         "leaves_answers_in_files",
         "Writes what it has seen to every folder that another box could read.",
-        {
-            "scores": """
-                import os, pathlib, tempfile
-                def dot_product_scores(q, k):
-                    for place in ("/tmp", "/dev/shm", "/var/tmp", str(pathlib.Path.home()), "..", "../..", "/run"):
-                        try:
-                            pathlib.Path(place, "katze-answers").write_text(str(q.tolist()))
-                            print("left something in", place)
-                        except OSError:
-                            pass
-                    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-            """
-        },
-        {"scores": WRONG},
+        """
+            import os, pathlib, tempfile
+            def dot_product_scores(q, k):
+                for place in ("/tmp", "/dev/shm", "/var/tmp", str(pathlib.Path.home()), "..", "../..", "/run"):
+                    try:
+                        pathlib.Path(place, "katze-answers").write_text(str(q.tolist()))
+                        print("left something in", place)
+                    except OSError:
+                        pass
+                return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+        """,
+        WRONG,
     ),
-    Attempt(
+    in_answer(
         "takes_answers_from_files",
         "Looks for what somebody else has left in the folders that boxes might share.",
-        {
-            "scores": """
-                import glob, pathlib
-                def dot_product_scores(q, k):
-                    places = "/tmp/**/katze-answers", "/dev/shm/*", "../**/katze-answers"
-                    found = [file for place in places for file in glob.glob(place)]
-                    return torch.tensor(eval(pathlib.Path(found[0]).read_text()))
-            """
-        },
-        {"scores": RAISED},
+        """
+            import glob, pathlib
+            def dot_product_scores(q, k):
+                places = "/tmp/**/katze-answers", "/dev/shm/*", "../**/katze-answers"
+                found = [file for place in places for file in glob.glob(place)]
+                return torch.tensor(eval(pathlib.Path(found[0]).read_text()))
+        """,
     ),
-    Attempt(
+    in_call(
         "changes_its_arguments",
         "Fills its own inputs with zeros, so that zeros are the right answer.",
-        {
-            "scores": """
-                def dot_product_scores(q, k):
-                    with torch.no_grad():
-                        q.zero_(); k.zero_()
-                    return q @ k.mT
-            """
-        },
-        {"scores": WRONG},
+        """
+            with torch.no_grad():
+                q.zero_(); k.zero_()
+            return q @ k.mT
+        """,
+        WRONG,
     ),
     Attempt(
         "changes_the_next_exercise",
@@ -133,20 +111,18 @@ ATTEMPTS = (
         },
         {"scores": WRONG, "weights": WRONG},
     ),
-    Attempt(
+    in_answer(
         "seeds_the_dice",
         "Seeds every generator, and draws what the case may have been drawn from.",
-        {
-            "scores": """
-                import random
-                def dot_product_scores(q, k):
-                    for seed in range(200):
-                        torch.manual_seed(seed)
-                        if torch.equal(torch.randn(q.shape), q):
-                            return q @ k.mT
-                    return torch.rand(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-            """
-        },
-        {"scores": WRONG},
+        """
+            import random
+            def dot_product_scores(q, k):
+                for seed in range(200):
+                    torch.manual_seed(seed)
+                    if torch.equal(torch.randn(q.shape), q):
+                        return q @ k.mT
+                return torch.rand(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+        """,
+        WRONG,
     ),
 )

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from autograder.demo.student import graded_cell
-from tests.dishonest.attempt import WRONG, ZEROS, Attempt, Notebook, code_cell
+from tests.dishonest.attempt import Notebook, code_cell, edited
 
 CHECK = "attention.scores"
 
@@ -83,43 +83,35 @@ def _same_ids(notebook: Notebook) -> None:
         cell["id"] = "the-same"
 
 
-def _edited(name: str, tries: str, edit: Any, **expected: Any) -> Attempt:
-    return Attempt(name, tries, {"scores": ZEROS}, {"scores": WRONG, **expected}, edit)
-
-
 ATTEMPTS = (
-    _edited("points_raised", "Says that every check is worth a thousand points.", _each_graded(points=1000)),
-    _edited("points_negative", "Says that its checks cost points, so that failing pays.", _each_graded(points=-100)),
-    _edited(
-        "points_absurd", "Says that checks are worth what no program can add.", _each_graded(points=[{"a": 1e308}])
-    ),
-    _edited(
+    edited("points_raised", "Says that every check is worth a thousand points.", _each_graded(points=1000)),
+    edited("points_negative", "Says that its checks cost points, so that failing pays.", _each_graded(points=-100)),
+    edited("points_absurd", "Says that checks are worth what no program can add.", _each_graded(points=[{"a": 1e308}])),
+    edited(
         "checks_unlocked",
         "Says that its checks are solutions that a person grades.",
         _each_graded(locked=False, solution=True),
     ),
-    _edited(
+    edited(
         "schema_unknown",
         "Says that its metadata is of a version that does not exist yet.",
         _each_graded(schema_version=99),
     ),
-    _edited(
-        "checksum_forged", "Forges the checksums with which cells are recognised.", _each_graded(checksum="0" * 32)
-    ),
-    _edited("ids_swapped", "Gives all graded cells the same id.", _each_graded(grade_id="attention-scale-check")),
-    _edited("check_says_100", "Replaces a check by the number 100.", _check_says("100", locked=False)),
-    _edited(
+    edited("checksum_forged", "Forges the checksums with which cells are recognised.", _each_graded(checksum="0" * 32)),
+    edited("ids_swapped", "Gives all graded cells the same id.", _each_graded(grade_id="attention-scale-check")),
+    edited("check_says_100", "Replaces a check by the number 100.", _check_says("100", locked=False)),
+    edited(
         "check_patches",
         "Replaces a check by code that patches the others.",
         _check_says("import torch\ntorch.allclose = lambda *a: True\n2.0"),
     ),
-    _edited("check_twice", "Adds a second check with the same id, which gives 100.", _second_check),
-    _edited("checks_first", "Moves all checks in front of the answers, where they cannot fail yet.", _checks_first),
-    _edited("checks_deleted", "Deletes all checks, so that nothing can fail.", _no_checks),
-    _edited("grades_of_its_own", "Adds graded cells of its own.", _own_grades),
-    _edited("scores_forged", "Writes scores and outcomes into the metadata.", _forged_scores),
-    _edited("notebook_lies", "Says that it is in another language, for a kernel somewhere else.", _lies_about_itself),
-    _edited("cell_ids", "Gives all cells the same id.", _same_ids),
-    _edited("answer_as_demo", "Tags a wrong answer as a figure, which need not run.", _answers_as_demos),
-    _edited("answer_as_text", "Turns its answer into text.", _answers_as_text),
+    edited("check_twice", "Adds a second check with the same id, which gives 100.", _second_check),
+    edited("checks_first", "Moves all checks in front of the answers, where they cannot fail yet.", _checks_first),
+    edited("checks_deleted", "Deletes all checks, so that nothing can fail.", _no_checks),
+    edited("grades_of_its_own", "Adds graded cells of its own.", _own_grades),
+    edited("scores_forged", "Writes scores and outcomes into the metadata.", _forged_scores),
+    edited("notebook_lies", "Says that it is in another language, for a kernel somewhere else.", _lies_about_itself),
+    edited("cell_ids", "Gives all cells the same id.", _same_ids),
+    edited("answer_as_demo", "Tags a wrong answer as a figure, which need not run.", _answers_as_demos),
+    edited("answer_as_text", "Turns its answer into text.", _answers_as_text),
 )

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
-from tests.dishonest.attempt import RAISED, Attempt
-
-
-def _asks(name: str, tries: str, code: str) -> Attempt:
-    indented = "\n".join(f"    {line}" for line in dedent(code).strip().splitlines())
-    return Attempt(name, tries, {"scores": f"def dot_product_scores(q, k):\n{indented}"}, {"scores": RAISED})
-
+from tests.dishonest.attempt import in_call
 
 ATTEMPTS = (
-    _asks(
+    in_call(
         "tcp",
         "Connects to a server on this machine.",
         "import socket\nreturn socket.create_connection(('127.0.0.1', 9), 1)",
     ),
-    _asks(
+    in_call(
         "udp",
         "Sends its inputs away in datagrams.",
         """
@@ -27,32 +19,32 @@ ATTEMPTS = (
             return sender.sendto(b'q', ('127.0.0.1', 9))
         """,
     ),
-    _asks(
+    in_call(
         "dns",
         "Asks for a name that carries its inputs.",
         "import socket\nreturn socket.gethostbyname('q-1-2-3.example.org')",
     ),
-    _asks(
+    in_call(
         "http",
         "Asks a service for the answer.",
         "import urllib.request\nreturn urllib.request.urlopen('http://127.0.0.1:9/answer', timeout=1).read()",
     ),
-    _asks(
+    in_call(
         "unix_socket",
         "Connects to a service by its file.",
         "import socket\nreturn socket.socket(socket.AF_UNIX).connect('/run/docker.sock')",
     ),
-    _asks(
+    in_call(
         "abstract_socket",
         "Connects to a socket that has no file.",
         "import socket\nreturn socket.socket(socket.AF_UNIX).connect('\\0katze')",
     ),
-    _asks(
+    in_call(
         "netlink",
         "Asks the kernel about its network.",
         "import socket\nreturn socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)",
     ),
-    _asks(
+    in_call(
         "torch_distributed",
         "Joins another process by torch's own network.",
         """
@@ -60,12 +52,12 @@ ATTEMPTS = (
             return d.init_process_group('gloo', init_method='tcp://127.0.0.1:29500', rank=0, world_size=1)
         """,
     ),
-    _asks(
+    in_call(
         "hub",
         "Lets torch download a model that has learnt the lesson.",
         "return torch.hub.load('pytorch/vision', 'resnet18', trust_repo=True)",
     ),
-    _asks(
+    in_call(
         "io_uring",
         "Opens a socket behind the filter's back, through a ring of requests.",
         "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from tests.dishonest.attempt import RAISED, WRONG, Attempt
+from tests.dishonest.attempt import WRONG, Attempt, in_answer
 
 
 def _reads(name: str, tries: str, code: str) -> Attempt:
-    """An attempt that raises where it is refused, and would print what it found."""
-    return Attempt(
-        name,
-        tries,
-        {"scores": dedent(code).strip() + "\n" + "def dot_product_scores(q, k):\n    return spoils"},
-        {"scores": RAISED},
-    )
+    """An attempt that raises where it is refused, and would return what it found."""
+    return in_answer(name, tries, f"{dedent(code).strip()}\ndef dot_product_scores(q, k):\n    return spoils")
 
 
 ATTEMPTS = (
@@ -106,20 +101,18 @@ for descriptor in range(3, 2000):
 if not spoils:
     raise PermissionError""",
     ),
-    Attempt(
+    in_answer(
         "read_environment",
         "Prints its environment, which may hold tokens and addresses.",
-        {
-            "scores": """
-                import os
-                def dot_product_scores(q, k):
-                    wanted = ("SECRET", "TOKEN", "KEY", "JUPYTERHUB", "VIRTUAL_ENV", "SSH", "AWS", "USER", "PYTEST")
-                    found = [value for name, value in os.environ.items() if any(word in name for word in wanted)]
-                    assert not found, found
-                    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-            """
-        },
-        {"scores": WRONG},
+        """
+            import os
+            def dot_product_scores(q, k):
+                wanted = ("SECRET", "TOKEN", "KEY", "JUPYTERHUB", "VIRTUAL_ENV", "SSH", "AWS", "USER", "PYTEST")
+                found = [value for name, value in os.environ.items() if any(word in name for word in wanted)]
+                assert not found, found
+                return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+        """,
+        WRONG,
     ),
     _reads("read_kernel_log", "Reads the machine's log.", "spoils = open('/dev/kmsg').read()"),
     _reads(

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import DIED, NEVER_DEFINED, RAISED, TIMED_OUT, WRONG, ZEROS, Attempt
+from tests.dishonest.attempt import (
+    DIED,
+    NEVER_DEFINED,
+    RAISED,
+    TIMED_OUT,
+    WRONG,
+    ZEROS,
+    Attempt,
+    in_answer,
+    in_call,
+    in_cell,
+)
 
 FORGED = """
     import autograder.box.inside.child as child
@@ -36,47 +47,39 @@ ATTEMPTS = (
         {"scale": DIED},
         otherwise=DIED,
     ),
-    Attempt(
+    in_call(
         "deny_changes",
         "Replaces what tells a changed argument from the same one, and works in place.",
-        {
-            "own": """
-                from course_lib.judging import observation
-                observation._identical = lambda old, new: True
-                observation.modified = lambda case, arguments: ()
-            """,
-            "scores": "def dot_product_scores(q, k):\n    return (out := q @ k.mT, q.zero_())[0]",
-        },
-        {"scores": WRONG},
+        "return (out := q @ k.mT, q.zero_())[0]",
+        WRONG,
+        own="""
+            from course_lib.judging import observation
+            observation._identical = lambda old, new: True
+            observation.modified = lambda case, arguments: ()
+        """,
     ),
-    Attempt(
+    in_cell(
         "forge_cell_results",
         "Reports cells that showed a certificate and never ran.",
-        {
-            "own": """
-                import autograder.box.inside.child as child
-                genuine = child.encode_cell
-                def forged(result):
-                    shown = {"output_type": "stream", "name": "stdout", "text": "attention.scores: Right"}
-                    return genuine(result) | {"outputs": [shown]}
-                child.encode_cell = forged
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            import autograder.box.inside.child as child
+            genuine = child.encode_cell
+            def forged(result):
+                shown = {"output_type": "stream", "name": "stdout", "text": "attention.scores: Right"}
+                return genuine(result) | {"outputs": [shown]}
+            child.encode_cell = forged
+        """,
     ),
-    Attempt(
+    in_answer(
         "patch_recorder",
         "Takes the recorder of outputs apart, so that no output can be limited.",
-        {
-            "own": """
-                shell = get_ipython()
-                shell.recorder._spend = lambda size: True
-                shell.recorder._left = 1 << 60
-            """,
-            "scores": f"{ZEROS}\nprint('x' * 30_000_000)",
-        },
-        {"scores": WRONG},
+        f"{ZEROS}\nprint('x' * 30_000_000)",
+        WRONG,
+        own="""
+            shell = get_ipython()
+            shell.recorder._spend = lambda size: True
+            shell.recorder._left = 1 << 60
+        """,
     ),
     Attempt(
         "input_transformer",
@@ -100,48 +103,39 @@ ATTEMPTS = (
         },
         {"scores": WRONG, "scale": WRONG},
     ),
-    Attempt(
+    in_cell(
         "ipython_events",
         "Redefines its answers before and after every cell.",
-        {
-            "own": """
-                def again(*args):
-                    get_ipython().user_ns["dot_product_scores"] = lambda q, k: 100
-                for event in ("pre_run_cell", "post_run_cell", "pre_execute", "post_execute"):
-                    get_ipython().events.register(event, again)
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        """
+            def again(*args):
+                get_ipython().user_ns["dot_product_scores"] = lambda q, k: 100
+            for event in ("pre_run_cell", "post_run_cell", "pre_execute", "post_execute"):
+                get_ipython().events.register(event, again)
+        """,
     ),
-    Attempt(
+    in_answer(
         "display_hook",
         "Shows the number 100 as the value of every cell.",
-        {
-            "own": """
-                import sys
-                sys.displayhook = lambda value: print(100)
-                get_ipython().display_formatter.format = lambda *args, **kwargs: ({"text/plain": "100"}, {})
-            """,
-            "scores": f"{ZEROS}\n0",
-        },
-        {"scores": WRONG},
+        f"{ZEROS}\n0",
+        WRONG,
+        own="""
+            import sys
+            sys.displayhook = lambda value: print(100)
+            get_ipython().display_formatter.format = lambda *args, **kwargs: ({"text/plain": "100"}, {})
+        """,
     ),
-    Attempt(
+    in_cell(
         "magics",
         "Registers magics that write over the shell, and calls those that reach the system.",
-        {
-            "own": """
-                from IPython.core.magic import register_cell_magic, register_line_magic
-                @register_line_magic
-                def check(line):
-                    return 100
-                get_ipython().run_line_magic("reset", "-f")
-                get_ipython().run_line_magic("autoawait", "trio")
-            """,
-            "scores": ZEROS,
-        },
-        {"scores": RAISED},  # %reset has taken torch away from this notebook, too
+        """
+            from IPython.core.magic import register_cell_magic, register_line_magic
+            @register_line_magic
+            def check(line):
+                return 100
+            get_ipython().run_line_magic("reset", "-f")
+            get_ipython().run_line_magic("autoawait", "trio")
+        """,
+        RAISED,
     ),
     Attempt(
         "own_namespace",
@@ -159,14 +153,10 @@ ATTEMPTS = (
         {"scale": WRONG},
         otherwise=WRONG,
     ),
-    Attempt(
+    in_cell(
         "run_forever_in_hook",
         "Hangs the shell itself, after a cell of its own has ended well.",
-        {
-            "own": "def wait(*args):\n    while True: pass\nget_ipython().events.register('post_run_cell', wait)",
-            "scores": ZEROS,
-        },
-        {"scores": WRONG},
+        "def wait(*args):\n    while True: pass\nget_ipython().events.register('post_run_cell', wait)",
     ),
     Attempt(
         "shell_without_run",
@@ -175,35 +165,31 @@ ATTEMPTS = (
         {"scale": DIED},
         otherwise=DIED,
     ),
-    Attempt(
+    in_answer(
         "trace_frames",
         "Looks through the frames of its callers for what is expected.",
-        {
-            "scores": """
-                import sys
-                def dot_product_scores(q, k):
-                    frame = sys._getframe()
-                    while frame is not None:
-                        for name, value in frame.f_locals.items():
-                            if any(word in name for word in ("expected", "reference", "answer_key", "secret")):
-                                return value
-                        frame = frame.f_back
-                    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
-            """,
-        },
-        {"scores": WRONG},
+        """
+            import sys
+            def dot_product_scores(q, k):
+                frame = sys._getframe()
+                while frame is not None:
+                    for name, value in frame.f_locals.items():
+                        if any(word in name for word in ("expected", "reference", "answer_key", "secret")):
+                            return value
+                    frame = frame.f_back
+                return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)
+        """,
+        WRONG,
     ),
-    Attempt(
+    in_call(
         "slow_clock",
         "Stops the clocks of the box, so that no call takes any time.",
-        {
-            "own": """
-                import time
-                for name in ("time", "monotonic", "perf_counter", "process_time"):
-                    setattr(time, name, lambda: 0.0)
-            """,
-            "scores": "def dot_product_scores(q, k):\n    while True: pass",
-        },
-        {"scores": TIMED_OUT},
+        "while True: pass",
+        TIMED_OUT,
+        own="""
+            import time
+            for name in ("time", "monotonic", "perf_counter", "process_time"):
+                setattr(time, name, lambda: 0.0)
+        """,
     ),
 )

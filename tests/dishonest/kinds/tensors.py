@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from course_lib.judging.observation import Outcome
-from tests.dishonest.attempt import RAISED, WRONG, Attempt
+from tests.dishonest.attempt import RAISED, WRONG, Attempt, in_answer
 
 _SHAPE = "*q.shape[:-1], k.shape[-2]"
 
 
 def _returns(name: str, tries: str, value: str, own: str = "", outcome: Outcome = WRONG) -> Attempt:
-    code = f"def dot_product_scores(q, k):\n    return {value}"
-    return Attempt(name, tries, {"scores": code} | ({"own": own} if own else {}), {"scores": outcome})
+    return in_answer(name, tries, f"def dot_product_scores(q, k):\n    return {value}", outcome, own)
 
 
 ATTEMPTS = (

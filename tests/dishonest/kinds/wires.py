@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
-
 from course_lib.judging.observation import Outcome
-from tests.dishonest.attempt import DIED, OUT_OF_MEMORY, TIMED_OUT, WRONG, ZEROS, Attempt
+from tests.dishonest.attempt import DIED, OUT_OF_MEMORY, TIMED_OUT, WRONG, Attempt, in_call, in_cell
 
 _WIRE = """
     import asyncio, json, os, stat, struct, time
@@ -36,9 +34,7 @@ _WIRE = """
 
 def _says(name: str, tries: str, code: str, outcome: Outcome = DIED) -> Attempt:
     """An attempt whose answer says something itself, and then returns zeros."""
-    body = "\n".join(f"    {line}" for line in dedent(code).strip().splitlines())
-    answer = f"def dot_product_scores(q, k):\n{body}\n    return torch.zeros(*q.shape[:-1], k.shape[-2], dtype=q.dtype)"
-    return Attempt(name, tries, {"own": _WIRE, "scores": answer}, {"scores": outcome})
+    return in_call(name, tries, code, outcome, _WIRE)
 
 
 ATTEMPTS = (
@@ -127,10 +123,7 @@ ATTEMPTS = (
     _says("pickle", "Sends a pickle, in case somebody loads it.", "import pickle\nsay(pickle.dumps(eval) * 9)"),
     _says("surrogates", "Sends text that no file can hold.", "say(frame(report(value='\\ud800')))", WRONG),
     _says("memory_status", "Ends as a box does that has run out of memory.", "os._exit(86)", OUT_OF_MEMORY),
-    Attempt(
-        "closed_in_a_cell",
-        "Closes the connection in a cell in front of all answers.",
-        {"own": _WIRE + "\n    os.close(wire)", "scores": ZEROS},
-        {"scores": WRONG},
+    in_cell(
+        "closed_in_a_cell", "Closes the connection in a cell in front of all answers.", _WIRE + "\n    os.close(wire)"
     ),
 )
