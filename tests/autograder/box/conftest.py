@@ -1,26 +1,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from autograder.box.box import Box
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import self_test
+from autograder.box.endings import BoxLost
 from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits
+from course_lib.judging.observation import Raised
 
 WITHHELD = ("course_lib.attention",)
 QUICK = Limits(cell_seconds=1.0, call_seconds=1.0, memory_bytes=256 << 20)
 
 
+def server_at(level: Level, *withheld: str, **options: Any) -> ForkServer:
+    """A fork server for boxes of this level, where there can be any."""
+    problems = self_test(level)
+    if problems:
+        pytest.skip(f"no boxes at level {level.name} here: {problems}")
+    return ForkServer(withheld, level, **options)
+
+
+def value(box: Box, source: str) -> str:
+    """The last value of a cell that runs to its end, as it is shown."""
+    result = box.run_cell(source)
+    assert result.ok, result.raised
+    return str(result.outputs[-1]["data"]["text/plain"])
+
+
+def raised(box: Box, source: str) -> Raised:
+    """The exception that ends a cell."""
+    result = box.run_cell(source)
+    assert result.raised is not None, f"this was possible: {source}\n{result.outputs}"
+    return result.raised
+
+
+def ended(box: Box, source: str) -> BoxLost:
+    """How a cell ends its box."""
+    with pytest.raises(BoxLost) as caught:
+        box.run_cell(source)
+    return caught.value
+
+
 @pytest.fixture(scope="session")
 def fork_server(processes: None) -> Iterator[ForkServer]:
     """One warm process at L2 for all tests: what one box does must not reach another."""
-    problems = self_test()
-    if problems:
-        pytest.skip(f"no boxes at level L2 here: {problems}")
-    with ForkServer(WITHHELD, Level.L2, channels=2) as warm:
+    with server_at(Level.L2, *WITHHELD, channels=2) as warm:
         yield warm
 
 

@@ -15,17 +15,14 @@ import pytest
 
 from autograder.box import trial
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
 from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits, SystemCalls
+from tests.autograder.box.conftest import server_at, value
 
 
 @pytest.fixture(scope="module", params=["allow-list", "deny-list"])
 def fork_server(processes: None, request: pytest.FixtureRequest) -> Iterator[ForkServer]:
-    problems = self_test(Level.L2)
-    if problems:
-        pytest.skip(f"no boxes at level L2 here: {problems}")
-    with ForkServer((), Level.L2, Limits(system_calls=request.param)) as warm:
+    with server_at(Level.L2, limits=Limits(system_calls=request.param)) as warm:
         yield warm
 
 
@@ -100,5 +97,5 @@ def test_a_box_that_records_answers_as_any_other(fork_server: ForkServer) -> Non
     answers = []
     for calls in kinds:
         with fork_server.open_box(limits=dataclasses.replace(fork_server.limits, system_calls=calls)) as box:
-            answers.append(box.run_cell(cell).outputs[-1]["data"]["text/plain"])
+            answers.append(value(box, cell))
     assert answers == ["['EPERM', 'ENOTSUP', 'EPERM']"] * 2

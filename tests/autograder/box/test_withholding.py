@@ -19,12 +19,12 @@ import pytest
 import course_lib
 from autograder.box.box import Box
 from autograder.box.confinement.levels import Level
-from autograder.box.confinement.selftest import self_test
 from autograder.box.fork_server.client import ForkServer
 from autograder.box.library import find_modules, held_modules
 from autograder.grading.digests.reach import held_by_lesson
 from autograder.repair import Release
 from course_lib import exercises
+from tests.autograder.box.conftest import raised, server_at, value
 
 REPOSITORY = Path(course_lib.__file__).parents[1]
 LESSONS = sorted({exercise.lesson for exercise in exercises.all()})
@@ -43,10 +43,7 @@ def held(lesson: str) -> frozenset[str]:
 
 @pytest.fixture(scope="module", params=[Level.L2, Level.L3], ids=lambda level: level.name)
 def fork_server(processes: None, request: pytest.FixtureRequest) -> Iterator[ForkServer]:
-    problems = self_test(request.param)
-    if problems:
-        pytest.skip(f"no boxes at level {request.param.name} here: {problems}")
-    with ForkServer(withheld("01_attention"), request.param) as warm:
+    with server_at(request.param, *withheld("01_attention")) as warm:
         yield warm
 
 
@@ -161,9 +158,7 @@ assert 'course_lib.attention' in modules
 
 @pytest.mark.parametrize("trick", TRICKS)
 def test_what_is_withheld_cannot_be_imported(box: Box, trick: str) -> None:
-    result = box.run_cell(TRICKS[trick])
-    assert result.raised is not None, result.outputs
-    assert result.raised.type_name not in ("SyntaxError", "NameError", "TypeError"), result.raised  # a slip of its own
+    assert raised(box, TRICKS[trick]).type_name not in ("SyntaxError", "NameError", "TypeError")  # a slip of its own
 
 
 def test_what_has_moved_is_found_under_its_old_name(box: Box) -> None:
@@ -171,7 +166,7 @@ def test_what_has_moved_is_found_under_its_old_name(box: Box) -> None:
 
 
 def test_an_editable_installation_leads_nowhere(box: Box) -> None:
-    result = box.run_cell(
+    source = (
         "import sys, os\n"
         "folder = next(p for p in sys.path if p.endswith('packages'))\n"
         "contents = []\n"
@@ -181,7 +176,7 @@ def test_an_editable_installation_leads_nowhere(box: Box) -> None:
         "    except (PermissionError, IsADirectoryError): pass\n"
         "contents"
     )
-    assert result.outputs[0]["data"]["text/plain"] == "[]"
+    assert value(box, source) == "[]"
 
 
 # --- from outside
@@ -212,15 +207,13 @@ def memory(process: int) -> Iterator[bytes]:
 
 @pytest.mark.usefixtures("processes")
 def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(sampled_lesson: str) -> None:
-    if self_test():
-        pytest.skip("no boxes at level L2 here")
     lesson = sampled_lesson
     modules = find_modules(Path(course_lib.__file__).parent)
     allowed = held_modules(modules, withheld(lesson), held(lesson))
     absent = {name: sentences(importlib.import_module(name)) for name in sorted(set(modules) - allowed)}
     assert any(absent.values())
     present = sentences(importlib.import_module("course_lib.judging.observation"))
-    with ForkServer(withheld(lesson), Level.L2, held=held(lesson)) as fork_server, fork_server.open_box() as box:
+    with server_at(Level.L2, *withheld(lesson), held=held(lesson)) as fork_server, fork_server.open_box() as box:
         box.run_cell("import course_lib.judging.observation")
         found = {line for piece in memory(box._handle.process) for line in present if line in piece}
         assert found, "the search finds nothing at all"
