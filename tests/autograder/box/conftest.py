@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +46,19 @@ def ended(box: Box, source: str) -> BoxLost:
     with pytest.raises(BoxLost) as caught:
         box.run_cell(source)
     return caught.value
+
+
+def own_memory(process: int) -> Iterator[bytes]:
+    """What a process has in memory, libraries left out, piece by piece."""
+    with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
+        for line in Path(f"/proc/{process}/maps").read_text().splitlines():
+            addresses, modes, _, _, inode, *_ = line.split()
+            if modes.startswith("rw") and inode == "0":
+                start, end = (int(address, 16) for address in addresses.split("-"))
+                with contextlib.suppress(OSError):  # pages that cannot be read
+                    memory.seek(start)
+                    while piece := memory.read(min(end - memory.tell(), 64 << 20)):
+                        yield piece
 
 
 @pytest.fixture(scope="session")

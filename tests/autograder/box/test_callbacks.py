@@ -103,13 +103,14 @@ def observed(box: Box, source: str, callback: Callback, *args: Value) -> Value:
     return box.observe("answer", Case("", (callback, *args)))
 
 
-ASKED = """
-import gc
-def asked():
-    [number] = {found["id"] for found in gc.get_objects() if type(found) is dict and found.get("kind") == "observe"}
-    return number
+FORGED = f"""{FORGE}
+import gc, time
+def place():
+    [number] = {{o['id'] for o in gc.get_objects() if type(o) is dict and o.get('kind') == 'observe'}}
+    return number + '.0'
+def answer(*args):
 """
-"""Finds the number of the question that is being answered: what a forger must know."""
+"""Begins an answer that knows the number of the question that is being answered, as a forger must."""
 
 DOUBLE = Callback("step", lambda x: 2 * x, most_calls=5, most_entries=10)
 TOO_MUCH = "more than 10 numbers, items and characters at once"
@@ -247,24 +248,14 @@ class TestCallbacks:
         ],
     )
     def test_a_forged_call_is_a_broken_protocol(self, box: Box, call: str) -> None:
-        forged = f"{FORGE}\ndef answer(step):\n    import gc\n"
-        forged += (
-            "    [place] = {o['id'] for o in gc.get_objects() if type(o) is dict and o.get('kind') == 'observe'}\n"
-        )
-        forged += f"    send({{'id': place + '.0', 'kind': 'call', 'call': {call}}})\n    import time; time.sleep(9)"
-        assert box.run_cell(forged).ok
+        assert box.run_cell(f"{FORGED}    send({{'id': place(), 'kind': 'call', 'call': {call}}}); time.sleep(9)").ok
         with pytest.raises(BoxLost) as lost:
             box.observe("answer", Case("", (DOUBLE,)), hidden=False)
         assert lost.value.outcome is Outcome.DIED
         assert "broke the protocol" in lost.value.reason
 
     def test_nobody_calls_where_nothing_was_passed_in(self, box: Box) -> None:
-        forged = f"{FORGE}\ndef answer():\n    import gc\n"
-        forged += (
-            "    [place] = {o['id'] for o in gc.get_objects() if type(o) is dict and o.get('kind') == 'observe'}\n"
-        )
-        forged += "    send({'id': place + '.0', 'kind': 'call', 'call': {}})"
-        assert box.run_cell(forged).ok
+        assert box.run_cell(f"{FORGED}    send({{'id': place(), 'kind': 'call', 'call': {{}}}})").ok
         with pytest.raises(BoxLost, match="an answer of the wrong kind"):
             box.observe("answer", Case(""), hidden=False)
 
@@ -363,18 +354,3 @@ class TestClasses:
         verdict = judged(box, RECURRENT, keeping)
         assert [result.passed for result in verdict.cases] == [True, True, False, False] * 2
         assert verdict.cases[2].message.startswith(USED_BEFORE)
-
-    @pytest.mark.parametrize(
-        ("old", "new", "said"),
-        [
-            ("self.bias,", "self.bias.detach(),", "No gradient reaches bias"),
-            ("* self.scale", "", "In the result"),
-            ("self.weight = nn.Parameter(torch.randn(size, size))", "self.w = 1", "weight [2, 2], which yours lacks"),
-            ("torch.randn(size))", "torch.randn(size + 1))", "expected bias [2]; yours has bias [3]."),
-            ("(nn.Module)", "", "Where a torch.nn.Module was expected, "),
-        ],
-    )
-    def test_what_is_wrong_with_a_class_is_told(self, box: Box, old: str, new: str, said: str) -> None:
-        verdict = judged(box, RECURRENT, RECURRENT_SOURCE.replace(old, new))
-        assert not verdict.passed
-        assert said in verdict.cases[0].message

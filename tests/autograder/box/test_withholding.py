@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import re
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from autograder.box.library import find_modules, held_modules
 from autograder.grading.digests.reach import held_by_lesson
 from autograder.repair import Release
 from course_lib import exercises
-from tests.autograder.box.conftest import raised, server_at, value
+from tests.autograder.box.conftest import own_memory, raised, server_at, value
 
 REPOSITORY = Path(course_lib.__file__).parents[1]
 LESSONS = sorted({exercise.lesson for exercise in exercises.all()})
@@ -189,22 +188,6 @@ def sentences(module: types.ModuleType) -> set[bytes]:
     return {line.encode() for line in lines if len(line) > 30}
 
 
-def memory(process: int) -> Iterator[bytes]:
-    """All that a process has in memory of its own, piece by piece."""
-    maps = Path(f"/proc/{process}/maps").read_text()
-    with open(f"/proc/{process}/mem", "rb", buffering=0) as file:
-        for start, end in re.findall(r"^(\w+)-(\w+) rw.p .* 0 *(?:\[heap\]|\[stack\])?$", maps, re.M):
-            place, stop = int(start, 16), int(end, 16)
-            while place < stop:
-                file.seek(place)
-                try:
-                    piece = file.read(min(stop - place, 64 << 20))
-                except OSError:  # a page that cannot be read
-                    break
-                yield piece
-                place += len(piece)
-
-
 @pytest.mark.usefixtures("processes")
 def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(sampled_lesson: str) -> None:
     lesson = sampled_lesson
@@ -215,9 +198,9 @@ def test_nothing_withheld_is_in_the_memory_or_the_files_of_a_box(sampled_lesson:
     present = sentences(importlib.import_module("course_lib.judging.observation"))
     with server_at(Level.L2, *withheld(lesson), held=held(lesson)) as fork_server, fork_server.open_box() as box:
         box.run_cell("import course_lib.judging.observation")
-        found = {line for piece in memory(box._handle.process) for line in present if line in piece}
+        found = {line for piece in own_memory(box.process) for line in present if line in piece}
         assert found, "the search finds nothing at all"
-        for piece in memory(box._handle.process):
+        for piece in own_memory(box.process):
             assert not [(name, line) for name, lines in absent.items() for line in lines if line in piece]
         told = box.run_cell(
             "import os, sys\nfor folder, _, names in os.walk(sys.path[0]):\n"

@@ -34,7 +34,7 @@ from autograder.errors import BadInput
 from autograder.limits import Limits
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Foreign, Outcome
-from tests.autograder.box.conftest import QUICK, WITHHELD
+from tests.autograder.box.conftest import QUICK, WITHHELD, ended, own_memory, raised, value
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -160,13 +160,12 @@ def test_a_box_that_ends_says_how_and_leaves_the_others_alone(fork_server: ForkS
     limits = Limits(cell_seconds=1.0, memory_bytes=1 << 30, folder_bytes=32 << 20, files=300)
     with fork_server.open_box() as neighbour, fork_server.open_box(limits=limits) as box:
         neighbour.run_cell("x = 41")
-        with pytest.raises(BoxLost) as caught:
-            box.run_cell(source)
-        assert caught.value.outcome is outcome, caught.value
-        assert reason in caught.value.reason
+        lost = ended(box, source)
+        assert lost.outcome is outcome, lost
+        assert reason in lost.reason
         with pytest.raises(BoxLost, match=reason):
             box.run_cell("1")
-        assert neighbour.run_cell("x + 1").outputs[0]["data"]["text/plain"] == "42"
+        assert value(neighbour, "x + 1") == "42"
     with fork_server.open_box() as fresh:
         assert fresh.run_cell("1").ok
 
@@ -284,30 +283,25 @@ REMOVED = {
 def test_removed_files_that_a_box_still_holds_count(fork_server: ForkServer, way: str) -> None:
     """No look at the folder can count them."""
     limits = Limits(folder_bytes=20 << 20, file_bytes=1 << 20, cell_seconds=5.0)
-    with fork_server.open_box(limits=limits) as box, pytest.raises(BoxLost) as caught:
-        box.run_cell(REMOVED[way])
-    assert (caught.value.outcome, caught.value.reason) == (Outcome.DIED, "it wrote more than 20 MB to disk")
+    with fork_server.open_box(limits=limits) as box:
+        lost = ended(box, REMOVED[way])
+    assert (lost.outcome, lost.reason) == (Outcome.DIED, "it wrote more than 20 MB to disk")
 
 
 def test_an_ordinary_temporary_file_is_nobodys_concern(fork_server: ForkServer) -> None:
     with fork_server.open_box() as box:
-        result = box.run_cell(
+        source = (
             "import numpy as np, tempfile, time\nwith tempfile.TemporaryFile() as file:\n"
             "    a = np.memmap(file, dtype=np.float32, mode='w+', shape=(1000, 1000))\n"
             "    a[:] = 1; time.sleep(0.5)\nfloat(a.sum())"
         )
-    assert result.outputs[0]["data"]["text/plain"] == "1000000.0"
-
-
-def test_a_box_cannot_hide_its_open_files(box: Box) -> None:
-    result = box.run_cell("import ctypes\nctypes.CDLL(None).prctl(4, 0, 0, 0, 0)")  # PR_SET_DUMPABLE
-    assert result.outputs[0]["data"]["text/plain"] == "-1"
+        assert value(box, source) == "1000000.0"
 
 
 def test_a_fork_or_thread_left_behind_does_not_outlive_its_box(fork_server: ForkServer) -> None:
     with fork_server.open_box() as box:
         box.run_cell("import threading, time, os\nthreading.Thread(target=time.sleep, args=(1000,)).start()")
-        process = int(box.run_cell("os.getpid()").outputs[0]["data"]["text/plain"])
+        process = int(value(box, "os.getpid()"))
         assert Path(f"/proc/{process}").exists()
     assert not Path(f"/proc/{process}").exists()
 
@@ -332,22 +326,6 @@ def test_too_much_memory_is_reported_and_survived(quick_box: Box, source: str) -
 def test_too_much_memory_in_a_call(quick_box: Box) -> None:
     quick_box.run_cell("import torch\ndef answer(x): return torch.zeros(1 << 30)")
     assert quick_box.observe("answer", Case("a case", (1,))).failure is Outcome.OUT_OF_MEMORY
-
-
-@pytest.mark.parametrize(
-    ("body", "outcome"),
-    [
-        ("while True: pass", Outcome.TIMED_OUT),
-        ("import time; time.sleep(1000)", Outcome.TIMED_OUT),
-        ("import os; os._exit(0)", Outcome.DIED),
-        ("import ctypes; ctypes.string_at(0)", Outcome.DIED),
-    ],
-)
-def test_a_call_that_ends_its_box(quick_box: Box, body: str, outcome: Outcome) -> None:
-    quick_box.run_cell(f"def answer(x):\n    {body}")
-    with pytest.raises(BoxLost) as caught:
-        quick_box.observe("answer", Case("a case", (torch.ones(2),)))
-    assert caught.value.outcome is outcome
 
 
 def test_a_box_that_does_not_listen_does_not_block_the_grader(fork_server: ForkServer) -> None:
@@ -381,11 +359,10 @@ BUSY = "import time\nend = time.thread_time() + {}\nwhile time.thread_time() < e
 def test_the_time_of_a_submission_is_limited_as_a_whole(fork_server: ForkServer) -> None:
     with fork_server.open_box(seconds=1.0) as box:
         box.run_cell(BUSY.format(0.7))
-        with pytest.raises(BoxLost) as caught:
-            box.run_cell("while True: pass")
-    assert caught.value.outcome is Outcome.TIMED_OUT
-    assert caught.value.reason == "the time for the whole submission was used up"
-    assert caught.value.out_of_time
+        lost = ended(box, "while True: pass")
+    assert lost.outcome is Outcome.TIMED_OUT
+    assert lost.reason == "the time for the whole submission was used up"
+    assert lost.out_of_time
 
 
 @pytest.mark.parametrize("ending", ["while True: pass", "import time; time.sleep(1000)"])
@@ -393,20 +370,9 @@ def test_a_box_that_cannot_be_seen_from_here_is_watched_by_the_fork_server(
     fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
     monkeypatch.setattr(handles, "_process_of", lambda handle: 0)
-    with fork_server.open_box(limits=QUICK) as box, pytest.raises(BoxLost) as caught:
-        box.run_cell(ending)
+    with fork_server.open_box(limits=QUICK) as box:
+        assert ended(box, ending).reason == (COMPUTED if "while" in ending else WAITED)
     assert box.process == 0
-    assert caught.value.reason == (COMPUTED if "while" in ending else WAITED)
-
-
-def test_threads_are_summed(quick_box: Box) -> None:
-    """Each of four uses less than is allowed to all."""
-    source = "import hashlib, threading, time\ndef work():\n    while time.thread_time() < 0.4: hashlib.sha256(data)\n"
-    source += "data = bytes(1 << 22)\nthreads = [threading.Thread(target=work) for _ in range(4)]\n"
-    source += "[thread.start() for thread in threads]\nwork()\n[thread.join() for thread in threads]\ntime.sleep(9)"
-    with pytest.raises(BoxLost) as caught:
-        quick_box.run_cell(source)
-    assert caught.value.reason == COMPUTED
 
 
 def test_at_level_1_the_processes_that_a_box_has_started_count() -> None:
@@ -416,12 +382,9 @@ def test_at_level_1_the_processes_that_a_box_has_started_count() -> None:
         "os.waitpid(child, 0)"
     )
     with ForkServer(level=Level.L1, limits=QUICK, trains=False) as fork_server:
-        with fork_server.open_box() as box, pytest.raises(BoxLost) as caught:
-            box.run_cell(source)
-        assert caught.value.reason == COMPUTED
-        with fork_server.open_box() as box, pytest.raises(BoxLost) as caught:
-            box.run_cell("import time; time.sleep(1000)")
-        assert caught.value.reason == WAITED
+        for cell, reason in ((source, COMPUTED), ("import time; time.sleep(1000)", WAITED)):
+            with fork_server.open_box() as box:
+                assert ended(box, cell).reason == reason
 
 
 def test_a_box_that_is_kept_from_computing_is_not_blamed(fork_server: ForkServer) -> None:
@@ -451,35 +414,30 @@ def test_the_clock_on_the_wall_ends_what_nothing_else_ends(
     """Of one that could have computed it is said that it was not let; one that has stopped itself did that."""
     with fork_server.open_box(limits=Limits(cell_seconds=0.2, wall_factor=2.0, wall_seconds=1.0)) as box:
         monkeypatch.setattr(box._watch, "_look", lambda: Reading(0.0, doing))
-        with pytest.raises(BoxLost) as caught:
-            box.run_cell("import time; time.sleep(1000)")
-    assert (caught.value.outcome, caught.value.reason) == (Outcome.TIMED_OUT, "it was not done after 1 s")
-    assert (caught.value.setting, caught.value.starved) == ("wall_seconds", starved)
+        lost = ended(box, "import time; time.sleep(1000)")
+    assert (lost.outcome, lost.reason) == (Outcome.TIMED_OUT, "it was not done after 1 s")
+    assert (lost.setting, lost.starved) == ("wall_seconds", starved)
     assert box.starved is starved
 
 
 def test_a_box_has_used_up_what_it_computed_or_waited(fork_server: ForkServer) -> None:
     for source in ("while True: pass", "import time; time.sleep(1000)"):
-        with fork_server.open_box(limits=QUICK) as box, pytest.raises(BoxLost):
-            box.run_cell(source)
+        with fork_server.open_box(limits=QUICK) as box:
+            ended(box, source)
         assert box.share >= QUICK.cell_seconds
 
 
 def test_processor_time_is_limited(fork_server: ForkServer) -> None:
-    with fork_server.open_box(limits=Limits(processor_seconds=1)) as box, pytest.raises(BoxLost) as caught:
-        box.run_cell("while True: pass")
-    assert caught.value.outcome is Outcome.TIMED_OUT
-    assert "processor" in caught.value.reason
+    with fork_server.open_box(limits=Limits(processor_seconds=1)) as box:
+        lost = ended(box, "while True: pass")
+    assert lost.outcome is Outcome.TIMED_OUT
+    assert "processor" in lost.reason
 
 
 def test_files_and_their_number_are_limited(fork_server: ForkServer) -> None:
     with fork_server.open_box(limits=Limits(file_bytes=1 << 20, open_files=32)) as box:
-        result = box.run_cell("open('large', 'wb').write(b'x' * (1 << 22))")
-        assert result.raised is not None
-        assert result.raised.type_name == "OSError"
-        result = box.run_cell("files = [open(str(i), 'w') for i in range(100)]")
-        assert result.raised is not None
-        assert result.raised.type_name == "OSError"
+        assert raised(box, "open('large', 'wb').write(b'x' * (1 << 22))").type_name == "OSError"
+        assert raised(box, "files = [open(str(i), 'w') for i in range(100)]").type_name == "OSError"
         assert box.run_cell("1").ok
 
 
@@ -489,7 +447,7 @@ def test_each_channel_serves_a_thread(fork_server: ForkServer) -> None:
     def work(channel: int) -> None:
         for number in range(5):
             with fork_server.open_box(channel) as box:
-                shown = box.run_cell(f"{channel} + {number}").outputs[0]["data"]["text/plain"]
+                shown = value(box, f"{channel} + {number}")
                 if shown != str(channel + number):
                     wrong.append(shown)
 
@@ -530,11 +488,9 @@ def test_a_fresh_process_for_each_box(level: Level) -> None:
             box.run_cell("def answer(x): return x + 1")
             assert torch.equal(box.observe("answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
             assert not box.run_cell("import course_lib.attention").ok
-            with pytest.raises(BoxLost) as caught:
-                box.run_cell("while True: pass")
-            assert caught.value.outcome is Outcome.TIMED_OUT
-        with spawner.open_box() as box, pytest.raises(BoxLost, match="exit status 3"):
-            box.run_cell("import os; os._exit(3)")
+            assert ended(box, "while True: pass").outcome is Outcome.TIMED_OUT
+        with spawner.open_box() as box:
+            assert "exit status 3" in ended(box, "import os; os._exit(3)").reason
 
 
 LEAVE_PROCESSES_BEHIND = """
@@ -576,7 +532,7 @@ def test_closing_a_fork_server_ends_its_boxes_and_removes_its_files(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     fork_server = ForkServer(WITHHELD, trains=False)
     box = fork_server.open_box()
-    process = int(box.run_cell("import os; os.getpid()").outputs[0]["data"]["text/plain"])
+    process = int(value(box, "import os; os.getpid()"))
     fork_server.close()
     assert not Path(f"/proc/{process}").exists()
     assert list(tmp_path.iterdir()) == []
@@ -652,20 +608,6 @@ def test_what_training_needs_is_loaded_where_it_is_wanted_and_works_where_it_is_
     assert trained.ok
 
 
-def _memory_of(process: int) -> bytes:
-    """What is in a process's own memory, libraries left out."""
-    found = bytearray()
-    with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
-        for line in Path(f"/proc/{process}/maps").read_text().splitlines():
-            addresses, modes, _, _, inode, *_ = line.split()
-            if modes.startswith("rw") and inode == "0":
-                start, end = (int(address, 16) for address in addresses.split("-"))
-                with contextlib.suppress(OSError):
-                    memory.seek(start)
-                    found += memory.read(end - start)
-    return bytes(found)
-
-
 def test_a_box_holds_nothing_of_what_others_were_told(fork_server: ForkServer) -> None:
     """Else it would know where they lie, and what random numbers they draw."""
     seed = 0x7A6B5C4D3E2F1A0B
@@ -674,7 +616,7 @@ def test_a_box_holds_nothing_of_what_others_were_told(fork_server: ForkServer) -
     with fork_server.open_box() as third, fork_server.open_box() as fourth:
         for box in (third, fourth):
             try:
-                memory = _memory_of(box.process)
+                memory = b"".join(own_memory(box.process))
             except PermissionError:
                 pytest.skip("nobody may look into another process's memory here")
             assert box._folder.name.encode() in memory
