@@ -32,16 +32,32 @@ def points(notebook: NotebookNode) -> dict[str, float]:
     }
 
 
+def numbers(pattern: str, output: str) -> list[float]:
+    """The numbers in the only line like this."""
+    (found,) = re.findall(pattern, output, re.M)
+    return [float(number) for number in ([found] if isinstance(found, str) else found)]
+
+
+def table(pattern: str, output: str) -> dict[str, list[float]]:
+    """The numbers in every line like this, by the name in front of them."""
+    return {name: [float(number) for number in found] for name, *found in re.findall(pattern, output, re.M)}
+
+
 class ExecutedLesson:
     """What holds for every lesson once it has run. Derived classes name the lesson and add their own.
 
     Attributes:
         lesson: the lesson's folder.
         pictures: how many pictures it shows at least.
+        prints: what its text says that it prints, each somewhere.
     """
 
     lesson: str
     pictures = 4
+    prints: tuple[str, ...] = ()
+
+    def test_it_prints_what_its_text_says(self, output: str) -> None:
+        assert [line for line in self.prints if line not in output] == []
 
     def test_the_solutions_get_full_marks(self, solved: NotebookNode) -> None:
         expected = {f"{e.id.replace('.', '-')}-check": float(e.points) for e in exercises.of_lesson(self.lesson)}

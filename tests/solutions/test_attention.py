@@ -11,45 +11,37 @@ import pytest
 import torch
 
 from course_lib import show
-from tests.solutions.executing import ExecutedLesson
+from tests.solutions.executing import ExecutedLesson, numbers, table
 from tests.solutions.reading import read_lesson
 
 
 class TestAttention(ExecutedLesson):
     lesson = "01_attention"
     pictures = 8
-
-    def test_the_slide_is_printed_by_its_code(self, output: str) -> None:
-        for line in ("[ 4.0000,  1.2500, -3.5833]", "[-2.0269, -3.7867]", "[-2.0200, -3.7800]", "cut: 0.99"):
-            assert line in output
-
-    def test_the_sum_ends_at_its_last_index_and_the_values_are_english(self, output: str) -> None:
-        assert "h[N + 1]: index 7 is out of bounds" in output
-        assert "right     averages 0.50 The" in output
+    prints = (
+        *("[ 4.0000,  1.2500, -3.5833]", "[-2.0269, -3.7867]", "[-2.0200, -3.7800]", "cut: 0.99"),
+        "h[N + 1]: index 7 is out of bounds",
+        "right     averages 0.50 The",
+    )
 
     def test_the_two_stations_differ_and_it_leans(self, output: str) -> None:
-        (alike,) = re.findall(r"the cosine of the two stations: (\d\.\d+)", output)
-        assert 0.4 < float(alike) < 0.8
-        nearest = re.findall(r"^(.+): nearest is (\w+)$", output, flags=re.M)
-        assert [word for _where, word in nearest] == ["radio", "train", "radio"]
-        (tired, wide) = (
-            (float(animal), float(street))
-            for animal, street in re.findall(r"too \w+: it · animal ([\d.]+), it · street ([\d.]+)", output)
-        )
+        assert 0.4 < numbers(r"the cosine of the two stations: (\d\.\d+)", output)[0] < 0.8
+        assert re.findall(r"^.+: nearest is (\w+)$", output, flags=re.M) == ["radio", "train", "radio"]
+        leans = table(r"(too \w+): it · animal ([\d.]+), it · street ([\d.]+)", output)
+        tired, wide = leans.values()
         assert wide[0] < tired[0], "the animal is further away"
-        assert tired[1] < wide[1], "the street is nearer"
-        assert wide[1] < wide[0], "but not near enough"
+        assert tired[1] < wide[1] < wide[0], "the street is nearer, but not near enough"
 
     def test_without_a_divisor_the_gradient_grows_and_spreads(self, output: str) -> None:
-        line = r"^ +(\d+) +(1|√d|d) +([\d.]+) +([\d.e-]+) +([\d.e-]+) +([\d.e-]+)$"
-        sizes = {(int(d), c): list(map(float, numbers)) for d, c, *numbers in re.findall(line, output, flags=re.M)}
-        mean, median, low, high = sizes[64, "1"]
-        assert mean > 3 * sizes[64, "√d"][0]
-        assert median > sizes[64, "√d"][1]
+        sizes = table(r"^ +(\d+ +(?:1|√d|d)) +([\d.]+) +([\d.e-]+) +([\d.e-]+) +([\d.e-]+)$", output)
+        sizes = {" ".join(name.split()): found for name, found in sizes.items()}
+        mean, median, low, high = sizes["64 1"]
+        assert mean > 3 * sizes["64 √d"][0]
+        assert median > sizes["64 √d"][1]
         assert high > 100 * low
-        assert sizes[256, "1"][1] < sizes[256, "√d"][1], "the median collapses from here on"
-        assert all(sizes[d, "√d"][3] < 1.5 * sizes[d, "√d"][2] for d in (64, 256, 1024))
-        assert sizes[1024, "d"][0] < sizes[256, "d"][0] < sizes[64, "d"][0] < 0.1
+        assert sizes["256 1"][1] < sizes["256 √d"][1], "the median collapses from here on"
+        assert all(sizes[f"{d} √d"][3] < 1.5 * sizes[f"{d} √d"][2] for d in (64, 256, 1024))
+        assert sizes["1024 d"][0] < sizes["256 d"][0] < sizes["64 d"][0] < 0.1
 
     def test_the_root_learns_first_with_every_seed_and_undivided_last(self, output: str) -> None:
         line = r"^(.+), divided by (1|√d|d) *: loss below 0.5 from step (.+)$"
@@ -57,20 +49,18 @@ class TestAttention(ExecutedLesson):
             (start, divisor): [math.inf if step == "never" else int(step) for step in said.split(", ")]
             for start, divisor, said in re.findall(line, output, flags=re.M)
         }
-        for start in ("components of variance 1", "nn.Linear as it is"):
+        theory, default = "components of variance 1", "nn.Linear as it is"
+        for start in (theory, default):
             for other in ("1", "d"):
                 assert all(a < b for a, b in zip(steps[start, "√d"], steps[start, other], strict=True))
-        theory, default = (steps[start, "1"] for start in ("components of variance 1", "nn.Linear as it is"))
-        assert sum(theory) > sum(steps["components of variance 1", "d"])
-        assert sum(default) < sum(theory)
+        assert sum(steps[theory, "1"]) > max(sum(steps[theory, "d"]), sum(steps[default, "1"]))
 
     def test_the_way_through_attention_is_short_and_loses_nothing(self, output: str) -> None:
         line = r"^(RNN|RNN, orthogonal start|self-attention) +(\d+) operations at 50 words; ([\d.e+-]+) %"
-        found = {name: (int(way), float(share)) for name, way, share in re.findall(line, output, flags=re.M)}
+        found = table(line, output)
         assert found["RNN"][0] >= 50 > 10 > found["self-attention"][0]
         assert found["RNN"][1] < 1e-6 < found["RNN, orthogonal start"][1] < 0.1 < 10 < found["self-attention"][1] < 100
-        (faded,) = re.findall(r"RNN, a hundredth after: (\d+) words", output)
-        assert int(faded) < 12
+        assert numbers(r"RNN, a hundredth after: (\d+) words", output)[0] < 12
 
     def test_every_length_is_measured_and_judged(self, output: str) -> None:
         lines = re.findall(r"^ +(\d+) words: RNN +([\d.]+) ms, attention +([\d.]+) ms: (.*)$", output, flags=re.M)

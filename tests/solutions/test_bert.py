@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from course_lib.exercises.bert.printed_probabilities import THREE_TEXTS
 from course_lib.models import BERT, BERTConfig
 from course_lib.references import bert
-from tests.solutions.executing import ExecutedLesson, printed
+from tests.solutions.executing import ExecutedLesson, numbers, printed, table
 
 
 def percentages(text: str) -> list[float]:
@@ -22,32 +22,33 @@ def percentages(text: str) -> list[float]:
 class TestBERT(ExecutedLesson):
     lesson = "09_bert"
     pictures = 8
+    prints = (
+        "the same as bert(ids).states: True",
+        "exp(θ·f), as on the slide: tensor([3.3201, 0.6703, 1.3499])",
+        "[3.3201, 0.6703, 1.3499])  sum 5.3403",
+        "divided by their sum:      tensor([0.6217, 0.1255, 0.2528])",
+        *(f"right for {right}" for right in ("0 of 12 women", "12 of 12 men", "44 of 44 animals")),
+    )
 
-    def test_the_input_is_a_sum_of_three_embeddings(self, output: str) -> None:
-        assert "the same as bert(ids).states: True" in output
+    def test_the_parameters_are_counted(self, output: str) -> None:
         with torch.device("meta"):
             parameters = sum(parameter.numel() for parameter in BERT(BERTConfig.base()).parameters())
         assert f"{parameters:,} parameters" in output
 
     def test_any_animal_growls_and_hardly_a_person(self, output: str) -> None:
-        ((animals, people),) = re.findall(r"growled: all animals together (\d+)%, all people .*? (\d+)%", output)
-        assert int(animals) > 95 > 5 > int(people)
+        animals, people = numbers(r"growled: all animals together (\d+)%, all people .*? (\d+)%", output)
+        assert animals > 95 > 5 > people
 
     def test_the_table_with_the_slip_is_printed_by_its_computation(self, solved: NotebookNode, output: str) -> None:
         (text,) = (cell.source for cell in solved.cells if "was mended accordingly" in cell.source)
-        rows = [
-            [float(number) for number in re.findall(r"\d\.\d{4}", line)]
-            for line in text.splitlines()
-            if "text |" in line
-        ]
+        lines = [line for line in text.splitlines() if "text |" in line]
+        rows = [[float(number) for number in re.findall(r"\d\.\d{4}", line)] for line in lines]
         assert_close(torch.tensor(rows), bert.printed_probabilities(THREE_TEXTS), atol=1e-4, rtol=0)
-        assert "exp(θ·f), as on the slide: tensor([3.3201, 0.6703, 1.3499])" in output
 
     def test_reading_has_taught_it_tokens(self, output: str) -> None:
-        (before,) = re.findall(r"before reading +loss +([\d.]+) nats +right +(\d+)%", output)
-        (after,) = re.findall(r"after reading +loss +([\d.]+) nats +right +(\d+)%", output)
-        assert float(after[0]) < 2.5 < 5 < float(before[0])
-        assert float(after[1]) > 40 > 10 > float(before[1])
+        rows = table(r"(before|after) reading +loss +([\d.]+) nats +right +(\d+)%", output)
+        assert rows["after"][0] < 2.5 < 5 < rows["before"][0]
+        assert rows["after"][1] > 40 > 10 > rows["before"][1]
 
     def test_its_heads_look_where_the_prose_says(self, solved: NotebookNode) -> None:
         cell = next(cell for cell in solved.cells if "show.heads(" in cell.source)
@@ -56,21 +57,14 @@ class TestBERT(ExecutedLesson):
         assert looks["layer 3, head 4"] == "[SEP]"
         assert "cat" not in looks.values()
 
-    def test_the_slide_forgets_the_normaliser(self, output: str) -> None:
-        assert "[3.3201, 0.6703, 1.3499])  sum 5.3403" in output
-        assert "divided by their sum:      tensor([0.6217, 0.1255, 0.2528])" in output
-
     def test_a_next_sentence_fits_its_subject(self, output: str) -> None:
-        follows = dict(re.findall(r"the queen baked the cake \. (.*?) +p\(follows\) = ([\d.]+)", output))
-        assert float(follows["she ate the cake ."]) > 0.5 > float(follows["it then growled ."])
+        follows = table(r"the queen baked the cake \. (.*?) +p\(follows\) = ([\d.]+)", output)
+        assert follows["she ate the cake ."][0] > 0.5 > follows["it then growled ."][0]
 
     def test_the_pronoun_tells_animals_and_not_women_from_men(self, output: str) -> None:
-        found = re.findall(r"^(\S.*?) +right: a person and an animal (\d+)%, a woman and a man (\d+)%", output, re.M)
-        shares = {name: (int(animal), int(couple)) for name, animal, couple in found}
+        shares = table(r"^(\S.*?) +right: a person and an animal (\d+)%, a woman and a man (\d+)%", output)
         assert shares["fine-tuned"][0] > 92
         assert all(35 < share < 65 for share in (shares["fine-tuned"][1], *shares["BERT, from nothing"]))
-        for right in ("0 of 12 women", "12 of 12 men", "44 of 44 animals"):
-            assert f"right for {right}" in output
 
     def test_every_tagger_learns_and_reading_helps_at_first(self, output: str) -> None:
         found = dict(re.findall(r"^(\S.*?) +right tags .*: (.*)$", output, flags=re.M))
@@ -90,8 +84,8 @@ class TestBERT(ExecutedLesson):
         assert min(accuracy["fine-tuned, 400"], whole["fine-tuned, 400"], org["fine-tuned, 400"]) > 85
 
     def test_questions_are_hard_and_the_wrong_answers_come_from_the_other_sentence(self, output: str) -> None:
-        (share,), (short,) = re.findall(r"both ends right: (\d+)%", output), re.findall(r"four pieces: (\d+)%", output)
-        assert 45 < int(share) < int(short) < 80
+        share, short = (numbers(rf"{said}: (\d+)%", output)[0] for said in ("both ends right", "four pieces"))
+        assert 45 < share < short < 80
         kinds = {
             kind: int(count) for count, kind in re.findall(r"^ +(\d+)  (is in|runs|holds|is somebody)", output, re.M)
         }
@@ -102,8 +96,7 @@ class TestBERT(ExecutedLesson):
         assert len(re.findall(r"^[a-zLM -]+ +\[[\d, ]+\]$", text, flags=re.M)) == 7
 
     def test_the_other_library_agrees(self, output: str) -> None:
-        (difference,) = re.findall(r"largest difference of the states: (\S+)", output)
-        assert float(difference) < 1e-4
+        assert numbers(r"largest difference of the states: (\S+)", output)[0] < 1e-4
 
 
 @pytest.mark.usefixtures("thorough")
@@ -118,10 +111,8 @@ class TestWhatBERTLearns:
         assert tokens[100] < tokens[0] - 1.5
         assert tokens[500] < 3.2 < tokens[200] < tokens[100]
         assert pairs[500] < 0.55
-        (after,) = re.findall(r"after reading +loss +([\d.]+) nats", output)
-        assert tokens[500] > float(after) + 1
-        (right,) = re.findall(r"pairs judged rightly: (\d+)%", output)
-        assert 68 < int(right) < 85
+        assert tokens[500] > numbers(r"after reading +loss +([\d.]+) nats", output)[0] + 1
+        assert 68 < numbers(r"pairs judged rightly: (\d+)%", output)[0] < 85
 
     def test_reading_first_beats_training_from_nothing_with_every_seed(self, output: str) -> None:
         lines = re.findall(r"^(who acts|of a kind) +(\S.*?) +right at the end: (.*)$", output, flags=re.M)

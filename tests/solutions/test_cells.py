@@ -50,35 +50,18 @@ def test_the_metadata_is_nbgraders(lesson: str, notebook: NotebookNode, prose: s
     cells = graded(notebook)
     for exercise in exercises.of_lesson(lesson):
         name = exercise.id.replace(".", "-")
-        common = {"schema_version": 3, "task": False}
-        assert cells[f"{name}-answer"].metadata.nbgrader == {
-            **common,
-            "grade_id": f"{name}-answer",
-            "grade": False,
-            "solution": True,
-            "locked": False,
-        }
-        assert cells[f"{name}-check"].metadata.nbgrader == {
-            **common,
-            "grade_id": f"{name}-check",
-            "grade": True,
-            "solution": False,
-            "locked": True,
-            "points": exercise.points,
-        }
+        assert cells[f"{name}-answer"].metadata.nbgrader == meta(f"{name}-answer", solution=True)
+        checked = meta(f"{name}-check", grade=True, locked=True, points=exercise.points)
+        assert cells[f"{name}-check"].metadata.nbgrader == checked
     for question, points in written(prose).items():
-        name = question.replace(".", "-")
-        cell = cells[f"{name}-written"]
-        assert cell.cell_type == "markdown"
-        assert cell.metadata.nbgrader == {
-            "schema_version": 3,
-            "task": False,
-            "grade_id": f"{name}-written",
-            "grade": True,
-            "solution": True,
-            "locked": False,
-            "points": points,
-        }
+        name = f"{question.replace('.', '-')}-written"
+        assert cells[name].cell_type == "markdown"
+        assert cells[name].metadata.nbgrader == meta(name, grade=True, solution=True, points=points)
+
+
+def meta(name: str, **more: object) -> dict[str, object]:
+    none = {"schema_version": 3, "task": False, "grade": False, "solution": False, "locked": False}
+    return {**none, "grade_id": name, **more}
 
 
 def test_an_answer_cell_defines_the_name_and_only_its_body_is_the_solution(lesson: str, notebook: NotebookNode) -> None:

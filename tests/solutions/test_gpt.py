@@ -8,20 +8,13 @@ import pytest
 from nbformat import NotebookNode
 
 from course_lib.references.gpt import gpt_parameters
-from tests.solutions.executing import ExecutedLesson
-
-
-def numbers(pattern: str, output: str) -> list[float]:
-    (found,) = re.findall(pattern, output)
-    return [float(number) for number in (found if isinstance(found, tuple) else (found,))]
+from tests.solutions.executing import ExecutedLesson, numbers
 
 
 class TestGPT(ExecutedLesson):
     lesson = "07_gpt"
     pictures = 10
-
-    def test_the_slides_snippet_fails_as_printed(self, output: str) -> None:
-        assert "NameError: name 'encoder_layers' is not defined" in output
+    prints = ("NameError: name 'encoder_layers' is not defined",)
 
     def test_torchs_parts_give_the_same_to_numerical_precision(self, output: str) -> None:
         for precision, most in (("float32", 1e-5), ("float64", 1e-13)):

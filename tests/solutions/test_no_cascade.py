@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import jupytext
 import nbformat
 import pytest
 from nbformat import NotebookNode
@@ -16,6 +15,7 @@ from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.grading.batch import grade_assignment
 from course_lib import exercises
+from tests.solutions.filling import filled
 from tests.solutions.reading import ROOT
 
 WHOLE = "whole"
@@ -29,31 +29,10 @@ BREAKS: dict[str, Callable[[str], str]] = {
 """What becomes of an answer, from its stub."""
 
 
-def solved(lesson: str) -> tuple[NotebookNode, dict[str, str]]:
-    """The release with every answer written, and each exercise's stub."""
-    source = jupytext.read(ROOT / "solutions" / lesson / f"{lesson}.py")
-    solutions = {grade_id(cell): without_markers(cell.source) for cell in source.cells}
-    notebook = nbformat.read(ROOT / "notebooks" / lesson / f"{lesson}.ipynb", as_version=4)
-    stubs = {}
-    for exercise in exercises.of_lesson(lesson):
-        cell = answer(notebook, exercise.id)
-        stubs[exercise.id] = cell.source
-        cell.source = f"{cell.source.splitlines()[0]}\n{solutions[grade_id(cell)]}"
-    return notebook, stubs
-
-
 def answer(notebook: NotebookNode, exercise: str) -> NotebookNode:
     wanted = f"{exercise.replace('.', '-')}-answer"
-    (cell,) = [cell for cell in notebook.cells if grade_id(cell) == wanted]
+    (cell,) = [one for one in notebook.cells if one.metadata.get("nbgrader", {}).get("grade_id") == wanted]
     return cell
-
-
-def grade_id(cell: NotebookNode) -> str:
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
-
-
-def without_markers(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if not line.strip().startswith("### "))
 
 
 def hand_in(course: Course, lesson: str, student: str, notebook: NotebookNode) -> None:
@@ -75,7 +54,9 @@ def test_a_broken_answer_costs_its_own_points_alone(
 ) -> None:
     """Every answer is broken in one way after the other on every change, and in each way before a release."""
     lesson, ways = sampled_lesson, list(BREAKS.items())
-    whole, stubs = solved(lesson)
+    released = nbformat.read(course.release_notebook(lesson), as_version=4)
+    stubs = {exercise.id: answer(released, exercise.id).source for exercise in exercises.of_lesson(lesson)}
+    whole: NotebookNode = nbformat.from_dict(filled(lesson))
     hand_in(course, lesson, WHOLE, whole)
     broken_in = {}
     for number, (exercise, stub) in enumerate(stubs.items()):

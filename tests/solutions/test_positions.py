@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import torch
 from nbformat import NotebookNode
 
 from course_lib.attention import attention
 from course_lib.positions import appended_index, binary_counting, sinusoidal_encoding
-from tests.solutions.executing import ExecutedLesson
-from tests.solutions.reading import read_lesson
+from tests.solutions.executing import ExecutedLesson, numbers, table
+from tests.solutions.reading import defined_by
 
 
 class TestPositions(ExecutedLesson):
     lesson = "03_positions"
     pictures = 13
+    prints = ("7 tokens: ValueError: a sentence of 7 tokens, but only 6 learned positions",)
 
     def test_a_shuffle_moves_the_rows_and_leaves_their_mean(self, output: str) -> None:
-        (difference,) = re.findall(r"largest difference between prediction and attention: (\S+)", output)
-        assert float(difference) < 1e-5
+        assert numbers(r"largest difference between prediction and attention: (\S+)", output)[0] < 1e-5
         means = [
             [float(number) for number in found.split(", ")]
             for found in re.findall(r"mean vector of the \w+ sentence: +tensor\(\[(.*)\]\)", output)
@@ -36,8 +35,7 @@ class TestPositions(ExecutedLesson):
 
     def test_positions_tell_the_two_sentences_apart(self, output: str) -> None:
         alone, placed = map(float, re.findall(r"two sentences differ by (\S+)", output))
-        assert alone < 1e-3
-        assert placed > 0.1
+        assert alone < 1e-3 < 0.1 < placed
 
     def test_eight_is_nearer_to_zero_than_to_seven(self, output: str) -> None:
         found = re.findall(r"distance between positions (\d) and (\d): (\S+)", output)
@@ -50,8 +48,8 @@ class TestPositions(ExecutedLesson):
         assert all(float(error) < 0.01 for error in errors)
 
     def test_the_slow_clocks_keep_two_thirds_of_the_dot_product(self, output: str) -> None:
-        (away, same) = re.findall(r"dot product 13 tokens away: ([\d.]+), of (\d+) at the same place", output)[0]
-        assert 0.62 < float(away) / float(same) < 0.7
+        away, same = numbers(r"dot product 13 tokens away: ([\d.]+), of (\d+) at the same place", output)
+        assert 0.62 < away / same < 0.7
 
     def test_a_trained_table_is_striped(self, output: str) -> None:
         """Three tokens apart strangers, five and six apart friends, eight apart strangers; sinusoids only fade."""
@@ -66,8 +64,7 @@ class TestPositions(ExecutedLesson):
         assert learned[5] > learned[2]
 
     def test_a_trained_table_has_built_five_clocks(self, output: str) -> None:
-        (directions,) = re.findall(r"twelve directions hold (\d+)%", output)
-        assert int(directions) > 95
+        assert numbers(r"twelve directions hold (\d+)%", output)[0] > 95
         seen, unseen = map(int, re.findall(r"^rows that it .*: missed by (\d+)% of their size$", output, flags=re.M))
         assert seen < unseen < 15
         sizes, turns, ratios = (
@@ -80,13 +77,9 @@ class TestPositions(ExecutedLesson):
         assert 5.5 < turns[0] < 510 / 80
         assert 400 < turns[-1] < 510
 
-    def test_a_sentence_that_is_too_long_is_refused_in_words(self, output: str) -> None:
-        assert "7 tokens: ValueError: a sentence of 7 tokens, but only 6 learned positions" in output
-
     def test_what_happens_past_the_trained_length(self, output: str) -> None:
-        found = re.findall(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output, flags=re.M)
-        within = {name: int(share) for name, share, _beyond in found}
-        beyond = {name: int(share) for name, _within, share in found}
+        found = table(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output)
+        within, beyond = ({name: shares[place] for name, shares in found.items()} for place in (0, 1))
         assert min(within["sinusoids"], within["learned"], within["by hand"]) >= 95
         assert within["no positions"] < 60
         assert beyond["by hand"] >= 99
@@ -116,12 +109,9 @@ def test_what_the_prose_says_of_steps_and_places() -> None:
 
 
 def test_the_row_of_the_slip_is_printed_by_doubling_the_exponents() -> None:
-    (cell,) = (cell.source for cell in read_lesson("03_positions").cells if "def suspected_exponents" in cell.source)
-    names: dict[str, Any] = {"torch": torch}
-    printed = []
-    for answer in ("/ d_model", "* 2 / d_model"):
-        written = cell.replace("torch.arange(0, d_model, 2) / d_model", f"torch.arange(0, d_model, 2) {answer}")
-        exec(written, names)
+    printed, suspected = [], "torch.arange(0, d_model, 2) / d_model"
+    for answer in (suspected, suspected.replace("/", "* 2 /")):
+        names = defined_by("03_positions", "def suspected_exponents", suspected, answer, torch=torch)
         printed.append(torch.allclose(names["reconstructed"], names["evidence"], atol=1e-4))
     assert printed == [False, True]
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from course_lib.references.since_2017 import cache_bytes
-from tests.solutions.executing import ExecutedLesson
+from tests.solutions.executing import ExecutedLesson, numbers, table
 
 TRIAL = r"^ *(?:held at )?(.+?):? +([\d.]+) nats a character \(([\d.]+) to ([\d.]+)\)"
 
@@ -16,12 +16,7 @@ TRIAL = r"^ *(?:held at )?(.+?):? +([\d.]+) nats a character \(([\d.]+) to ([\d.
 @pytest.fixture(scope="class")
 def losses(output: str) -> dict[str, float]:
     """The mean of each trial, by its name."""
-    return {name: float(mean) for name, mean, _low, _high in re.findall(TRIAL, output, flags=re.M)}
-
-
-def number(pattern: str, output: str) -> float:
-    (found,) = re.findall(pattern, output)
-    return float(found)
+    return {name: mean for name, (mean, _low, _high) in table(TRIAL, output).items()}
 
 
 class TestSince2017(ExecutedLesson):
@@ -29,21 +24,20 @@ class TestSince2017(ExecutedLesson):
     pictures = 7
 
     def test_rotary_goes_on_where_sinusoids_stop(self, output: str) -> None:
-        found = re.findall(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output, flags=re.M)
-        within = {name: int(share) for name, share, _beyond in found}
-        beyond = {name: int(share) for name, _within, share in found}
-        assert min(within.values()) >= 95
-        assert beyond["rotary"] >= 85
-        assert beyond["sinusoids, added"] < 75
+        found = table(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output)
+        assert min(within for within, _beyond in found.values()) >= 95
+        assert found["rotary"][1] >= 85 > 75 > found["sinusoids, added"][1]
 
-    def test_scores_are_the_same_a_thousand_tokens_on(self, output: str) -> None:
-        assert number(r"largest difference between the two: ([\d.]+)", output) < 0.01
-
-    def test_blocks_give_the_softmax(self, output: str) -> None:
-        assert number(r"largest difference from the softmax of all at once: (\S+)", output) < 1e-12
-
-    def test_yours_is_the_librarys_llama(self, output: str) -> None:
-        assert number(r"logits and those of the library's Llama: (\S+)", output) < 1e-4
+    @pytest.mark.parametrize(
+        ("line", "most"),
+        [
+            (r"largest difference between the two: ([\d.]+)", 0.01),  # scores a thousand tokens on
+            (r"largest difference from the softmax of all at once: (\S+)", 1e-12),
+            (r"logits and those of the library's Llama: (\S+)", 1e-4),
+        ],
+    )
+    def test_what_should_be_the_same_is(self, output: str, line: str, most: float) -> None:
+        assert numbers(line, output)[0] < most
 
     def test_what_is_missing_is_said_in_a_line_each(self, output: str) -> None:
         assert len(re.findall(r"was (?:not )?loaded: set \w+ = .* where there is a network", output)) == 2
@@ -54,10 +48,9 @@ class TestWhatSmallModelsLearn:
     lesson = TestSince2017.lesson
 
     def test_a_ruler_is_a_few_hundredths_long(self, output: str) -> None:
-        found = re.findall(TRIAL, output, flags=re.M)
-        (low, high) = next((float(low), float(high)) for name, _mean, low, high in found if name == "2017")
+        mean, low, high = table(TRIAL, output)["2017"]
         assert 0 <= high - low < 0.15
-        assert float(next(mean for name, mean, _low, _high in found if name == "2017")) < 2.8
+        assert mean < 2.8
 
     @pytest.mark.parametrize("name", ["RMSNorm", "pre-norm", "SwiGLU", "one head of keys for four", "decay 0.1"])
     def test_what_does_nothing_here_does_nothing(self, losses: dict[str, float], name: str) -> None:
@@ -91,7 +84,7 @@ class TestWhatSmallModelsLearn:
         handbook = {name: float(loss) for name, _learns, _cats, loss in rows}
         assert cats["all weights"] < cats["LoRA, rank 4"] < cats["LoRA, rank 1"] < cats["before"]
         assert handbook["all weights"] > handbook["LoRA, rank 4"] > handbook["before"]
-        assert handbook["all weights"] > number(r"knows nothing: ([\d.]+)", output)
+        assert handbook["all weights"] > numbers(r"knows nothing: ([\d.]+)", output)[0]
 
 
 def test_what_the_prose_says_of_caches_and_sizes() -> None:
