@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page
-
-from course_lib.show.interactive import Interactive
 
 CONTROLS = (
     ".katze-live :is(input:not([type=radio]), input[type=radio]:checked, select, button, [role=gridcell][tabindex='0'])"
@@ -22,11 +21,12 @@ _PICTURE = """live => {
 }"""
 
 
-def page_of(widget: Interactive, path: Path) -> Path:
-    """A page with nothing but this widget."""
+def page_of(bodies: Iterable[str], path: Path) -> Path:
+    """A page with nothing but these, as cells show them."""
     head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    style = "<style>body{font:16px sans-serif}@media(prefers-color-scheme:dark){body{background:#14161a}}</style>"
-    path.write_text(f"{head}<title>Widget</title>{style}<main><h1 hidden>Widget</h1>{widget.html()}</main></html>")
+    dark = "@media (prefers-color-scheme: dark) { body { background: #14161a; color: #e8eaed } }"
+    style = f"<title>Shown</title><style>body {{ font: 16px sans-serif }} {dark}</style>"
+    path.write_text(f"{head}{style}<main><h1>Shown</h1>{''.join(bodies)}</main></html>", encoding="utf-8")
     return path
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from tests.browser import chromium
 from tests.browser.accessibility import faults
-from tests.browser.conftest import SCREENSHOTS, Visit, keep_picture
+from tests.browser.conftest import SCREENSHOTS, Visit
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -38,36 +37,6 @@ def test_faults_are_found_and_shown(visit: Visit, page_of) -> None:
     found = faults(visit(page_of(BAD)))
     assert {line.partition(" ")[0] for line in found} == {"image-alt", "button-name"}
     assert any("<button></button>" in line for line in found)
-
-
-def test_a_part_of_a_page(visit: Visit, page_of) -> None:
-    assert faults(visit(page_of(BAD)), within="h1") == []
-
-
-def test_width_colours_and_scripts_are_as_asked(visit: Visit, page_of) -> None:
-    path = page_of(GOOD.replace("</main>", "</main><script>document.title = 'ran'</script>"))
-    page = visit(path, width=390, dark=True)
-    assert page.evaluate("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]") == [390, True]
-    assert page.title() == "ran"
-    assert visit(path, scripts=False).title() == "Good"
-
-
-def test_a_picture_holds_all_of_a_page(visit: Visit, page_of) -> None:
-    page = visit(page_of(GOOD.replace("<p>", "<p style='height: 2000px'>")), width=390)
-    picture = keep_picture(page, "test_fixtures/a long page")
-    assert picture.name == "a-long-page.png"
-    with Image.open(picture) as image:
-        assert image.width == 390
-        assert image.height > 2000
-
-
-def test_the_browser_is_looked_for_under_its_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert chromium.find_browser() is None
-    other = tmp_path / "google-chrome"
-    other.write_text("#!/bin/sh\n")
-    other.chmod(0o755)
-    assert chromium.find_browser() == str(other)
 
 
 FOLDER_OF_TESTS = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from course_lib import exercises
 from course_lib.checking import check, hint, progress, solution
 from tests.browser.accessibility import faults
 from tests.browser.conftest import Visit
+from tests.browser.keyboard import page_of
 
 EXERCISES = ("attention.scaled_dot_product", "decoding.beam_search")
 """One with formulas in its code, and one with a long solution."""
@@ -22,7 +24,7 @@ def help_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for lesson in exercises.LESSONS:
         (tmp_path / lesson).mkdir()
         (tmp_path / lesson / f"{lesson}.ipynb").touch()
-    shown: list[object] = []
+    shown: list[Any] = []
     for name in EXERCISES:
         exercise = exercises.find(name)
         check(name, exercise.misconceptions[0].answer)
@@ -31,16 +33,7 @@ def help_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     passed = exercises.of_lesson(exercises.find(EXERCISES[-1]).lesson)[0]
     check(passed.id, passed.reference)
     shown.append(progress(exercises.find(EXERCISES[-1]).lesson))
-    bodies = "".join(one._repr_html_() for one in shown)  # type: ignore[attr-defined]
-    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-    dark = "<style>@media (prefers-color-scheme: dark) { body { background: #14161a; color: #e8eaed } }</style>"
-    path = tmp_path / "help.html"
-    path.write_text(
-        f'<!DOCTYPE html><html lang="en"><head>{head}{dark}<title>help</title></head>'
-        f"<body><main><h1>help</h1>{bodies}</main></body></html>",
-        encoding="utf-8",
-    )
-    return path
+    return page_of((one._repr_html_() for one in shown), tmp_path / "help.html")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (390, True), (1280, False), (1280, True)])
