@@ -36,20 +36,20 @@ class AnswerKeys:
         self._secret = secret
         self._tolerances = tolerances
         self._public: dict[str, AnswerKey] = {}
-        self._kept_slot = -1
-        self._kept: dict[str, AnswerKey] = {}
+        self._slot = -1
+        self._with_hidden: dict[str, AnswerKey] = {}
 
     def key(self, exercise: Exercise, student: str) -> AnswerKey:
         """The key for one student's answer to an exercise."""
         slot = self.slot(student)
-        if slot != self._kept_slot:
-            self._kept_slot, self._kept = slot, {}
+        if slot != self._slot:
+            self._slot, self._with_hidden = slot, {}
         if exercise.id not in self._public:
             tolerance = self._tolerances.get(exercise.id, OF_DTYPE)
             self._public[exercise.id] = AnswerKey(exercise, tolerance=tolerance)
-        if exercise.id not in self._kept:
-            self._kept[exercise.id] = self._public[exercise.id].with_hidden(self.seed(exercise.id, slot))
-        return self._kept[exercise.id]
+        if exercise.id not in self._with_hidden:
+            self._with_hidden[exercise.id] = self._public[exercise.id].with_hidden(self.seed(exercise.id, slot))
+        return self._with_hidden[exercise.id]
 
     def slot(self, student: str) -> int:
         """Which of the class's sets of hidden inputs a student gets."""

@@ -25,10 +25,10 @@ OUTPUT_BYTES = 64 << 20
 
 def keep_observation(observation: Observation) -> Observation:
     """The observation, with a word in place of a result that is too large to be right."""
-    held = sum(tensor.nbytes for tensor in _tensors([observation.value, *observation.gradients]))
-    if held <= RESULT_BYTES:
+    size_in_bytes = sum(tensor.nbytes for tensor in _tensors([observation.value, *observation.gradients]))
+    if size_in_bytes <= RESULT_BYTES:
         return observation
-    word = Foreign(f"result of {size(held)}")
+    word = Foreign(f"result of {size(size_in_bytes)}")
     return replace(observation, value=word, gradients=tuple(None for _ in observation.gradients))
 
 
@@ -36,14 +36,14 @@ class OutputKeeper:
     """Keeps the outputs of one cell after another, until together they are too much."""
 
     def __init__(self) -> None:
-        self._held: dict[int, int] = {}
+        self._sizes: dict[int, int] = {}
 
     def keep(self, place: int, outputs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """The outputs of a cell, without data that no page shows; they take the place of what it put out before."""
-        self._held[place] = sum(map(output_bytes, outputs))
-        if sum(self._held.values()) <= OUTPUT_BYTES:
+        self._sizes[place] = sum(map(output_bytes, outputs))
+        if sum(self._sizes.values()) <= OUTPUT_BYTES:
             return [_plain(output) for output in outputs]
-        self._held[place] = 0
+        self._sizes[place] = 0
         text = f"[katze] The outputs of this cell were left out: together they exceed {size(OUTPUT_BYTES)}.\n"
         return [{"output_type": "stream", "name": "stdout", "text": text}]
 

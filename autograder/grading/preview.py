@@ -93,8 +93,8 @@ def preview_lesson(
         recorded = Recorded() if session is None else Recorded.read(session, strategy)
     plan = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force)
     if recorded.frozen:
-        told = frozen_in_words(lesson, recorded.frozen, plan, force)
-        return Preview(lesson, (), len(submissions), frozen=told)
+        frozen = frozen_in_words(lesson, recorded.frozen, plan, force)
+        return Preview(lesson, (), len(submissions), frozen=frozen)
     before, now = recorded.adjustments, strategy.adjustments
     changed = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
     counted = [

@@ -62,8 +62,8 @@ def check_file(
         Cell(CellKind.CHECK, "", exercise=exercise.id),
     ]
     trains = "optim" in source  # half of the answers wait a second less
-    held = held_by_lesson(catalogue, exercise.lesson, releases[0].code) if releases else None
-    with ForkServer(exercise.withheld, level, limits, trains=trains, held=held) as fork_server:
+    in_boxes = held_by_lesson(catalogue, exercise.lesson, releases[0].code) if releases else None
+    with ForkServer(exercise.withheld, level, limits, trains=trains, held=in_boxes) as fork_server:
         graded = grade_notebook(
             cells,
             catalogue,
@@ -73,7 +73,7 @@ def check_file(
         )
     verdict = graded.verdicts[exercise.id]
     if not notebook:
-        verdict = replace(verdict, note=_told_of_a_file(verdict.note, exercise, file, written))
+        verdict = replace(verdict, note=_of_a_file(verdict.note, exercise, file, written))
     if verdict.outcome is Outcome.NEVER_DEFINED:
         raise BadInput(_explain_absence(file, name, written, exercise))
     return verdict, level
@@ -152,17 +152,17 @@ def _read(file: str) -> str:
         raise BadInput(f"{file} is not UTF-8 text; save it as UTF-8") from error
 
 
-def _told_of_a_file(note: str, exercise: Exercise, file: str, source: str) -> str:
+def _of_a_file(note: str, exercise: Exercise, file: str, source: str) -> str:
     """A verdict's sentence about a cell that failed, as one about a file, with the line itself."""
     cell = f"The cell that should define {exercise.name} "
     if not note.startswith(cell):
         return note
-    told = f"{file} {note.removeprefix(cell)}"
-    found = _IN_LINE.search(told)
+    in_file = f"{file} {note.removeprefix(cell)}"
+    found = _IN_LINE.search(in_file)
     lines = source.splitlines()
     if found is None or not 0 < int(found[1]) <= len(lines):
-        return told
-    return f"{told}: `{lines[int(found[1]) - 1].strip()}`"
+        return in_file
+    return f"{in_file}: `{lines[int(found[1]) - 1].strip()}`"
 
 
 _IN_LINE = re.compile(r" in line (\d+)")

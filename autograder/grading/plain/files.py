@@ -51,11 +51,11 @@ def digest(files: Mapping[str, Path]) -> str:
     return digest.hexdigest()
 
 
-def copy_course_files(files: Mapping[str, Path], target: Path, kept: Collection[str] = ()) -> None:
+def copy_course_files(files: Mapping[str, Path], target: Path, editable: Collection[str] = ()) -> None:
     """Copy the course's files, except those that the student may change, and has."""
     for name, path in files.items():
         place = target / name
-        if name in kept and place.is_file():
+        if name in editable and place.is_file():
             continue
         if place.is_dir():  # of the student's, in the way
             shutil.rmtree(place)

@@ -80,9 +80,9 @@ def _judge(test: MasterCell, ended: CellResult | BoxLost | str, ignored: re.Patt
         return Judged(Outcome.UNGRADED, None, _unusable(test, outputs, error))
     if points == most:
         return Judged(Outcome.PASSED, points)
-    told = _stderr(outputs)
-    if told is not None:
-        return Judged(Outcome.WRONG, points, f"It wrote to stderr, which counts as a failure: {told}")
+    stderr = next((_text(output).strip()[:_CHARACTERS] for output in outputs if _is_stderr(output)), None)
+    if stderr is not None:
+        return Judged(Outcome.WRONG, points, f"It wrote to stderr, which counts as a failure: {stderr}")
     return Judged(Outcome.WRONG, points, f"Partial credit: {points:g} of {count(most, 'point')}.")
 
 
@@ -106,21 +106,14 @@ def _unusable(test: MasterCell, outputs: Sequence[Mapping[str, Any]], error: Exc
 
 def _what_failed(test: MasterCell, raised: Raised) -> str:
     """The message of an assertion, or the error; nothing of the text of a hidden test."""
-    hidden = bool(raised.code) and raised.code.strip() not in _visible(test.source)
-    said = raised.message.strip()[:_CHARACTERS]
-    if raised.type_name == "AssertionError":
-        if said:
-            return f"{_HIDDEN}: {said}" if hidden and _is_in(test, raised) else said
-        if hidden and _is_in(test, raised):
-            return f"{_HIDDEN}."
-        return f"`{raised.code.strip()}` does not hold." if raised.code else "An assertion does not hold."
-    error = f"{raised.type_name}: {said}" if said else raised.type_name
-    return f"{_HIDDEN}: {error}" if hidden and _is_in(test, raised) else error
-
-
-def _is_in(test: MasterCell, raised: Raised) -> bool:
-    """Whether the line that raised stands in the test, and not in what it calls."""
-    return raised.code.strip() in {line.strip() for line in test.source.split("\n")}
+    code, said = raised.code.strip(), raised.message.strip()[:_CHARACTERS]
+    lines = {line.strip() for line in test.source.split("\n")}  # of the test itself, not of what it calls
+    is_hidden = bool(code) and code in lines - _visible(test.source)
+    if raised.type_name != "AssertionError":
+        said = f"{raised.type_name}: {said}" if said else raised.type_name
+    if is_hidden:
+        return f"{_HIDDEN}: {said}" if said else f"{_HIDDEN}."
+    return said or (f"`{code}` does not hold." if code else "An assertion does not hold.")
 
 
 def _visible(source: str) -> set[str]:
@@ -131,11 +124,6 @@ def _visible(source: str) -> set[str]:
         if not hidden:
             lines.add(line.strip())
     return lines
-
-
-def _stderr(outputs: Sequence[Mapping[str, Any]]) -> str | None:
-    """What was written to stderr, shortened; None where nothing was."""
-    return next((_text(output).strip()[:_CHARACTERS] for output in outputs if _is_stderr(output)), None)
 
 
 def _is_stderr(output: Mapping[str, Any]) -> bool:

@@ -12,20 +12,20 @@ from autograder.grading.task import Task
 from autograder.words import count
 
 
-def find_solution(course: Course, name: str, given: Path | None) -> Path:
+def find_solution(course: Course, name: str, chosen: Path | None) -> Path:
     """The folder of an assignment's solution: by default that of nbgrader's source.
 
     Args:
         course: the course.
         name: of the assignment.
-        given: a folder of notebooks, or one notebook in it, to be taken in its place.
+        chosen: a folder of notebooks, or one notebook in it, to be taken in its place.
 
     Raises:
-        BadInput: there is no notebook in what was given.
+        BadInput: there is no notebook in what was chosen.
     """
-    if given is None:
+    if chosen is None:
         return course.source / name
-    folder = given if given.is_dir() else given.parent
+    folder = chosen if chosen.is_dir() else chosen.parent
     if not any(folder.glob("*.ipynb")):
         raise BadInput(f"--solution: no notebook in {folder}; name the folder of the solved notebooks of {name}")
     return folder

@@ -15,7 +15,7 @@ from autograder.course.course import Course
 from autograder.grading.answer_keys import AnswerKeys
 from course_lib import exercises
 from course_lib.judging.exercise import Case
-from tests.autograder.small_class import LESSON, hand_in, make_course
+from tests.autograder.small_class import LAST, LESSON, answer, insert_cell, make_course
 
 EXERCISE = exercises.find("attention.scores")
 
@@ -47,14 +47,8 @@ LATER = "import pathlib, sys, torch\nprint(SEEN, torch.seen, sys.seen)\nprint(pa
 
 
 def hand_in_thief(course: Course, student: str, body: str) -> None:
-    path = hand_in(course, student)
-    notebook = json.loads(path.read_text())
-    places = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
-    marker = f"# katze: {EXERCISE.id} answer"
-    places["attention-scores-answer"]["source"] = f"{marker}\nSEEN = []\ndef {EXERCISE.name}(q, k):\n{body}\n"
-    notebook["cells"].append({"cell_type": "code", "id": "later", "metadata": {}, "source": LATER, "outputs": []})
-    notebook["cells"][-1]["execution_count"] = None
-    path.write_text(json.dumps(notebook))
+    source = f"# katze: {EXERCISE.id} answer\nSEEN = []\ndef {EXERCISE.name}(q, k):\n{body}\n"
+    insert_cell(answer(course, student, {"attention-scores-answer": source}), LAST, LATER)
 
 
 def pairs_of(cases: list[Case]) -> set[Pair]:

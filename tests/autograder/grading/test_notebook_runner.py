@@ -110,40 +110,44 @@ def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
     return {name: (str(verdict.outcome), verdict.points) for name, verdict in graded.verdicts.items()}
 
 
-def test_right_answers_pass_in_a_single_box() -> None:
+def test_right_answers_pass_in_a_single_box_and_hidden_cases_run_behind_the_last_cell() -> None:
     log: list[str] = []
-    graded = grade([*answer(SCORES, RIGHT_SCORES), *answer(SCALE, RIGHT_SCALE)], log)
+    graded = grade([*answer(SCORES, RIGHT_SCORES), *answer(SCALE, RIGHT_SCALE), code("last = 1")], log)
     assert outcomes(graded) == {SCORES: ("passed", 2), SCALE: ("passed", 1)}
     assert log.count("open") == 1
-
-
-def test_hidden_cases_run_behind_the_last_cell_whose_output_is_kept() -> None:
-    log: list[str] = []
-    graded = grade([*answer(SCORES, RIGHT_SCORES), code("last = 1")], log)
     assert log.index("last = 1") < log.index("hidden dot_product_scores")
-    assert graded.outputs[2][0]["text"] == "last = 1"
+    assert graded.outputs[4][0]["text"] == "last = 1"
 
 
-def test_a_helper_redefined_later_does_not_spoil_an_answer() -> None:
+def test_a_helper_redefined_later_spoils_no_answer_and_what_runs_after_hidden_inputs_is_not_shown() -> None:
     log: list[str] = []
     cells = [
-        code("turn = lambda x: x.transpose(-2, -1)"),
-        *answer(SCORES, "def dot_product_scores(q, k):\n    return q @ turn(k)"),
-        code("turn = lambda x: x"),
-    ]
-    assert outcomes(grade(cells, log)) == {SCORES: ("passed", 2)}
-    assert log.count("open") == 2
-
-
-def test_what_runs_after_hidden_inputs_were_seen_is_not_shown() -> None:
-    cells = [
-        code("kept = []"),
+        code("kept = []\nturn = lambda x: x.transpose(-2, -1)"),
         *answer(SCORES, "def dot_product_scores(q, k):\n    kept.append(q)\n    return q @ turn(k)"),
         code("turn = lambda x: x"),
     ]
-    cells.insert(0, code("turn = lambda x: x.transpose(-2, -1)"))
-    graded = grade(cells)
-    assert graded.outputs[4][0]["text"] == "turn = lambda x: x"  # from the first box
+    graded = grade(cells, log)
+    assert outcomes(graded) == {SCORES: ("passed", 2)}
+    assert log.count("open") == 2
+    assert graded.outputs[3][0]["text"] == "turn = lambda x: x"  # from the first box
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome", "note"),
+    [
+        (f"import no_such_module\n{RIGHT_SCORES}", ("raised", 0), "ModuleNotFoundError"),
+        (f"{RIGHT_SCORES}\nprint(no_such_name)", ("passed", 2), ""),
+        (f"raise MemoryError\n{RIGHT_SCORES}", ("out_of_memory", 0), "was stopped: it needed more memory"),
+        ("pass", ("never_defined", 0), "never defines dot_product_scores"),
+        ("def dot_product_scores(q, k):\n    raise NotImplementedError()", ("not_attempted", 0), ""),
+    ],
+)
+def test_what_its_cell_does_is_told_where_an_answer_is_not_there(
+    source: str, outcome: tuple[str, float], note: str
+) -> None:
+    graded = grade([*answer(SCORES, source), *answer(SCALE, RIGHT_SCALE)])
+    assert outcomes(graded) == {SCORES: outcome, SCALE: ("passed", 1)}
+    assert note in graded.verdicts[SCORES].note
 
 
 def test_nothing_is_checked_in_a_box_that_has_seen_hidden_inputs_in_place() -> None:
@@ -196,23 +200,6 @@ def test_a_call_that_hangs_on_hidden_inputs_only_is_caught_and_leaves_the_others
     assert outcomes(grade(cells)) == {SCALE: ("timed_out", 0), SCORES: ("passed", 2)}
 
 
-def test_a_cell_that_raises_is_named_where_it_should_have_defined_the_answer() -> None:
-    graded = grade([*answer(SCORES, "import no_such_module\n" + RIGHT_SCORES), *answer(SCALE, RIGHT_SCALE)])
-    assert outcomes(graded) == {SCORES: ("raised", 0), SCALE: ("passed", 1)}
-    assert "ModuleNotFoundError" in graded.verdicts[SCORES].note
-
-
-def test_an_answer_defined_before_its_cell_raises_still_counts() -> None:
-    graded = grade(answer(SCORES, RIGHT_SCORES + "\nprint(no_such_name)"))
-    assert outcomes(graded) == {SCORES: ("passed", 2)}
-
-
-def test_a_name_that_is_never_defined_and_a_stub() -> None:
-    stub = "def scale_scores(scores, d_head):\n    raise NotImplementedError()"
-    graded = grade([*answer(SCORES, "pass"), *answer(SCALE, stub)])
-    assert outcomes(graded) == {SCORES: ("never_defined", 0), SCALE: ("not_attempted", 0)}
-
-
 def test_a_first_try_with_a_forbidden_name_is_forgotten_once_the_answer_is_another() -> None:
     tried = code("import torch\ndef attention_weights(scaled):\n    return torch.softmax(scaled, -1)")
     mended = "def attention_weights(scaled):\n    powers = (scaled - scaled.amax(-1, keepdim=True)).exp()\n"
@@ -226,6 +213,8 @@ def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
     log: list[str] = []
     grade([figure, *answer(SCORES, RIGHT_SCORES)], log)
     assert figure.source not in log
+    grade([figure, *answer(SCORES, RIGHT_SCORES)], log, skip_demos=False)
+    assert figure.source in log
 
     needs_it = "helper\ndef dot_product_scores(q, k):\n    return q @ helper(k)"
     log.clear()
@@ -275,18 +264,6 @@ def test_a_demo_of_the_release_runs_only_where_it_defines_the_name() -> None:
     assert outcomes(graded) == {SCORES: ("passed", 2)}
     assert log.count("open") == 3
     assert not graded.notices
-
-
-def test_an_answer_cell_that_runs_out_of_memory_says_so() -> None:
-    cell = "raise MemoryError\n" + RIGHT_SCORES
-    graded = grade(answer(SCORES, cell))
-    assert outcomes(graded) == {SCORES: ("out_of_memory", 0)}
-
-
-def test_all_cells_run_where_that_is_asked_for() -> None:
-    log: list[str] = []
-    grade([code("shown = 1", "demo"), *answer(SCORES, RIGHT_SCORES)], log, skip_demos=False)
-    assert "shown = 1" in log
 
 
 @pytest.mark.parametrize(

@@ -87,17 +87,3 @@ def test_they_have_what_one_would_have_in_a_file(
     with open_gradebook(clones[1].gradebook, LESSONS[0]):
         assert f"another run is grading {LESSONS[0]} into" in told(capsys, 2, "grade", LESSONS[0], "--course", ada)
         told(capsys, 0, "thaw", LESSONS[1], "--course", ada)
-
-
-def test_what_cannot_be_used_is_refused_before_anything_is_written(
-    course: Course, cluster: Cluster, database: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    own = clone(course, "ada", cluster.url(database, "ada").replace(database, "nowhere"))
-    before = sorted(own.root.rglob("*"))
-    for command in (("grade", LESSONS[0]), ("status",), ("log", "zoe", LESSONS[0]), ("freeze", LESSONS[0])):
-        said = told(capsys, 2, *command, "--course", str(own.root))
-        assert (
-            said
-            == f"katze: cannot use the gradebook {own.gradebook}: there is no such database: make it with `createdb`.\n"
-        )
-    assert sorted(own.root.rglob("*")) == before

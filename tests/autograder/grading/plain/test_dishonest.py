@@ -14,9 +14,7 @@ SHELL = "ip = get_ipython()\n"
 ATTEMPTS = {
     "honest": "",
     "handler": "ip.set_custom_exc((Exception,), lambda *a, **k: None)",
-    "base_handler": "ip.set_custom_exc((BaseException,), lambda *a, **k: None)",
     "traceback": "ip.showtraceback = lambda *a, **k: None",
-    "class_traceback": "type(ip).showtraceback = type(ip)._showtraceback = lambda *a, **k: None",
     "excepthook": "import sys, threading\nsys.excepthook = threading.excepthook = lambda *a: None",
     "atexit": "import atexit, os\natexit.register(os._exit, 0)",
     "display_hook": "ip.displayhook = lambda value: ip.recorder.result({'text/plain': '1.5'}, {}, 1)",
@@ -24,7 +22,6 @@ ATTEMPTS = {
     "formatter": "ip.display_formatter.formatters['text/plain'].for_type(float, lambda v, p, c: p.text('1.5'))",
     "representation": "import builtins\nbuiltins.repr = builtins.float = builtins.str = lambda *a: '1.5'",
     "forged_result": "def mean(values):\n    ip.displayhook(1.5)\n    return 7",
-    "forged_output": "def mean(values):\n    ip.recorder.result({'text/plain': '1.5'}, {}, 1)\n    return 7",
     "recorder": "ip.recorder.error = ip.recorder.stream = lambda *a: None",
     "after_the_cell": """
 def mend(result):

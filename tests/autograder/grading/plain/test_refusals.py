@@ -34,10 +34,7 @@ SOLVED = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END 
 ASKS = {
     "shell": ("x = !echo 4\nassert double(2) == int(x[0])", "to start the program `!echo 4`"),
     "bash": ("%%bash\ntest 1 -eq 1", "to start the program `%%bash`"),
-    "pip": ("%pip install einops\nassert double(2) == 4", "to start the program `%pip install einops`"),
     "system": ("import os\nassert os.system('true') == 0", "to start the program `true`"),
-    "popen": ("import os\nassert os.popen('echo 4').read() == '4'", "to start the program `echo 4`"),
-    "run": ("import subprocess\nassert subprocess.run(['false']).returncode", "to start the program `false`"),
     "caught": (
         "import subprocess\ntry:\n    subprocess.check_output(['git', 'log'])\nexcept Exception:\n    pass",
         "to start the program `git log`",
