@@ -72,19 +72,19 @@ def test_submissions_are_graded_in_the_order_of_the_names_that_are_used_here() -
 
 
 OF_A_STUDENT = """
-    JOIN submitted_notebook n ON n.id = notebook_id
+    JOIN submitted_notebook n ON n.id = one.notebook_id
     JOIN submitted_assignment a ON a.id = n.assignment_id WHERE student_id = ?
 """
 
 
 def scores(course: Course, student: str) -> set[tuple[float | None, bool]]:
     """The automatic scores of a student in nbgrader's tables, and whether they wait for a human."""
-    found = rows(course, f"SELECT auto_score, needs_manual_grade FROM grade {OF_A_STUDENT}", student)
+    found = rows(course, f"SELECT auto_score, needs_manual_grade FROM grade one {OF_A_STUDENT}", student)
     return {(score, bool(waits)) for score, waits in found}
 
 
 def comments(course: Course, student: str) -> set[str]:
-    return {comment for (comment,) in rows(course, f"SELECT auto_comment FROM comment {OF_A_STUDENT}", student)}
+    return {comment for (comment,) in rows(course, f"SELECT auto_comment FROM comment one {OF_A_STUDENT}", student)}
 
 
 def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
