@@ -148,36 +148,18 @@ def test_the_operator_and_kubernetes_accept_the_file_and_what_is_made_of_it(made
 
 
 @pytest.mark.parametrize(
-    ("field", "misspelt"),
+    ("right", "wrong", "said"),
     [
-        ("replicas", "replica"),
-        ("runAsNonRoot", "runAsNonroot"),
-        ("resources", "resource"),
-        ("targetPort", "targetport"),
-        ("policyTypes", "policyType"),
-        ("namespaceSelector", "nameSpaceSelector"),
+        ("replicas:", "replica:", "'replica' was unexpected"),
+        ("runAsNonRoot:", "runAsNonroot:", "'runAsNonroot' was unexpected"),
+        ("policyTypes:", "policyType:", "'policyType' was unexpected"),
+        ("replicas: 8", 'replicas: "8"', "is not of type 'integer'"),
     ],
 )
-def test_a_misspelt_field_is_refused(field: str, misspelt: str) -> None:
-    mistaken = described(f"{field}:", f"{misspelt}:")
-    with pytest.raises(jsonschema.ValidationError, match=f"'{misspelt}' was unexpected"):
+def test_a_mistake_in_the_file_is_refused(right: str, wrong: str, said: str) -> None:
+    mistaken = described(right, wrong)
+    with pytest.raises(jsonschema.ValidationError, match=said):
         validate(*mistaken)
-
-
-@pytest.mark.parametrize(
-    ("value", "wrong"), [("replicas: 8", 'replicas: "8"'), ("idleTimeout: 3600", "idleTimeout: 1h")]
-)
-def test_a_value_of_another_type_is_refused(value: str, wrong: str) -> None:
-    mistaken = described(value, wrong)
-    with pytest.raises(jsonschema.ValidationError, match="is not of type 'integer'"):
-        validate(*mistaken)
-
-
-@pytest.mark.parametrize("role", ROLES)
-def test_a_misspelt_field_of_a_deployment_is_refused(made: dict[str, dict[str, Any]], role: str) -> None:
-    container(made[role])["resource"] = container(made[role]).pop("resources")
-    with pytest.raises(jsonschema.ValidationError, match="'resource' was unexpected"):
-        validate(made[role])
 
 
 def test_what_the_operator_makes_fits_together(made: dict[str, dict[str, Any]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +15,11 @@ from autograder.box.confinement.levels import Level, describe
 from autograder.box.confinement.selftest import choose_level
 from autograder.cluster.connecting import PATIENCE_SECONDS, check_address, connected
 from autograder.cluster.examining import Examined, examine_oneself
+from autograder.cluster.grading_on_worker import Levels
 from autograder.cluster.lesson_on_worker import LessonOnWorker, Order
-from autograder.cluster.messages import Message, open_reply, pack_files, pack_task
+from autograder.cluster.messages import open_reply, pack_files, pack_task
 from autograder.cluster.plain_on_worker import PlainOnWorker, PlainOrder
-from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker, workers_of
+from autograder.cluster.pool import ClusterPool, examine_workers, require_a_worker
 from autograder.errors import Unreadable
 from autograder.grading.backend import StartBackend
 from autograder.grading.exercise_strategy import ExerciseStrategy
@@ -41,22 +43,25 @@ class _GradingClientSide:
     """The client's side of an assignment's grading.
 
     Attributes:
+        strategy: of the assignment.
+        levels: of the boxes; see `GradingOnWorker`.
         here: what this process would grade with.
     """
 
-    here: Examined
     strategy: Strategy
+    levels: Levels
+    here: Examined
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
         """Write the files of a graded submission."""
-        answer = open_reply(reply, task, self.strategy.conditions)
+        finished, texts = open_reply(reply, task, self.strategy.conditions)
         written = {}
         for kind, path in self.strategy.written_files(task.student).items():
-            if kind in answer.texts:
-                written[kind] = write_whole(path, answer.texts[kind])
+            if kind in texts:
+                written[kind] = write_whole(path, texts[kind])
             else:
                 path.unlink(missing_ok=True)
-        return replace(answer.finished, record=replace(answer.finished.record, files=written))
+        return replace(finished, record=replace(finished.record, files=written))
 
     def give_up(self, task: Task, problem: str) -> Finished:
         """What comes of a submission over which the grader itself has failed: `ungraded`, no score."""
@@ -65,21 +70,16 @@ class _GradingClientSide:
 
 @dataclass(frozen=True)
 class LessonClientSide(_GradingClientSide):
-    """The client's side of a lesson's grading.
-
-    Attributes:
-        strategy: of the lesson.
-        order: what workers are to do.
-    """
+    """The client's side of a lesson's grading."""
 
     strategy: ExerciseStrategy
-    order: Order
 
     def on_worker(self, name: str) -> LessonOnWorker:
         """What each worker is to keep ready."""
-        return LessonOnWorker(name, self.order, self.strategy.course.secret(), self.here)
+        order = Order.of(self.strategy.assignment)
+        return LessonOnWorker(name, order, self.strategy.course.secret(), self.levels, self.here)
 
-    def pack(self, task: Task) -> Message | Finished:
+    def pack(self, task: Task) -> bytes | Finished:
         """The submission's notebook, found, and not opened unless there are several; or that there is none."""
         assignment = self.strategy.assignment
         try:
@@ -87,7 +87,7 @@ class LessonClientSide(_GradingClientSide):
         except Unreadable as problem:
             return self.strategy.refuse(task, problem.reason)
         stated = timestamp if os.path.lexists(task.folder / timestamps.NAME) else None
-        return Message(pack_task(task, found.notes, stated), found.content, self._kept(task))
+        return pack_task(task, found.content, self._kept(task), found.notes, stated)
 
     def _kept(self, task: Task) -> bytes:
         """The notebook of before, where only some of its exercises are judged anew."""
@@ -101,21 +101,15 @@ class LessonClientSide(_GradingClientSide):
 
 @dataclass(frozen=True)
 class PlainClientSide(_GradingClientSide):
-    """The client's side of a plain assignment's grading.
-
-    Attributes:
-        strategy: of the assignment.
-        order: what workers are to do.
-    """
+    """The client's side of a plain assignment's grading."""
 
     strategy: PlainStrategy
-    order: PlainOrder
 
     def on_worker(self, name: str) -> PlainOnWorker:
         """What each worker is to keep ready. It gets no secret: no hidden inputs follow from it."""
-        return PlainOnWorker(name, self.order, self.here)
+        return PlainOnWorker(name, PlainOrder.of(self.strategy), self.levels, self.here)
 
-    def pack(self, task: Task) -> Message | Finished:
+    def pack(self, task: Task) -> bytes | Finished:
         """The plain files of the submission's folder, unopened; links and what is too large stay behind."""
         files, left, most = dict[str, bytes](), MOST_BYTES, 2 * self.strategy.limits.files
         try:
@@ -126,7 +120,7 @@ class PlainClientSide(_GradingClientSide):
                         left -= len(files[file.path])
         except Unreadable as problem:
             return self.strategy.give_up(task, problem.reason)
-        return Message(pack_task(task), pack_files(files))
+        return pack_task(task, pack_files(files))
 
 
 @dataclass
@@ -139,6 +133,7 @@ class ClusterBackend:
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
         strategy: of the assignment.
+        most: how many workers could be busy.
         min_level: the weakest boxes that will do; None for what grading takes by itself.
         level: boxes of exactly this level, untried.
     """
@@ -148,14 +143,14 @@ class ClusterBackend:
     patience: float
     trusted: bool
     strategy: Strategy
+    most: int
     min_level: Level | None
     level: Level | None
 
     def __post_init__(self) -> None:
-        self._levels = ["" if one is None else one.name for one in (self.min_level, self.level)]
         self._resources = contextlib.ExitStack()
         self._client: Any = None
-        self._good: dict[str, Examined] = {}
+        self._good: list[Examined] = []
 
     @property
     def workers(self) -> int:
@@ -166,8 +161,8 @@ class ClusterBackend:
     def describe(self) -> str:
         """Where, and in what boxes, in a line."""
         self.begin()
-        weakest = min(Level[one.level] for one in self._good.values())
-        hosts = len({one.host for one in self._good.values()})
+        weakest = min(Level[one.level] for one in self._good)
+        hosts = len({one.host for one in self._good})
         where = f"{count(len(self._good), 'worker')} on {count(hosts, 'machine')}"
         return f"{where}; {describe(weakest, self.strategy.limits)}"
 
@@ -179,11 +174,14 @@ class ClusterBackend:
         """
         if self._client is not None:
             return
-        reached = connected(self.address, self.wanted, self.patience, self.trusted)
+        reached = connected(self.address, min(self.wanted, self.most), self.patience, self.trusted)
         self._client = self._resources.enter_context(reached)
         self._here = examine_oneself(level=Level.L0.name)  # here no box is opened
-        examined = examine_workers(self._client, *self._levels)
-        self._good = require_a_worker(workers_of(self._client), examined, self._here, _tell)
+        self._good = require_a_worker(examine_workers(self._client, self._here, *self._levels), _tell)
+
+    @property
+    def _levels(self) -> Levels:
+        return self.min_level.name if self.min_level else "", self.level.name if self.level else ""
 
     def grade(self, tasks: Sequence[Task], tell: Tell, tick: Callable[[], None]) -> Iterator[Finished]:
         """Grade on the workers.
@@ -194,13 +192,12 @@ class ClusterBackend:
         self.begin()
         side: LessonClientSide | PlainClientSide
         if isinstance(self.strategy, PlainStrategy):
-            weakest, only = (Level[name] if name else None for name in self._levels)
-            with self.strategy.make_fork_server(only or choose_level(weakest)) as fork_server:
+            with self.strategy.make_fork_server(self.level or choose_level(self.min_level)) as fork_server:
                 self.strategy.rehearse(fork_server, tell)
-            side = PlainClientSide(self._here, self.strategy, PlainOrder.of(self.strategy, *self._levels))
+            side = PlainClientSide(self.strategy, self._levels, self._here)
         else:
             assert isinstance(self.strategy, ExerciseStrategy)
-            side = LessonClientSide(self._here, self.strategy, Order.of(self.strategy.assignment, *self._levels))
+            side = LessonClientSide(self.strategy, self._levels, self._here)
         return schedule(lambda: ClusterPool(self._client, side, _tell), side.give_up, tasks, tick)
 
     def close(self) -> None:
@@ -223,11 +220,7 @@ def cluster_backend(
         BadInput: the address is none, or the way there is open to others.
     """
     check_address(address, trusted)
-
-    def start(strategy: Strategy, most: int, min_level: Level | None, level: Level | None) -> ClusterBackend:
-        return ClusterBackend(address, min(workers, most), patience, trusted, strategy, min_level, level)
-
-    return start
+    return functools.partial(ClusterBackend, address, workers, patience, trusted)
 
 
 def _tell(line: str) -> None:

@@ -11,9 +11,9 @@ import json
 import socket
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.errors import BadInput
 
@@ -43,15 +43,31 @@ class Examined:
     level: str = ""
     problem: str = ""
 
-    def pack(self) -> bytes:
-        """As bytes, which a worker answers with."""
-        return json.dumps(asdict(self)).encode()
 
-    @classmethod
-    def unpack(cls, content: bytes) -> Examined:
-        """From `pack`."""
-        plain: dict[str, Any] = json.loads(content)
-        return cls(**plain)
+@dataclass(frozen=True)
+class ExaminedWorker:
+    """A worker, as it is seen from the client.
+
+    Attributes:
+        name: what Dask calls it.
+        address: where it is.
+        examined: what it says of itself.
+        refused: why it may not grade; empty where it may.
+    """
+
+    name: str
+    address: str
+    examined: Examined
+    refused: str
+
+    def in_words(self) -> str:
+        """One line on a worker that gets nothing."""
+        return refusal(self.name, self.address, self.refused)
+
+
+def refusal(name: str, address: str, problem: str) -> str:
+    """One line on a worker that gets nothing."""
+    return f"worker {name} at {address} is refused: {problem}"
 
 
 def examine_oneself(min_level: str = "", level: str = "") -> Examined:
@@ -61,18 +77,15 @@ def examine_oneself(min_level: str = "", level: str = "") -> Examined:
         min_level: the weakest boxes that will do; empty for what grading takes by itself.
         level: boxes of exactly this level, untried; empty for the strongest that hold.
     """
-    host = socket.gethostname()
+    host, versions, chosen = socket.gethostname(), dict[str, str](), ""
     try:
+        from autograder.gradebook.file import check_room
+
         versions = _versions()
         chosen = level or _choose(min_level)
+        check_room(Path(tempfile.gettempdir()))
     except ImportError as error:
         return Examined(host, problem=missing_in_words(error))
-    except BadInput as error:
-        return Examined(host, versions, problem=str(error))
-    from autograder.gradebook.file import check_room
-
-    try:
-        check_room(Path(tempfile.gettempdir()))
     except BadInput as error:
         return Examined(host, versions, chosen, str(error))
     return Examined(host, versions, chosen)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import shutil
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.cluster.examining import Examined, examine_oneself, why_not
 from autograder.cluster.worker import RunOnWorker, WorkerRefused
@@ -23,19 +24,24 @@ if TYPE_CHECKING:
     from autograder.grading.strategy import Strategy
 
 
+Levels = tuple[str, str]
+
+
 class GradingOnWorker(RunOnWorker):
     """Grades an assignment's submissions on a worker, with a fork server of its own.
 
     Args:
         name: of the run.
-        min_level: the weakest boxes that will do; empty for what grading takes by itself.
-        level: boxes of exactly this level; empty for the strongest that hold.
+        order: what the assignment's grades depend on.
+        levels: the weakest boxes that will do, or empty for what grading takes by itself; boxes of exactly this level,
+            or empty for the strongest that hold.
         client: what the client would grade with.
     """
 
-    def __init__(self, name: str, min_level: str, level: str, client: Examined) -> None:
+    def __init__(self, name: str, order: Any, levels: Levels, client: Examined) -> None:
         super().__init__(name)
-        self._levels = min_level, level
+        self._order = order
+        self._levels = levels
         self._client = client
 
     @abstractmethod
@@ -47,7 +53,7 @@ class GradingOnWorker(RunOnWorker):
         """
 
     @abstractmethod
-    def lay_out(self, opened: Opened, handed_in: bytes, kept: bytes) -> None:
+    def lay_out(self, opened: Opened) -> None:
         """Put what was sent to where it is read; the submission's folder is there, and empty."""
 
     def open(self, scratch: Path) -> None:
@@ -69,7 +75,7 @@ class GradingOnWorker(RunOnWorker):
         self._fork_server = self._resources.enter_context(fork_server)
         self._grade = self.strategy.begin(self._fork_server, 0)
 
-    def grade(self, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
+    def grade(self, task: bytes) -> bytes:
         """Grade one submission."""
         from autograder.box.endings import ForkServerEnded
         from autograder.cluster import messages
@@ -80,7 +86,7 @@ class GradingOnWorker(RunOnWorker):
         here = replace(opened.task, folder=course.submitted / opened.task.student / strategy.name)
         here.folder.mkdir(parents=True)
         try:
-            self.lay_out(replace(opened, task=here), handed_in, kept)
+            self.lay_out(replace(opened, task=here))
             try:
                 finished = grade_watched(strategy, self._grade, here)
             except ForkServerEnded:
@@ -106,3 +112,12 @@ def empty_course(folder: Path) -> Course:
     course = Course.find(root)
     (root / CONFIG_NAME).unlink()
     return course
+
+
+def write_files(files: Mapping[str, bytes], folder: Path) -> dict[str, Path]:
+    """Write files into a folder; returns where they are."""
+    places = {name: folder / name for name in files}
+    for name, path in places.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(files[name])
+    return places

@@ -24,50 +24,28 @@ _OF_RECORD = [one.name for one in fields(Record) if one.name not in {"exercises"
 
 
 @dataclass(frozen=True)
-class Message:
-    """A submission on its way to a worker.
-
-    Attributes:
-        task: what is to be done, from `pack_task`.
-        handed_in: the bytes of the notebook's file, as they were handed in; of several files, from `pack_files`.
-        kept: the autograded notebook of an earlier run, where some of its verdicts stand; else empty.
-    """
-
-    task: bytes
-    handed_in: bytes = b""
-    kept: bytes = b""
-
-
-@dataclass(frozen=True)
 class Opened:
-    """A message's task, opened on a worker.
+    """A submission as it has come to a worker.
 
     Attributes:
         task: what is to be done; its folder is the worker's own.
+        handed_in: the bytes of the notebook's file, as they were handed in; of several files, from `pack_files`.
+        kept: the autograded notebook of an earlier run, where some of its verdicts stand; else empty.
         notes: how the notebook was found.
         timestamp: what the submission's `timestamp.txt` says; None where it has none.
     """
 
     task: Task
+    handed_in: bytes
+    kept: bytes
     notes: tuple[str, ...]
     timestamp: str | None
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What a worker has sent back.
-
-    Attributes:
-        finished: what came of the submission, with its files still to be written.
-        texts: the text of each of these files.
-    """
-
-    finished: Finished
-    texts: Mapping[str, str]
-
-
-def pack_task(task: Task, notes: tuple[str, ...] = (), timestamp: str | None = None) -> bytes:
-    """A task as bytes."""
+def pack_task(
+    task: Task, handed_in: bytes = b"", kept: bytes = b"", notes: tuple[str, ...] = (), timestamp: str | None = None
+) -> bytes:
+    """A submission to grade as bytes; see `Opened`."""
     return _pack(
         {
             "student": task.student,
@@ -75,6 +53,8 @@ def pack_task(task: Task, notes: tuple[str, ...] = (), timestamp: str | None = N
             "why": task.why,
             "judged": sorted(task.judged),
             "earlier": None if task.earlier is None else _plain(task.earlier),
+            "handed_in": handed_in,
+            "kept": kept,
             "notes": notes,
             "timestamp": timestamp,
         }
@@ -82,7 +62,7 @@ def pack_task(task: Task, notes: tuple[str, ...] = (), timestamp: str | None = N
 
 
 def open_task(content: bytes, folder: Path, conditions: Conditions) -> Opened:
-    """The task in these bytes.
+    """The submission in these bytes.
 
     Args:
         content: from `pack_task`.
@@ -91,15 +71,9 @@ def open_task(content: bytes, folder: Path, conditions: Conditions) -> Opened:
     """
     plain = _unpack(content)
     earlier = None if plain["earlier"] is None else _record(plain["earlier"], conditions)
-    task = Task(
-        student=plain["student"],
-        folder=folder,
-        digest=plain["digest"],
-        why=tuple(plain["why"]),
-        judged=frozenset(plain["judged"]),
-        earlier=earlier,
-    )
-    return Opened(task, tuple(plain["notes"]), plain["timestamp"])
+    student, why, judged = plain["student"], tuple(plain["why"]), frozenset(plain["judged"])
+    task = Task(student, folder, plain["digest"], why, judged, earlier)
+    return Opened(task, plain["handed_in"], plain["kept"], tuple(plain["notes"]), plain["timestamp"])
 
 
 def pack_files(files: Mapping[str, bytes]) -> bytes:
@@ -107,11 +81,9 @@ def pack_files(files: Mapping[str, bytes]) -> bytes:
     return _pack(files)
 
 
-def write_files(content: bytes, folder: Path) -> None:
-    """Write the files in these bytes, from `pack_files`, into a new folder."""
-    for name, held in _unpack(content).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(held)
+def open_files(content: bytes) -> dict[str, bytes]:
+    """The files in these bytes, from `pack_files`."""
+    return _unpack(content)
 
 
 def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
@@ -126,8 +98,8 @@ def pack_reply(finished: Finished, texts: Mapping[str, str]) -> bytes:
     )
 
 
-def open_reply(content: bytes, task: Task, conditions: Conditions) -> Reply:
-    """What came of a task.
+def open_reply(content: bytes, task: Task, conditions: Conditions) -> tuple[Finished, Mapping[str, str]]:
+    """What came of a task, with its files still to be written, and the text of each of these.
 
     Args:
         content: from `pack_reply`.
@@ -138,14 +110,13 @@ def open_reply(content: bytes, task: Task, conditions: Conditions) -> Reply:
         ValueError: it is of another submission.
     """
     plain = _unpack(content)
-    record = _record(plain["record"], conditions)
+    record, texts = _record(plain["record"], conditions), plain["texts"]
     if (record.student, record.digest) != (task.student, task.digest):
         raise ValueError(f"a worker has answered for {record.student} in place of {task.student}")
-    texts = plain["texts"]
     written = {file: json.loads(text) for file, text in texts.items() if file.startswith("autograded")}
     notebooks = {file.partition("/")[2] or record.lesson: notebook for file, notebook in written.items()}
     task = replace(task, judged=frozenset(plain["judged"]))
-    return Reply(Finished(task, record, notebooks, plain["starved"]), texts)
+    return Finished(task, record, notebooks, plain["starved"]), texts
 
 
 def _plain(record: Record) -> dict[str, Any]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from autograder.cluster.examining import Examined, missing_in_words, why_not
-from autograder.cluster.messages import Message
+from autograder.cluster.examining import Examined, ExaminedWorker, missing_in_words, refusal, why_not
 from autograder.cluster.worker import (
     RunOnWorker,
     examine_worker,
@@ -56,7 +55,7 @@ class ClientSide(Protocol):
     def on_worker(self, name: str) -> RunOnWorker:
         """What each worker is to keep ready, for a run of this name."""
 
-    def pack(self, task: Task) -> Message | Finished:
+    def pack(self, task: Task) -> bytes | Finished:
         """What to send; or what came of a submission that needs no worker."""
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
@@ -125,16 +124,14 @@ class ClusterPool:
     def submit(self, task: Task) -> Future[Finished]:
         """Send a submission off."""
         done: Future[Finished] = Future()
-        message = self._side.pack(task)
-        if isinstance(message, Finished):
-            done.set_result(message)
+        packed = self._side.pack(task)
+        if isinstance(packed, Finished):
+            done.set_result(packed)
             return done
         remote = self._client.submit(
             grade_submission,
             self.name,
-            message.task,
-            message.handed_in,
-            message.kept,
+            packed,
             key=f"katze-{uuid.uuid4().hex}",  # never one that was cancelled, and may still be under way
             resources={self.name: 1},
             pure=False,
@@ -194,7 +191,7 @@ class ClusterPool:
             for address, problem in asked.items():
                 if problem:
                     self._told[address] = str(problem)
-                    self._tell(refusal(address, workers[address], str(problem)))
+                    self._tell(refusal(workers[address].get("name", ""), address, str(problem)))
         now = time.monotonic()
         if offering != self._offering:
             logger.info("%d workers can grade", len(offering))
@@ -233,13 +230,8 @@ def _ask(client: Any, call: Callable[[], Any], seconds: float | None = None) -> 
         raise WorkersLost(CUT) from error
 
 
-def refusal(address: str, worker: Mapping[str, Any], problem: str) -> str:
-    """One line on a worker that gets nothing."""
-    return f"worker {worker.get('name', '')} at {address} is refused: {problem}"
-
-
-def examine_workers(client: Any, min_level: str, level: str) -> dict[str, Examined]:
-    """What all workers say of themselves, by address.
+def examine_workers(client: Any, here: Examined, min_level: str, level: str) -> list[ExaminedWorker]:
+    """What all workers say of themselves, and whether they may grade for this client.
 
     Raises:
         BadInput: the scheduler has no Katze.
@@ -252,28 +244,30 @@ def examine_workers(client: Any, min_level: str, level: str) -> dict[str, Examin
             f"the scheduler cannot import Katze ({error}); start it where the same Katze is installed"
         ) from None
     said = client.run(examine_worker, min_level, level, on_error="return")
-    return {address: _examined(one) for address, one in said.items()}
+    known, found = workers_of(client), []
+    for address, one in sorted(said.items()):
+        examined = _examined(one)
+        name = str(known.get(address, {}).get("name", ""))
+        found.append(ExaminedWorker(name, address, examined, why_not(examined, here)))
+    return found
 
 
 def _examined(said: object) -> Examined:
-    if isinstance(said, bytes):
-        return Examined.unpack(said)
+    if isinstance(said, dict):
+        return Examined(**said)
     if isinstance(said, ImportError):
         return Examined("", problem=missing_in_words(said))
     return Examined("", problem=f"it does not answer: {said}")
 
 
-def require_a_worker(
-    workers: Mapping[str, Any], examined: Mapping[str, Examined], here: Examined, tell: Callable[[str], None]
-) -> dict[str, Examined]:
-    """Those that may grade; the others are named.
+def require_a_worker(workers: Sequence[ExaminedWorker], tell: Callable[[str], None]) -> list[Examined]:
+    """What those say of themselves that may grade; the others are named.
 
     Raises:
         BadInput: none may.
     """
-    problems = {address: why_not(one, here) for address, one in examined.items()}
-    refused = [refusal(address, workers.get(address, {}), problem) for address, problem in problems.items() if problem]
-    good = {address: one for address, one in examined.items() if not problems[address]}
+    good = [one.examined for one in workers if not one.refused]
+    refused = [one.in_words() for one in workers if one.refused]
     if not good:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise BadInput(f"no worker can grade: {refused[0] if refused else 'there is none'}{more}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -11,32 +10,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from autograder.cluster.connecting import PATIENCE_SECONDS, connected
-from autograder.cluster.examining import Examined, examine_oneself, why_not
-from autograder.cluster.pool import examine_workers, refusal, workers_of
+from autograder.cluster.examining import ExaminedWorker, examine_oneself
+from autograder.cluster.pool import examine_workers
 
 _SHOWN = ("Katze", "Python", "torch", "dask")
 
 
-@dataclass(frozen=True)
-class ExaminedWorker:
-    """A worker, as it is seen from here.
-
-    Attributes:
-        name: what Dask calls it.
-        address: where it is.
-        examined: what it says of itself.
-        refused: why it may not grade; empty where it may.
-    """
-
-    name: str
-    address: str
-    examined: Examined
-    refused: str
-
-
 def examine_cluster(
     address: str, workers: int, min_level: str = "", patience: float = PATIENCE_SECONDS, trusted: bool = False
-) -> tuple[ExaminedWorker, ...]:
+) -> list[ExaminedWorker]:
     """Ask all workers what they would grade with, and compare that with what this machine would.
 
     Args:
@@ -50,12 +32,8 @@ def examine_cluster(
         BadInput: nobody answers, or the way there is open to others.
     """
     with connected(address, workers, patience, trusted) as client:
-        there = examine_workers(client, min_level, "")
-        names = {where: str(one.get("name", "")) for where, one in workers_of(client).items()}
-    here = examine_oneself(level="L0")  # here no box is opened
-    return tuple(
-        ExaminedWorker(names.get(where, ""), where, one, why_not(one, here)) for where, one in sorted(there.items())
-    )
+        here = examine_oneself(level="L0")  # here no box is opened
+        return examine_workers(client, here, min_level, "")
 
 
 def print_workers(workers: Sequence[ExaminedWorker], console: Console) -> None:
@@ -71,7 +49,6 @@ def print_workers(workers: Sequence[ExaminedWorker], console: Console) -> None:
     console.print(table)
     for one in workers:
         if one.refused:
-            line = refusal(one.address, {"name": one.name}, one.refused)
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            console.print(one.in_words(), highlight=False, markup=False, soft_wrap=True)
     able = sum(not one.refused for one in workers)
     console.print(f"{able} of {len(workers)} workers can grade.", highlight=False)

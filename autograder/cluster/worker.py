@@ -12,6 +12,7 @@ import logging
 import shutil
 import tempfile
 from collections import deque
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,8 @@ class RunOnWorker(WorkerPlugin):
             WorkerRefused: this worker cannot take part.
         """
 
-    def grade(self, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
-        """Grade one submission: from a `Message`'s parts to a reply's bytes.
+    def grade(self, task: bytes) -> bytes:
+        """Grade one submission: from `pack_task` to `pack_reply`.
 
         Raises:
             OSError: the disk is full.
@@ -92,12 +93,12 @@ class RunOnWorker(WorkerPlugin):
         if worker.status is Status.running:
             worker.start_periodic_callbacks()
 
-    def take(self, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
+    def take(self, task: bytes) -> bytes:
         """Grade a submission here, or hand it back to be graded elsewhere."""
         if self.problem:
             raise Reschedule
         try:
-            return self.grade(task, handed_in, kept)
+            return self.grade(task)
         except OSError as error:
             if error.errno not in DISK_FULL:
                 raise
@@ -134,21 +135,20 @@ class RunOnWorker(WorkerPlugin):
         sync(worker.loop, worker.scheduler.set_resources, resources=resources, worker=worker.contact_address)
 
 
-def grade_submission(name: str, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
+def grade_submission(name: str, task: bytes) -> bytes:
     """Grade one submission on the worker that this is called on: the only function that Dask runs of us for one."""
     run: Any = get_worker().plugins.get(name)
     if run is None:  # the run has ended, or this worker was only just restarted
         raise Reschedule
-    reply: bytes = run.take(task, handed_in, kept)
+    reply: bytes = run.take(task)
     return reply
 
 
-async def examine_worker(min_level: str, level: str) -> bytes:
-    """What the worker that this is called on would grade with."""
+async def examine_worker(min_level: str, level: str) -> dict[str, Any]:
+    """What the worker that this is called on would grade with: an `Examined` as plain data."""
     from autograder.cluster.examining import examine_oneself
 
-    found = await asyncio.to_thread(examine_oneself, min_level, level)
-    return found.pack()
+    return asdict(await asyncio.to_thread(examine_oneself, min_level, level))
 
 
 def problem_at(name: str, dask_worker: Worker) -> str | None:

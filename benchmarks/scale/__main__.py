@@ -18,7 +18,7 @@ from pathlib import Path
 from autograder.box.confinement.levels import Level
 from autograder.cluster.backend import cluster_backend
 from autograder.cluster.connecting import connected
-from autograder.cluster.messages import Message, pack_task
+from autograder.cluster.messages import pack_task
 from autograder.cluster.pool import ClusterPool
 from autograder.gradebook.record import Conditions, Record
 from autograder.grading.backend import Backend, LocalBackend, StartBackend
@@ -77,8 +77,8 @@ class _IdleClientSide:
     def on_worker(self, name: str) -> IdleWorker:
         return IdleWorker(name, self.reply)
 
-    def pack(self, task: Task) -> Message:
-        return Message(pack_task(task), bytes(self.notebook))
+    def pack(self, task: Task) -> bytes:
+        return pack_task(task, bytes(self.notebook))
 
     def unpack(self, task: Task, reply: bytes) -> Finished:
         return _nothing(task)

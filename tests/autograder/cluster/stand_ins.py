@@ -9,7 +9,6 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgpack
@@ -35,7 +34,7 @@ class StandInWorker(RunOnWorker):
         if str(self._worker.name) in self.unfit:
             raise WorkerRefused("torch is 1.0 there and 2.0 here; install the same versions there")
 
-    def grade(self, task: bytes, handed_in: bytes, kept: bytes) -> bytes:
+    def grade(self, task: bytes) -> bytes:
         student = msgpack.unpackb(task)["student"]
         what = student.partition("_")[0]
         once = what.endswith("once")
@@ -53,7 +52,8 @@ class StandInWorker(RunOnWorker):
         if what.startswith("wait"):
             while not (Path(self.folder) / "go on").exists():
                 time.sleep(0.02)
-        self._note("graded", f"{student} {self._worker.name}")
+        with (Path(self.folder) / "graded").open("a") as file:
+            file.write(f"{student} {self._worker.name}\n")
         return task
 
     def _is_first(self, student: str) -> bool:
@@ -63,18 +63,8 @@ class StandInWorker(RunOnWorker):
         place.touch()
         return True
 
-    def _note(self, where: str, what: str) -> None:
-        with (Path(self.folder) / where).open("a") as file:
-            file.write(f"{what}\n")
-
 
 def graded(folder: Path) -> list[str]:
     """The names of what was graded, in order, with that of the worker behind it."""
     place = folder / "graded"
     return place.read_text().splitlines() if place.exists() else []
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for something that will be so, however busy the machine is."""
-    while not is_so():
-        time.sleep(0.02)

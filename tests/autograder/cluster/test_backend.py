@@ -6,6 +6,7 @@ Tests `grading_on_worker.py`, `lesson_on_worker.py`, `plain_on_worker.py`, `exam
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ import pytest
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import choose_level
 from autograder.cluster import backend
-from autograder.cluster.backend import cluster_backend
+from autograder.cluster.backend import ClusterBackend, cluster_backend
 from autograder.cluster.examining import Examined
 from autograder.cluster.lesson_on_worker import Order
 from autograder.cluster.messages import open_task, pack_task
@@ -31,7 +32,7 @@ from autograder.course.release import release
 from autograder.errors import BadInput
 from autograder.gradebook.record import Conditions
 from autograder.grading.batch import grade_assignment
-from autograder.grading.strategy import Strategy, Tell
+from autograder.grading.strategy import Tell
 from autograder.grading.task import Finished, Task
 from autograder.grading.workers import WorkersLost
 from autograder.starter.new_course import write_course
@@ -141,7 +142,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine(
     assert why(remotely) == why(locally)
     assert remotely.boxes.startswith("1 worker on 1 machine; boxes at level ")
 
-    [(_, order, *secrets, client)] = orders  # all that a worker gets of a run
+    [(_, order, *secrets, _, client)] = orders  # all that a worker gets of a run
     assert [type(order), type(client)] in ([Order, Examined], [PlainOrder, Examined])
     assert secrets == ([there.secret()] if name == LESSON else [])
     assert on_disk
@@ -238,13 +239,10 @@ def test_exercises_of_a_course_s_own_go_along_and_no_box_reads_them(tmp_path: Pa
     assert everything(there) == everything(here)
 
 
-class LostInTheMiddle:
+class LostInTheMiddle(ClusterBackend):
     """A backend that hands one submission back, and is lost."""
 
     workers = 1
-
-    def __init__(self, strategy: Strategy, *_: object) -> None:
-        self.strategy = strategy
 
     def describe(self) -> str:
         return "nowhere"
@@ -256,14 +254,12 @@ class LostInTheMiddle:
         yield self.strategy.give_up(tasks[0], "no notebook")
         raise WorkersLost(CUT)
 
-    def close(self) -> None:
-        pass
-
 
 def test_where_the_workers_are_lost_what_came_back_is_recorded_and_one_line_says_how_to_go_on(tmp_path: Path) -> None:
     course = make_course(tmp_path)
     hand_in(course, "ada")
     hand_in(course, "ben")
+    lost = functools.partial(LostInTheMiddle, "local", 1, 1.0, False)
     with pytest.raises(BadInput, match=f"^{CUT}; 1 of 2 done, and recorded; run this again to go on$"):
-        grade_assignment(course, LESSON, backend=LostInTheMiddle)
+        grade_assignment(course, LESSON, backend=lost)
     assert len(rows(course, "SELECT student FROM katze_submission")) == 1
