@@ -305,11 +305,11 @@ def _problem_of(gradebook: Address) -> str:
         return f"{gradebook.parent}, the gradebook's folder, cannot be written by this user"
     if sys.platform == "win32":
         return ""  # nothing is graded there, and the file's lock cannot be taken
-    from autograder.gradebook.access import check_gradebook
+    from autograder.gradebook.access import open_gradebook
     from autograder.gradebook.file import check_room
 
     try:
-        check_gradebook(gradebook)
+        open_gradebook(gradebook).check()
         if isinstance(gradebook, Path):
             check_room(gradebook.parent)
     except BadInput as refusal:

@@ -16,7 +16,7 @@ from autograder.course.course import Course
 from autograder.course.store.collected import read_collected, remarks_on_late
 from autograder.delivery.history import changed_since, read_returned
 from autograder.gradebook import store
-from autograder.gradebook.access import is_new, read_only
+from autograder.gradebook.access import open_gradebook, read_only
 from autograder.gradebook.deadlines.terms import with_lateness
 from autograder.gradebook.grades import withdrawn_from
 from autograder.gradebook.record import Record
@@ -142,7 +142,7 @@ def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]
 
 def _graded(course: Course) -> dict[str, tuple[dict[str, Record], str]]:
     """By lesson what the gradebook has: by student what counts, complete; and since when it is frozen."""
-    if is_new(course.gradebook):
+    if open_gradebook(course.gradebook).is_new():
         return {}
     with read_only(course.gradebook) as session:
         frozen, listed = store.read_frozen(session), store.known_students(session)

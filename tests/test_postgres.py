@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.postgres import PASSWORD, Cluster, find_programs
+from tests.postgres import PASSWORD, find_programs
 
 pytest_plugins = ["pytester"]
 
@@ -25,29 +25,20 @@ def test_a_gradebook(database):
 """
 
 
-def ran(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, root: Path, required: str) -> pytest.RunResult:
-    """A test that needs a database, where PostgreSQL is not installed."""
+@pytest.mark.usefixtures("processes")
+@pytest.mark.parametrize(("required", "outcome"), [("", "skipped"), ("required", "errors")])
+def test_without_it_tests_are_skipped_or_fail_and_say_what_to_do(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    required: str,
+    outcome: str,
+) -> None:
     pytester.makepyfile(FOLDER_OF_TESTS)
     monkeypatch.setenv("KATZE_POSTGRES", required)
-    monkeypatch.setenv("PYTHONPATH", str(root))
-    return pytester.runpytest_subprocess("-ra", "-p", "no:cacheprovider", "-p", "no:xdist")
-
-
-@pytest.mark.usefixtures("processes")
-def test_without_it_tests_are_skipped_and_say_what_to_do(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    result = ran(pytester, monkeypatch, request.config.rootpath, "")
-    result.assert_outcomes(skipped=1)
-    result.stdout.fnmatch_lines(["SKIPPED*PostgreSQL is not installed; install it with: make postgres"])
-
-
-@pytest.mark.usefixtures("processes")
-def test_where_it_is_required_they_fail(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
-    result = ran(pytester, monkeypatch, request.config.rootpath, "required")
-    result.assert_outcomes(errors=1)
+    monkeypatch.setenv("PYTHONPATH", str(request.config.rootpath))
+    result = pytester.runpytest_subprocess("-ra", "-p", "no:cacheprovider", "-p", "no:xdist")
+    result.assert_outcomes(**{outcome: 1})
     result.stdout.fnmatch_lines(["*PostgreSQL is not installed; install it with: make postgres*"])
 
 
@@ -87,9 +78,3 @@ def answers(folder: Path) -> bool:
             return True
     except psycopg.OperationalError:
         return False
-
-
-def test_each_database_is_new(cluster: Cluster, database: str) -> None:
-    with psycopg.connect(host=str(cluster.folder), dbname=database, user="ada", password=PASSWORD) as connection:
-        assert connection.execute("SELECT current_user").fetchone() == ("instructors",)
-        assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone() == (0,)

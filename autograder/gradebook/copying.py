@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +14,8 @@ from sqlalchemy.orm import Session
 from autograder.course.address import Address, Server
 from autograder.errors import BadInput
 from autograder.gradebook import migrations, models
-from autograder.gradebook.access import check_gradebook, is_new, open_gradebook, read_only
+from autograder.gradebook.access import open_gradebook, read_only
+from autograder.gradebook.file import copy_pages
 from autograder.gradebook.server import storable
 from autograder.gradebook.session import GradebookSession
 
@@ -52,17 +51,13 @@ def copy_gradebook(source: Address, target: Address, *, dry_run: bool = False) -
     Raises:
         BadInput: one of them cannot be used, or what is in the one does not fit into the other; nothing was copied.
     """
-    _refuse_places(source, target)
+    old, new = open_gradebook(source), open_gradebook(target)
+    _refuse_places(source, target, old, new)
     with read_only(source) as session:
         left = _others(session)
         if dry_run:
-            return GradebookCopy(*_copy_rows(open_gradebook(source, None), session, target, None), left)
-    with (
-        open_gradebook(source, None) as old,
-        open_gradebook(target, None) as new,
-        old.begin() as session,
-        new.making() as made,
-    ):
+            return GradebookCopy(*_copy_rows(old, session, target, None), left)
+    with old, new, old.begin() as session, new.making() as made:
         return GradebookCopy(*_copy_rows(old, session, target, made), left)
 
 
@@ -77,35 +72,30 @@ def copy_to_file(address: Address, path: Path) -> None:
         BadInput: it cannot be read.
         sqlite3.Error: the file cannot be written.
     """
-    if is_new(address):
+    old = open_gradebook(address)
+    if old.is_new():
         return
-    if isinstance(address, Path):  # page by page: of whatever version it is, and whoever else has tables in it
-        with (
-            contextlib.closing(sqlite3.connect(f"{address.as_uri()}?mode=ro", uri=True)) as source,
-            contextlib.closing(sqlite3.connect(path)) as target,
-        ):
-            source.backup(target)
+    if isinstance(address, Path):
+        copy_pages(address, path)
         return
-    with read_only(address) as session, open_gradebook(path, None) as new, new.making() as made:
-        _copy_rows(open_gradebook(address, None), session, path, made)
+    with read_only(address) as session, open_gradebook(path) as new, new.making() as made:
+        _copy_rows(old, session, path, made)
 
 
 # --- what is refused, and what is left
 
 
-def _refuse_places(source: Address, target: Address) -> None:
-    if source == target or (isinstance(source, Path) and isinstance(target, Path) and _is_same(source, target)):
+def _refuse_places(source: Address, target: Address, old: GradebookSession, new: GradebookSession) -> None:
+    if source == target or (
+        isinstance(source, Path) and isinstance(target, Path) and source.resolve() == target.resolve()
+    ):
         raise BadInput(f"{target} is the course's gradebook already; name the place that it is to be copied to")
-    if is_new(source):
+    if old.is_new():
         raise BadInput(f"there is no gradebook {source} yet, so there is nothing to copy")
-    check_gradebook(source)
-    if not is_new(target):
+    old.check()
+    if not new.is_new():
         raise BadInput(f"{target} is not empty; name a file that is not there yet, or an empty database")
-    check_gradebook(target)
-
-
-def _is_same(source: Path, target: Path) -> bool:
-    return source.resolve() == target.resolve()
+    new.check()
 
 
 def _others(session: Session) -> tuple[str, ...]:
@@ -142,41 +132,34 @@ def _copy_rows(
     """
     numbers, changed = {}, 0
     for table in _tables():
-        read = _Sum()
+        number = total = 0
         for rows in _read(old, source, table):
-            if isinstance(target, Server):
-                kept = [{name: storable(value) for name, value in row.items()} for row in rows]
-                changed += sum(
-                    row[name] != value for row, now in zip(rows, kept, strict=True) for name, value in now.items()
-                )
-                rows = kept
+            kept = [{name: _kept(value, target) for name, value in row.items()} for row in rows]
+            changed += sum(row[name] != now[name] for row, now in zip(rows, kept, strict=True) for name in row)
+            number, total = number + len(kept), total + _sum(kept)
             if made is not None:
-                _write(made, table, rows, target)
-            read.add(rows)
+                _write(made, table, kept, target)
         if made is not None:
             _continue_numbers(made, table)
-            written = _Sum()
-            for rows in _read(open_gradebook(target, None), made, table):
-                written.add(rows)
-            if written != read:
+            arrived = [(len(rows), _sum(rows)) for rows in _read(open_gradebook(target), made, table)]
+            there = sum(rows for rows, _ in arrived)
+            if (there, sum(total for _, total in arrived)) != (number, total):
                 raise BadInput(
-                    f"the rows of {table.name} in {target} are not those that were copied there ({written.number} of "
-                    f"{read.number}); see to its disk, then run this again"
+                    f"the rows of {table.name} in {target} are not those that were copied there ({there} of {number}); "
+                    "see to its disk, then run this again"
                 )
-        numbers[table.name] = read.number
+        numbers[table.name] = number
     return numbers, changed
 
 
-@dataclass
-class _Sum:
-    """Of rows in any order: how many they are, and what their values add up to."""
+def _kept(value: Any, target: Address) -> Any:
+    """A value as its new place keeps it."""
+    return storable(value) if isinstance(target, Server) else value
 
-    number: int = 0
-    total: int = 0
 
-    def add(self, rows: Sequence[_Row]) -> None:
-        self.number += len(rows)
-        self.total += sum(hash(tuple(row.values())) for row in rows)  # of equal numbers the same, whatever their type
+def _sum(rows: Sequence[_Row]) -> int:
+    """What the values of rows add up to, in any order."""
+    return sum(hash(repr(list(row.values()))) for row in rows)
 
 
 def _read(book: GradebookSession, session: Session, table: Table) -> Iterator[list[_Row]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,7 +20,7 @@ from sqlalchemy.pool import NullPool, StaticPool
 
 from autograder.errors import BadInput
 from autograder.gradebook import migrations
-from autograder.gradebook.session import GradebookSession
+from autograder.gradebook.session import GradebookSession, left_to_this_process
 from autograder.limits import size
 
 WAIT_SECONDS = 5
@@ -41,16 +43,16 @@ class GradebookFile(GradebookSession):
         Args:
             path: the database file, such as `gradebook.db`; its folder must exist.
         """
-        super().__init__()
+        super().__init__(path.name)
         self.path = path
 
     def _take(self, resources: contextlib.ExitStack) -> None:
         resources.enter_context(_lock(self.path))
         self.check()
-        self._engine = _engine(self.path)
-        resources.callback(self._engine.dispose)
-        if not self.is_new():
-            self._bring_up_to_date(self.path.name)
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return _engine(self.path)  # it remembers how statements are compiled
 
     def _bind(self) -> Engine:
         return self._engine
@@ -60,17 +62,13 @@ class GradebookFile(GradebookSession):
         return f"as it was before, it is in {_copy(self.path).name}"
 
     def check(self) -> None:
-        """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
-
-        Raises:
-            BadInput: it has no folder, is damaged, locked, read-only, or of another version of nbgrader or of Katze.
-        """
+        """Refuse a gradebook that cannot be used; one that is still to be made can be, where it has a folder."""
         if self.is_new():
             _check_folder(self.path)
             return
         if not self.path.is_file() or not os.access(self.path, os.R_OK | os.W_OK):
             raise BadInput(f"the gradebook {self.path} cannot be written; check what it is and who may write it")
-        with self.telling(), _engine(self.path).begin() as connection:
+        with self.telling(), self._engine.begin() as connection:
             fault = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
             if fault != "ok":
                 raise BadInput(_in_words(self.path, f"malformed: {fault}"))
@@ -81,33 +79,22 @@ class GradebookFile(GradebookSession):
         return not self.path.exists() or (self.path.is_file() and self.path.stat().st_size == 0)
 
     @contextlib.contextmanager
-    def looking(self) -> Iterator[Session | None]:
-        """Read it, entered or not, even while another run writes it; None where there is no file, or an empty one.
-
-        Raises:
-            BadInput: it cannot be read, or is of another version.
-        """
-        if self.is_new():
-            yield None
-            return
+    def _reading(self) -> Iterator[Connection]:
         if not self.path.is_file():
             raise BadInput(f"the gradebook {self.path} is no file; check c.CourseDirectory.db_url")
-        with self.telling(), _reading_engine(self.path).connect() as connection:
+        place = f"file:{quote(str(self.path))}?mode=ro&uri=true"
+        engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": WAIT_SECONDS}, poolclass=NullPool)
+        with engine.connect() as connection:
             migrations.check_our_version(self.path, connection)
             if migrations.version(connection) == migrations.LATEST:
-                with Session(connection) as session:
-                    yield session
+                yield connection
             else:
-                with _up_to_date(connection).connect() as copy, Session(copy) as session:
-                    yield session
+                with _up_to_date(connection).connect() as copy:
+                    yield copy
 
     @contextlib.contextmanager
     def making(self) -> Iterator[Session]:
-        """Make the gradebook where there is none, with what is written in this session: all of it, or nothing.
-
-        Raises:
-            BadInput: it cannot be written; there is still none.
-        """
+        """Make it beside its place, and put it there in the end."""
         check_room(self.path.parent)
         draft = self.path.with_name(f".{self.path.name}.new")
         try:
@@ -171,24 +158,10 @@ def _lock(path: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):  # on a full disk the lock holds, but does not say whose it is
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-        _held.add(handle)
-        yield
+        with left_to_this_process(handle):
+            yield
     finally:
-        _held.discard(handle)
         os.close(handle)
-
-
-_held: set[int] = set()
-"""Locks of this process. A fork closes its copies: the lock must not outlive the process that took it."""
-
-
-def _drop_locks_in_child() -> None:
-    for handle in _held:
-        os.close(handle)
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_drop_locks_in_child)
 
 
 # --- copying and checking
@@ -206,11 +179,7 @@ def _copy(path: Path) -> Path:
     copy = next(path.with_name(name) for name in names if not os.path.lexists(path.with_name(name)))
     draft = path.with_name(f".{path.name}.{os.getpid()}.copy")
     try:
-        with (
-            contextlib.closing(sqlite3.connect(path, timeout=WAIT_SECONDS)) as source,
-            contextlib.closing(sqlite3.connect(draft)) as target,
-        ):
-            source.backup(target)
+        copy_pages(path, draft)
         shutil.copymode(path, draft)
         os.replace(draft, copy)
     except (OSError, sqlite3.Error) as error:
@@ -218,6 +187,19 @@ def _copy(path: Path) -> Path:
     finally:
         draft.unlink(missing_ok=True)
     return copy
+
+
+def copy_pages(path: Path, target: Path) -> None:
+    """Copy a database into a new file, as it is at one moment: of whatever version, and whoever else has tables in it.
+
+    Raises:
+        sqlite3.Error: it cannot be read, or the file cannot be written.
+    """
+    with (
+        contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=WAIT_SECONDS)) as source,
+        contextlib.closing(sqlite3.connect(target)) as copy,
+    ):
+        source.backup(copy)
 
 
 def _cause(error: OSError | DBAPIError) -> str:
@@ -228,14 +210,13 @@ def _in_words(path: Path, error: str) -> str:
     """One line for what SQLite says, with the next step."""
     for part, then in (
         ("locked", "another program is writing it: close it (formgrader?), then run this again"),
-        ("readonly", "it may only be read: check who may write the file and its folder"),
-        ("read-only", "it may only be read: check who may write the file and its folder"),
+        ("read-?only", "it may only be read: check who may write the file and its folder"),
         ("full", "the disk is full: make room and run this again; what was recorded stays"),
         ("disk I/O", "the disk is failing or full: see to it and run this again; what was recorded stays"),
         ("not a database", "it is not a gradebook: move it away, or restore it from a copy"),
         ("malformed", "it is damaged: restore it from a copy"),
     ):
-        if part in error:
+        if re.search(part, error):
             return f"cannot use the gradebook {path}: {then}"
     return f"cannot use the gradebook {path}: {error.splitlines()[0]}"
 
@@ -253,14 +234,6 @@ def _engine(path: Path) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
-
-
-def _reading_engine(path: Path) -> Engine:
-    """An engine through which nothing can be written."""
-    place = f"file:{quote(str(path))}?mode=ro"
-    return create_engine(
-        "sqlite://", creator=lambda: sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS), poolclass=NullPool
-    )
 
 
 def _up_to_date(connection: Connection) -> Engine:

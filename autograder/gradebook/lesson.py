@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,43 +96,41 @@ class LessonRows:
                 raise ValueError(f"{name}: a score of {score} is not between 0 and {points[name]}")
 
 
-def _graded_cells(notebook: Mapping[str, Any], adjustments: Adjustments) -> list[GradedCell]:
+def node_of(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
+    """A cell as nbgrader's functions look at it."""
+    meta = {"nbgrader": cell["metadata"].get("nbgrader", {})}
+    plain = {"cell_type": cell["cell_type"], "source": cell["source"], "metadata": meta}
+    node: nbformat.NotebookNode = nbformat.from_dict(plain)
+    return node
+
+
+def _graded_cells(notebook: Mapping[str, Any], adjustments: Adjustments) -> Iterator[GradedCell]:
     """The cells of a release that have a part in grading."""
-    cells = []
-    for cell in notebook["cells"]:
-        meta = cell["metadata"].get("nbgrader", {})
-        node = nbformat.from_dict(
-            {"cell_type": cell["cell_type"], "source": cell["source"], "metadata": {"nbgrader": meta}}
-        )
-        task = bool(meta.get("task"))
-        if meta.get("grade") or meta.get("solution") or meta.get("locked") or task:
-            cells.append(
-                GradedCell(
-                    name=meta["grade_id"],
-                    kind=cell["cell_type"],
-                    grade=bool(meta.get("grade")),
-                    solution=bool(meta.get("solution")),
-                    task=task,
-                    locked=bool(is_locked(node)),
-                    points=float(meta.get("points", 0)),
-                    source=cell["source"],
-                    checksum=compute_checksum(node),
-                    adjustment=adjustments.get(exercise_of(meta["grade_id"]), Adjustment()),
-                )
+    for node in map(node_of, notebook["cells"]):
+        meta = node.metadata.nbgrader
+        if any(meta.get(part) for part in ("grade", "solution", "locked", "task")):
+            yield GradedCell(
+                name=meta.grade_id,
+                kind=node.cell_type,
+                grade=bool(meta.get("grade")),
+                solution=bool(meta.get("solution")),
+                task=bool(meta.get("task")),
+                locked=bool(is_locked(node)),
+                points=float(meta.get("points", 0)),
+                source=node.source,
+                checksum=compute_checksum(node),
+                adjustment=adjustments.get(exercise_of(meta.grade_id), Adjustment()),
             )
-    return cells
 
 
 def save_lesson(
     session: Session, course_id: str, lesson: str, notebook: Mapping[str, Any], adjustments: Adjustments
 ) -> tuple[LessonRows, HandGradesMoved]:
     """Bring a lesson's rows up to date with its release; see `GradebookWriter.ensure_assignment`."""
-    cells = _graded_cells(notebook, adjustments)
+    cells = list(_graded_cells(notebook, adjustments))
     assignment = session.scalar(select(models.Assignment).where(models.Assignment.name == lesson))
     if assignment is None:
-        assignment = models.Assignment(lesson, course_id=course_id)
-        session.add(assignment)
-        session.flush()
+        assignment = upsert(session, models.Assignment, {"name": lesson}, course_id=course_id)
     kernel = json.dumps(notebook["metadata"].get("kernelspec", {}))
     key = {"assignment_id": assignment.id, "name": lesson}
     notebook_id = upsert(session, models.Notebook, key, kernelspec=kernel).id
@@ -170,7 +168,9 @@ def _move_hand_grades(
             moved.kept[cell.name] = students
     counting = {cell.name: cell.points for cell in (*rows.comments.values(), *rows.grades.values())}
     dropped = {cell.name for cell in rows.grades.values() if cell.adjustment.drop}
-    moved.restored |= restore(session, lesson, {name: counting[name] for name in counting.keys() - dropped})
+    moved.restored |= restore(
+        session, lesson, rows.notebook, {name: counting[name] for name in counting.keys() - dropped}
+    )
 
 
 def _remove_old_cells(

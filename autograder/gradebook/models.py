@@ -9,6 +9,7 @@ first of its models is named.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
@@ -25,26 +26,66 @@ from sqlalchemy import (
     Select,
     String,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     select,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
+from course_lib.judging.observation import Outcome
+
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
 
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+class _Json(TypeDecorator[Any]):
+    """Plain data as a text."""
+
+    impl = _TEXT
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: object) -> str:
+        return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+    def process_result_value(self, value: Any, dialect: object) -> Any:
+        return json.loads(value)
+
+
+class _Outcome(TypeDecorator[Outcome]):
+    """An outcome by its public name."""
+
+    impl = _TEXT
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: object) -> Outcome | None:
+        return None if value is None else Outcome(value)
+
+
+class _Points(TypeDecorator[float]):
+    """A number that is whole where it can be, as a file keeps it; a server has it as a fraction."""
+
+    impl: Double[float] = Double().with_variant(Integer(), "sqlite")
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: object) -> float:
+        return int(value) if value == int(value) else float(value)
+
+
 Number = Annotated[int, mapped_column(Identity(), primary_key=True)]
 Key = Annotated[str, mapped_column(primary_key=True)]
-Points = Annotated[float, mapped_column(Double().with_variant(Integer(), "sqlite"))]
-"""Whole where they are, as a file keeps them."""
+Points = Annotated[float, mapped_column(_Points)]
+Json = Annotated[Any, mapped_column(_Json, nullable=False)]
 
 
 class Base(DeclarativeBase):
     """One of our tables. Texts are in the same order in every database."""
 
     type_annotation_map = {
-        str: Text().with_variant(Text(collation="C"), "postgresql"),
+        str: _TEXT,
+        Outcome: _Outcome,
         int: Integer().with_variant(BigInteger(), "postgresql"),
         float: Double().with_variant(REAL(), "sqlite"),
     }
@@ -89,8 +130,8 @@ class Conditions(Base):
     id: Mapped[Number]
     release: Mapped[str]
     seed: Mapped[str]
-    versions: Mapped[str]
-    settings: Mapped[str]
+    versions: Mapped[Json]
+    settings: Mapped[Json]
 
 
 class Submission(Base):
@@ -108,14 +149,14 @@ class Submission(Base):
     notebook: Mapped[str]
     handed_in: Mapped[str]
     slot: Mapped[int]
-    repairs: Mapped[str]
+    repairs: Mapped[Json]
     problem: Mapped[str]
     seconds: Mapped[float]
-    files: Mapped[str]
+    files: Mapped[Json]
     void: Mapped[str]
-    remarks: Mapped[str]
+    remarks: Mapped[Json]
     by_hand: Mapped[str]  # which state of the points given by hand its feedback page shows
-    imports: Mapped[str]
+    imports: Mapped[Json]
 
 
 class Exercise(ByKey, Base):
@@ -130,7 +171,7 @@ class Exercise(ByKey, Base):
     fingerprint: Mapped[str]
     seed: Mapped[int]
     level: Mapped[str]
-    outcome: Mapped[str]
+    outcome: Mapped[Outcome]
     points: Mapped[float | None]
     max_points: Mapped[Points]
     misconception: Mapped[str | None]
@@ -150,7 +191,7 @@ class Case(ByKey, Base):
     name: Mapped[str]
     part: Mapped[str]
     hidden: Mapped[int]
-    outcome: Mapped[str]
+    outcome: Mapped[Outcome]
     message: Mapped[str]
     seconds: Mapped[float]
 
@@ -166,7 +207,7 @@ class Event(Base):
     run: Mapped[int] = mapped_column(ForeignKey(Run.id))
     at: Mapped[str]
     kind: Mapped[str]
-    why: Mapped[str]
+    why: Mapped[Json]
     digest: Mapped[str]
     handed_in: Mapped[str]
     points: Mapped[float | None]
@@ -179,10 +220,10 @@ class Change(ByKey, Base):
     __tablename__ = "katze_change"
     event: Mapped[int] = mapped_column(ForeignKey(Event.id), primary_key=True)
     exercise: Mapped[Key]
-    before_outcome: Mapped[str | None]
+    before_outcome: Mapped[Outcome | None]
     before_points: Mapped[float | None]
     before_misconception: Mapped[str | None]
-    after_outcome: Mapped[str | None]
+    after_outcome: Mapped[Outcome | None]
     after_points: Mapped[float | None]
     after_misconception: Mapped[str | None]
 
@@ -203,7 +244,7 @@ class Adjustment(ByKey, Base):
     __tablename__ = "katze_ruling"
     lesson: Mapped[Key]
     exercise: Mapped[Key]
-    ruling: Mapped[str]
+    ruling: Mapped[Json]
 
 
 class Frozen(ByKey, Base):
@@ -295,11 +336,15 @@ def new_id() -> str:
 def of_submissions(assignment: str, *columns: Any) -> Select[Any]:
     """These columns of nbgrader's tables, for every notebook of every submission to an assignment."""
     api = _api()
-    return (
-        select(*columns)
-        .select_from(api.SubmittedNotebook)
-        .join(api.SubmittedAssignment, api.SubmittedAssignment.id == api.SubmittedNotebook.assignment_id)
-        .join(api.Assignment, api.Assignment.id == api.SubmittedAssignment.assignment_id)
-        .join(api.Notebook, api.Notebook.id == api.SubmittedNotebook.notebook_id)
-        .where(api.Assignment.name == assignment)
+    submitted = select(*columns).select_from(api.SubmittedNotebook).join(api.SubmittedNotebook.notebook)
+    lesson = submitted.join(api.SubmittedNotebook.assignment).join(api.SubmittedAssignment.assignment)
+    return lesson.where(api.Assignment.name == assignment)
+
+
+def submitted_notebook(session: Session, notebook: str, student: str) -> str | None:
+    """The row of a student's notebook; None where nothing of them was graded."""
+    api = _api()
+    own = select(api.SubmittedNotebook.id).join(api.SubmittedNotebook.assignment)
+    return session.scalar(
+        own.where(api.SubmittedNotebook.notebook_id == notebook, api.SubmittedAssignment.student_id == student)
     )

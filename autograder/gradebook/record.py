@@ -247,29 +247,6 @@ class Record:
 
 
 @dataclass(frozen=True)
-class RunRecord:
-    """One run of the grader over a lesson.
-
-    Attributes:
-        lesson: the lesson.
-        host: the machine's name.
-        platform: its operating system and processor.
-        workers: submissions graded at once.
-        boxes: one line that says in what boxes the answers ran.
-        forced: whether everything was graded again, changed or not.
-        submissions: how many were to be graded.
-    """
-
-    lesson: str
-    host: str
-    platform: str
-    workers: int
-    boxes: str
-    forced: bool
-    submissions: int
-
-
-@dataclass(frozen=True)
 class HandGrade:
     """A cell whose points a person gives, or has changed, in nbgrader's tables.
 
@@ -327,23 +304,6 @@ class HandGrade:
         automatic = self.automatic or 0.0
         score = automatic if self.points is None else self.points
         return score - (0.0 if self.written else automatic) + (self.extra_credit or 0.0)
-
-
-@dataclass(frozen=True)
-class WrittenPage:
-    """A feedback page as it was written.
-
-    Attributes:
-        by_hand: which state of what was given by hand it shows.
-        sha256: of its bytes, in hexadecimal.
-        size: in bytes.
-        graded: when its submission was graded, in seconds since 1970; the page may have been written anew since.
-    """
-
-    by_hand: str
-    sha256: str
-    size: int
-    graded: float
 
 
 @dataclass(frozen=True)

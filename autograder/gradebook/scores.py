@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-import nbformat
 from nbgrader.utils import compute_checksum
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from autograder.gradebook import models
 from autograder.gradebook.changes.given_by_hand import remember_read_texts
-from autograder.gradebook.lesson import LessonRows
-from autograder.gradebook.models import Answer, inserting, new_id, upsert
+from autograder.gradebook.lesson import LessonRows, node_of
+from autograder.gradebook.models import Answer, inserting, new_id, submitted_notebook, upsert
+from autograder.gradebook.record import Record
 from autograder.intake.timestamps import moment
 from autograder.repair.release import exercise_of
 
@@ -25,10 +24,9 @@ NO_TEXTS: Mapping[str, str] = {}
 def save_grades(
     session: Session,
     lesson: LessonRows,
-    student: str,
+    record: Record,
     notebook: Mapping[str, Any] | None,
     scores: Mapping[str, float | None],
-    timestamp: datetime | str | None,
     problem: str,
     problems: Mapping[str, str] = NO_TEXTS,
     answers: Mapping[str, str] = NO_TEXTS,
@@ -38,18 +36,18 @@ def save_grades(
     Args:
         session: the transaction.
         lesson: its rows.
-        student: the student's id.
+        record: says whose it is, and when it was handed in. Where that is no time, nbgrader is told of none: that of an
+            earlier submission is not this one's.
         notebook: the graded notebook; None where there is none.
-        scores: points by grade_id.
-        timestamp: when it was handed in.
+        scores: points by grade_id. A cell that is missing, or None, has no score and needs a human.
         problem: why there are no scores.
         problems: why single exercises have none, by exercise.
         answers: what the answers to checks say, as digests, by the grade_id of the check.
     """
     texts = {**answers, **_checksums(notebook)}
-    session.execute(inserting(session, models.Student).values(id=student).on_conflict_do_nothing())
-    key = {"assignment_id": lesson.id, "student_id": student}
-    submission = upsert(session, models.SubmittedAssignment, key, timestamp=moment(timestamp))
+    session.execute(inserting(session, models.Student).values(id=record.student).on_conflict_do_nothing())
+    key = {"assignment_id": lesson.id, "student_id": record.student}
+    submission = upsert(session, models.SubmittedAssignment, key, timestamp=moment(record.handed_in))
     key = {"assignment_id": submission.id, "notebook_id": lesson.notebook}
     submitted = upsert(session, models.SubmittedNotebook, key).id
     _write_grades(session, lesson, submitted, scores, texts)
@@ -64,19 +62,13 @@ def _checksums(notebook: Mapping[str, Any] | None) -> dict[str, str]:
         return {}
     told = [(cell["metadata"].get("nbgrader", {}), cell) for cell in notebook["cells"]]
     own = "\n".join(cell["source"] for cell in notebook["cells"] if _is_own(cell))
-    texts = {meta["grade_id"]: compute_checksum(_node(cell)) for meta, cell in told if meta.get("solution")}
+    texts = {meta["grade_id"]: compute_checksum(node_of(cell)) for meta, cell in told if meta.get("solution")}
     tasks = [meta["grade_id"] for meta, _ in told if meta.get("task")]
     return texts | dict.fromkeys(tasks, hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest())
 
 
 def _is_own(cell: Mapping[str, Any]) -> bool:
     return bool(cell["metadata"].get("katze", {}).get("origin") == "student")
-
-
-def _node(cell: Mapping[str, Any]) -> nbformat.NotebookNode:
-    """What nbgrader's functions look at in a cell."""
-    meta = {"nbgrader": dict(cell["metadata"].get("nbgrader", {}))}
-    return nbformat.NotebookNode(cell_type=cell["cell_type"], source=cell["source"], metadata=nbformat.from_dict(meta))
 
 
 def _write_grades(
@@ -86,13 +78,7 @@ def _write_grades(
     scores: Mapping[str, float | None],
     texts: Mapping[str, str],
 ) -> None:
-    rows = session.execute(
-        select(models.Grade, Answer)
-        .outerjoin(Answer, Answer.grade_id == models.Grade.id)
-        .where(models.Grade.notebook_id == submitted, models.Grade.cell_id.in_(lesson.grades))  # by the index, no scan
-        .with_for_update(of=models.Grade)
-    )
-    known = {grade.cell_id: (grade, answer) for grade, answer in rows}
+    known = read_grades(session, lesson, submitted)
     for cell_id, cell in lesson.grades.items():
         score = scores.get(cell.name)
         text = texts.get(cell.name, "")
@@ -116,6 +102,17 @@ def _write_grades(
                 answer = Answer(grade_id=grade.id)
                 session.add(answer)
             answer.checksum, answer.given_for = text, given_for
+
+
+def read_grades(session: Session, lesson: LessonRows, submitted: str | None) -> dict[str, tuple[Any, Answer | None]]:
+    """The grades of a submitted notebook, by cell, each with what we know of its answer; nobody changes them now."""
+    rows = session.execute(
+        select(models.Grade, Answer)
+        .outerjoin(Answer, Answer.grade_id == models.Grade.id)
+        .where(models.Grade.notebook_id == submitted, models.Grade.cell_id.in_(lesson.grades))  # by the index, no scan
+        .with_for_update(of=models.Grade)
+    )
+    return {grade.cell_id: (grade, answer) for grade, answer in rows}
 
 
 def _given_for(grade: Any, answer: Answer | None, text: str) -> str:
@@ -150,7 +147,7 @@ def withhold_grades(session: Session, lesson: LessonRows, student: str, why: str
 
     Points given by hand count instead, and stay as they are.
     """
-    submitted = submitted_notebook(session, lesson, student)
+    submitted = submitted_notebook(session, lesson.notebook, student)
     if submitted is None:
         return
     grade, comment = models.Grade, models.Comment
@@ -159,14 +156,3 @@ def withhold_grades(session: Session, lesson: LessonRows, student: str, why: str
     session.execute(update(grade).where(*grades).values(auto_score=None, needs_manual_grade=True))
     comments = (comment.notebook_id == submitted, comment.cell_id.in_(lesson.comments))
     session.execute(update(comment).where(*comments).values(auto_comment=why))
-
-
-def submitted_notebook(session: Session, lesson: LessonRows, student: str) -> str | None:
-    """The row of a student's notebook; None where nothing of them was graded."""
-    submission, submitted = models.SubmittedAssignment, models.SubmittedNotebook
-    return session.scalar(
-        select(submitted.id)
-        .join(submission, submission.id == submitted.assignment_id)
-        .where(submission.assignment_id == lesson.id, submission.student_id == student)
-        .where(submitted.notebook_id == lesson.notebook)
-    )

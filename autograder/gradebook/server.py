@@ -15,7 +15,7 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select, text
+from sqlalchemy import Connection, Engine, and_, create_engine, event, func, inspect, make_url, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
@@ -24,7 +24,7 @@ from autograder.course.address import Server
 from autograder.errors import BadInput, lacks_extra
 from autograder.gradebook import migrations, models
 from autograder.gradebook.migrations import LOCKS
-from autograder.gradebook.session import GradebookSession
+from autograder.gradebook.session import GradebookSession, left_to_this_process
 
 WAIT_SECONDS = 30
 """How long to wait for another program, such as formgrader, to finish its own writing."""
@@ -52,7 +52,7 @@ class GradebookServer(GradebookSession):
             server: its address; the database must exist.
             lesson: what no other run may have at the same time; None for all lessons.
         """
-        super().__init__()
+        super().__init__(str(server))
         self.server = server
         self.lesson = lesson
 
@@ -62,13 +62,13 @@ class GradebookServer(GradebookSession):
             if self.lesson is None:
                 engine = engine.execution_options(isolation_level=_ONE_MOMENT)
             self._connection = resources.enter_context(engine.connect())
-            resources.enter_context(_left_to_this_process(self._connection))
+            driver = self._connection.connection.driver_connection
+            assert driver is not None
+            resources.enter_context(left_to_this_process(driver.fileno()))
         with self.begin() as session:
             self._lock(session.connection())
         with self.begin() as session:
-            is_new = _check(self.server, session.connection())
-        if not is_new:
-            self._bring_up_to_date(str(self.server))
+            _check(self.server, session.connection())
 
     def _bind(self) -> Connection:
         if self._connection.invalidated:  # it would connect anew, without the lock
@@ -95,44 +95,30 @@ class GradebookServer(GradebookSession):
             )
 
     def check(self) -> None:
-        """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
-
-        Raises:
-            BadInput: nobody answers or lets this user in, it may not be written, or it is of another version of
-                nbgrader or of Katze.
-        """
+        """Refuse a database that cannot be used, or where nobody answers, or lets this user in."""
         with self.telling(), _engine(self.server).begin() as connection:
             _check(self.server, connection)
 
-    @contextlib.contextmanager
-    def looking(self) -> Iterator[Session | None]:
-        """Read it as it is at one moment, entered or not, while others write it; None where its tables are not there
-        yet. Those of an earlier version are brought up to date for this moment only.
+    def is_new(self) -> bool:
+        """Whether its tables are not there yet."""
+        with self.telling(), _engine(self.server).connect() as connection:
+            return not _there(connection)
 
-        Raises:
-            BadInput: nobody answers, or lets this user in; it is of another version.
-        """
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
         engine = _engine(self.server).execution_options(isolation_level=_ONE_MOMENT)
-        with self.telling(), engine.connect() as connection:
-            if _is_empty(connection):
-                yield None
-                return
+        with engine.connect() as connection:
             migrations.check_our_version(self.server, connection)
-            migrations.migrate(connection)
+            migrations.migrate(connection)  # for this moment only: it is never committed
             connection.exec_driver_sql("SET TRANSACTION READ ONLY")
-            with Session(connection) as session:
-                yield session
+            yield connection
 
     @contextlib.contextmanager
     def making(self) -> Iterator[Session]:
-        """Make the gradebook where there is none, with what is written in this session: all of it, or nothing.
-
-        Raises:
-            BadInput: it cannot be written; there is still none.
-        """
+        """Make its tables, in one transaction."""
         with self.begin() as session:
             migrations.one_at_a_time(session.connection())
-            if _is_empty(session.connection()):  # another run may have made it while this one waited
+            if not _there(session.connection()):  # another run may have made it while this one waited
                 migrations.make_tables(session.connection())
             yield session
 
@@ -154,13 +140,15 @@ _OWNER = text("""
 """)
 
 
-def _is_empty(connection: Connection) -> bool:
-    """Whether no table is there that has the name of one of a gradebook's, whoever made it."""
-    return connection.scalars(_THERE, {"names": _names()}).first() is None
+def _there(connection: Connection) -> list[str]:
+    """The tables that have the name of one of a gradebook's, whoever made them."""
+    ours = {*models.nbgrader_metadata().tables, *models.Base.metadata.tables}
+    ours |= {"alembic_version", migrations.VERSION_TABLE}
+    return sorted(ours.intersection(inspect(connection).get_table_names()))
 
 
-def _check(server: Server, connection: Connection) -> bool:
-    """Refuse a database that cannot be used; returns whether the gradebook is still to be made."""
+def _check(server: Server, connection: Connection) -> None:
+    """Refuse a database that cannot be used."""
     found = connection.execute(_SETTINGS).one()
     if found.encoding != "UTF8":
         raise BadInput(
@@ -169,43 +157,28 @@ def _check(server: Server, connection: Connection) -> bool:
         )
     if found.read_only == "on":
         raise BadInput(_cannot(server, _READ_ONLY))
-    if _is_empty(connection):
+    tables = _there(connection)
+    if not tables:
         if not found.may_create:
             raise BadInput(
                 f"{found.name} may not make tables in {server}; run there, as the owner of the database, "
                 f"`GRANT CREATE ON SCHEMA {found.schema or 'public'} TO {found.name}`"
             )
-        return True
-    barred = connection.scalars(_BARRED, {"names": _names()}).first()
-    if barred:
-        raise BadInput(
-            f"{found.name} may not read and write the table {barred} of {server}; let all instructors act as one role "
-            "(docs/postgres.md)"
-        )
+        return
+    for table in tables:
+        rights = (func.has_table_privilege(table, right) for right in ("SELECT", "INSERT", "UPDATE", "DELETE"))
+        if not connection.scalar(select(and_(*rights))):
+            raise BadInput(
+                f"{found.name} may not read and write the table {table} of {server}; let all instructors act as one "
+                "role (docs/postgres.md)"
+            )
     migrations.check_versions(server, connection)
-    return False
 
 
 _SETTINGS = text("""
     SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_read_only') AS read_only,
         current_user AS name, current_schema() AS schema,
         coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create
-""")
-
-
-def _names() -> list[str]:
-    """The names of all tables that a gradebook has."""
-    tables = (*models.nbgrader_metadata().tables, *models.Base.metadata.tables)
-    return [*tables, "alembic_version", migrations.VERSION_TABLE]
-
-
-_THERE = text("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
-
-_BARRED = text("""
-    SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL AND NOT (
-        has_table_privilege(to_regclass(name), 'SELECT') AND has_table_privilege(to_regclass(name), 'INSERT')
-        AND has_table_privilege(to_regclass(name), 'UPDATE') AND has_table_privilege(to_regclass(name), 'DELETE')
-    )
 """)
 
 
@@ -240,39 +213,7 @@ def _without_nul(
 
 def storable(value: Any) -> Any:
     """The value as PostgreSQL keeps it."""
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
-
-
-@contextlib.contextmanager
-def _left_to_this_process(connection: Connection) -> Iterator[None]:
-    """Leave a connection to this process alone: were it open in a fork as well, the server would not see this one end,
-    and keep its lock.
-    """
-    driver = connection.connection.driver_connection
-    assert driver is not None
-    handle = driver.fileno()
-    _held.add(handle)
-    try:
-        yield
-    finally:
-        _held.discard(handle)
-
-
-_held: set[int] = set()
-"""The descriptors of this process's connections."""
-
-
-def _let_go_in_child() -> None:
-    """Put nothing in their place, so that no child says good-bye to the server in its parent's name."""
-    if _held:
-        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        for handle in _held:
-            os.dup2(nothing, handle, inheritable=False)
-        os.close(nothing)
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_let_go_in_child)
+    return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
 
 
 def _number(lesson: str) -> int:

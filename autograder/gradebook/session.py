@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from types import TracebackType
@@ -26,11 +27,13 @@ class GradebookSession(ABC):
     The process may fork between two transactions: the lock stays with the process that took it.
 
     Attributes:
+        name: what its owner calls it.
         notices: what its owner should know of what was done with it, a line each.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         """Nothing happens before it is entered."""
+        self.name = name
         self.notices: list[str] = []
         self._resources = contextlib.ExitStack()
 
@@ -42,6 +45,8 @@ class GradebookSession(ABC):
         """
         with contextlib.ExitStack() as resources:
             self._take(resources)
+            if not self.is_new():
+                self._bring_up_to_date()
             self._resources = resources.pop_all()
         return self
 
@@ -53,18 +58,22 @@ class GradebookSession(ABC):
 
     @abstractmethod
     def _take(self, resources: contextlib.ExitStack) -> None:
-        """Enter; what is put into `resources` is closed when the gradebook is given back."""
+        """Take the lock, and check; what is put into `resources` is closed when the gradebook is given back."""
 
     @abstractmethod
     def check(self) -> None:
         """Refuse a gradebook that cannot be used; one that is still to be made can be. Nothing is written.
 
         Raises:
-            BadInput: why not.
+            BadInput: it may not be written, is damaged, or of another version of nbgrader or of Katze.
         """
 
     @abstractmethod
-    def looking(self) -> contextlib.AbstractContextManager[Session | None]:
+    def is_new(self) -> bool:
+        """Whether it is still to be made."""
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[Session | None]:
         """Read it, entered or not, even while another run writes it; None where it is still to be made.
 
         Tables of an earlier version are read as if they had been brought up to date.
@@ -72,6 +81,15 @@ class GradebookSession(ABC):
         Raises:
             BadInput: it cannot be read, or is of another version.
         """
+        if self.is_new():
+            yield None
+            return
+        with self.telling(), self._reading() as connection, Session(connection) as session:
+            yield session
+
+    @abstractmethod
+    def _reading(self) -> contextlib.AbstractContextManager[Connection]:
+        """A connection through which nothing can be written, to tables of the latest version."""
 
     @abstractmethod
     def making(self) -> contextlib.AbstractContextManager[Session]:
@@ -99,11 +117,6 @@ class GradebookSession(ABC):
     def telling(self) -> contextlib.AbstractContextManager[None]:
         """What the database says of a failure is told in one line."""
 
-    def is_new(self) -> bool:
-        """Whether it is still to be made."""
-        with self.looking() as session:
-            return session is None
-
     def prepare(self) -> None:
         """Make the gradebook where there is none.
 
@@ -114,8 +127,7 @@ class GradebookSession(ABC):
             with self.making():
                 pass
 
-    def _bring_up_to_date(self, name: str) -> None:
-        """Bring our tables up to date, in a gradebook of this name."""
+    def _bring_up_to_date(self) -> None:
         with self.begin() as session:
             found = migrations.version(session.connection())
         if found == migrations.LATEST:
@@ -127,4 +139,32 @@ class GradebookSession(ABC):
             done = f"was nbgrader's alone and has version {migrations.LATEST} of Katze's tables now"
         else:
             done = f"was brought from version {found} of Katze's tables to version {migrations.LATEST}"
-        self.notices.append(f"the gradebook {name} {done}; {before}")
+        self.notices.append(f"the gradebook {self.name} {done}; {before}")
+
+
+@contextlib.contextmanager
+def left_to_this_process(descriptor: int) -> Iterator[None]:
+    """Leave a lock, or the connection that has it, to this process alone: were it open in a fork as well, it would not
+    end with this process.
+    """
+    _own.add(descriptor)
+    try:
+        yield
+    finally:
+        _own.discard(descriptor)
+
+
+_own: set[int] = set()
+
+
+def _let_go_in_child() -> None:
+    """Put nothing in their place, so that no child says good-bye to a server in its parent's name."""
+    if _own:
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        for descriptor in _own:
+            os.dup2(nothing, descriptor, inheritable=False)
+        os.close(nothing)
+    _own.clear()
+
+
+os.register_at_fork(after_in_child=_let_go_in_child)

@@ -6,17 +6,17 @@ recorded in both, or in neither.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, cast, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Row, String, and_, cast, delete, exists, func, insert, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from autograder.gradebook import models
 from autograder.gradebook.changes.adjustments import Adjustment, Adjustments, adjusted
+from autograder.gradebook.changes.given_by_hand import is_given
 from autograder.gradebook.models import (
     Answer,
     Case,
@@ -36,9 +36,7 @@ from autograder.gradebook.record import (
     ExerciseRecord,
     HandGrade,
     Record,
-    RunRecord,
     Standing,
-    WrittenPage,
 )
 from course_lib.judging.observation import Outcome
 
@@ -46,17 +44,19 @@ NO_ADJUSTMENTS: Adjustments = {}
 WAS_GRADED, WAS_SET_ASIDE, WAS_ADJUSTED = "graded", "set aside", "counted anew"
 """What can happen to a grade."""
 
-_OF_A_RECORD = ("digest", "notebook", "handed_in", "slot", "problem", "seconds", "void")
+_OF_A_RECORD = "digest notebook handed_in slot problem seconds void repairs remarks files imports".split()
 _NOT_OF_IT = ("cases", "adjustment", "counts")
 _OF_AN_EXERCISE = [field.name for field in fields(ExerciseRecord) if field.name not in _NOT_OF_IT]
 _OF_A_CASE = [field.name for field in fields(CaseRecord)]
 """What has a column of its own name, and is stored there as it is."""
 
 
-def begin_run(session: Session, run: RunRecord) -> int:
-    """Write down that a run has begun; returns its number."""
-    values = {**vars(run), "forced": int(run.forced), "started": _now()}
-    return int(session.execute(insert(Run).values(**values).returning(Run.id)).scalar_one())
+def begin_run(session: Session, run: Run) -> int:
+    """Write down that a run begins; returns its number."""
+    run.started = _now()
+    session.add(run)
+    session.flush()
+    return run.id
 
 
 def end_run(session: Session, run: int) -> None:
@@ -89,7 +89,8 @@ def save(
     _save_exercises(session, run, submission, record, unchanged)
     counted = adjusted(record, adjustments)
     changes = changes_between(None if earlier is None else adjusted(earlier, adjustments), counted)
-    add_event(session, run, counted, WAS_GRADED, tuple(why), counted.points, () if earlier is None else changes)
+    told = () if earlier is None else changes
+    add_event(session, run, counted, WAS_GRADED, tuple(why), counted.points, counted.max_points, told)
     return changes
 
 
@@ -109,7 +110,7 @@ def set_aside(session: Session, run: int, lesson: str, students: Collection[str]
     for record in records(session, lesson).values():
         if record.student in students and not record.void:
             session.execute(update(Submission).where(*_of(lesson, record.student)).values(void=why))
-            add_event(session, run, record, WAS_SET_ASIDE, (why,), None)
+            add_event(session, run, record, WAS_SET_ASIDE, (why,), None, record.max_points)
 
 
 def _of(lesson: str, student: str | None) -> list[ColumnElement[bool]]:
@@ -124,7 +125,6 @@ def _save_submission(session: Session, run: int, record: Record) -> int:
         "graded": _now(),
         "by_hand": "",  # the page has been written without
         **{name: getattr(record, name) for name in _OF_A_RECORD},
-        **{name: _json(getattr(record, name)) for name in ("repairs", "remarks", "files", "imports")},
     }
     statement = inserting(session, Submission).values(lesson=record.lesson, student=record.student, **values)
     statement = statement.on_conflict_do_update(index_elements=["lesson", "student"], set_=values)
@@ -157,12 +157,7 @@ def _save_exercises(session: Session, run: int, submission: int, record: Record,
 
 
 def _conditions_id(session: Session, conditions: Conditions) -> int:
-    values = {
-        "release": conditions.release,
-        "seed": conditions.seed,
-        "versions": _json(conditions.versions),
-        "settings": _json(conditions.settings),
-    }
+    values = vars(conditions)
     which = select(models.Conditions.id).filter_by(**values)
     known: int | None = session.scalar(which)
     if known is not None:
@@ -177,7 +172,8 @@ def add_event(
     record: Record,
     kind: str,
     why: tuple[str, ...],
-    total: float | None,
+    points: float | None,
+    max_points: float,
     changes: Iterable[Change] = (),
 ) -> None:
     """Write something that has happened to a submission's grade into its history.
@@ -188,7 +184,8 @@ def add_event(
         record: the submission, as it counts from then on.
         kind: what: `WAS_GRADED` and the like.
         why: the reasons.
-        total: its points; None where it has none, or none any more.
+        points: what it has now; None where it has none, or none any more.
+        max_points: the most that it can have.
         changes: what is different in its exercises.
     """
     event = Event(
@@ -197,11 +194,11 @@ def add_event(
         run=run,
         at=_now(),
         kind=kind,
-        why=_json(why),
+        why=why,
         digest=record.digest,
         handed_in=record.handed_in,
-        points=total,
-        max_points=record.max_points,
+        points=points,
+        max_points=max_points,
     )
     session.add(event)
     session.flush()
@@ -225,30 +222,31 @@ def records(session: Session, lesson: str, student: str | None = None) -> dict[s
     if not found:
         return {}
     conditions = {
-        row.id: Conditions(row.release, row.seed, json.loads(row.versions), json.loads(row.settings))
+        row.id: Conditions(row.release, row.seed, row.versions, row.settings)
         for row in session.scalars(select(models.Conditions))
     }
     exercises: dict[int, list[ExerciseRecord]] = {}
     columns = (Exercise.submission, *(getattr(Exercise, name) for name in _OF_AN_EXERCISE))
     rows = select(*columns).join(Submission, Submission.id == Exercise.submission).where(*which)
     for submission, *own in session.execute(rows.order_by(Exercise.submission, Exercise.number)):
-        one = ExerciseRecord(**dict(zip(_OF_AN_EXERCISE, own, strict=True)))
-        one = replace(one, outcome=Outcome(one.outcome), max_points=_whole(one.max_points))
-        exercises.setdefault(submission, []).append(one)
+        exercises.setdefault(submission, []).append(ExerciseRecord(**dict(zip(_OF_AN_EXERCISE, own, strict=True))))
     return {
         row.student: Record(
             student=row.student,
             lesson=row.lesson,
             conditions=conditions[row.conditions],
             exercises=tuple(exercises.get(row.id, ())),
-            repairs=tuple(json.loads(row.repairs)),
-            remarks=tuple(json.loads(row.remarks)),
-            imports=json.loads(row.imports),
-            files={name: (digest, size) for name, (digest, size) in json.loads(row.files).items()},
-            **{name: getattr(row, name) for name in _OF_A_RECORD},
+            **{name: _immutable(getattr(row, name)) for name in _OF_A_RECORD},
         )
         for row in found
     }
+
+
+def _immutable(value: Any) -> Any:
+    """Plain data with tuples in place of lists."""
+    if isinstance(value, dict):
+        return {name: _immutable(one) for name, one in value.items()}
+    return tuple(value) if isinstance(value, list) else value
 
 
 def counted(session: Session, lesson: str, student: str | None = None) -> dict[str, Record]:
@@ -261,14 +259,14 @@ def read_adjustments(session: Session, lesson: str) -> dict[str, Adjustment]:
     """The adjustments that are in the scores of a lesson."""
     row = models.Adjustment
     rows = session.scalars(select(row).where(row.lesson == lesson).order_by(row.exercise))
-    return {one.exercise: Adjustment.from_json(one.ruling) for one in rows}
+    return {one.exercise: Adjustment(**_immutable(one.ruling)) for one in rows}
 
 
 def write_adjustments(session: Session, lesson: str, adjustments: Adjustments) -> None:
     """Write down which adjustments are in the scores of a lesson from now on."""
     session.execute(delete(models.Adjustment).where(models.Adjustment.lesson == lesson))
     session.add_all(
-        models.Adjustment(lesson=lesson, exercise=name, ruling=one.in_json()) for name, one in adjustments.items()
+        models.Adjustment(lesson=lesson, exercise=name, ruling=vars(one)) for name, one in adjustments.items()
     )
 
 
@@ -287,8 +285,7 @@ def cases(session: Session, lesson: str, student: str) -> dict[str, tuple[CaseRe
         .order_by(Case.exercise, Case.number)
     ):
         case = CaseRecord(*own)
-        case = replace(case, hidden=bool(case.hidden), outcome=Outcome(case.outcome))
-        found.setdefault(exercise, []).append(case)
+        found.setdefault(exercise, []).append(replace(case, hidden=bool(case.hidden)))
     return {exercise: tuple(seen) for exercise, seen in found.items()}
 
 
@@ -331,18 +328,12 @@ def history(session: Session, lesson: str, student: str) -> list[tuple[dict[str,
             )
             for row in rows
         ]
-        seen = {**event._mapping, "why": json.loads(event.why), "max_points": _whole(event.max_points)}
-        found.append((seen, changes))
+        found.append((dict(event._mapping), changes))
     return found
 
 
-def _whole(number: float) -> float:
-    """A number that is whole as such, as a file keeps it; a server has it as a fraction."""
-    return int(number) if number == int(number) else number
-
-
-def _standing(outcome: str | None, points: float | None, misconception: str | None) -> Standing | None:
-    return None if outcome is None else Standing(Outcome(outcome), points, misconception)
+def _standing(outcome: Outcome | None, points: float | None, misconception: str | None) -> Standing | None:
+    return None if outcome is None else Standing(outcome, points, misconception)
 
 
 def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[str, tuple[HandGrade, ...]]:
@@ -357,8 +348,7 @@ def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[s
     written = or_(is_answer, task.c.id.is_not(None), cast(with_points.c.cell_type, String) == "markdown")
     touched = or_(
         and_(written, grade.id.is_not(None)),
-        grade.manual_score.is_not(None),
-        grade.extra_credit.is_not(None),
+        is_given(),
         grade.needs_manual_grade.is_(True),
         comment.manual_comment != "",
     )
@@ -374,17 +364,18 @@ def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[s
             *grade.__table__.c,
             func.coalesce(with_points.c.max_score, task.c.max_score, 0).label("max_points"),
             comment.manual_comment,
+            and_(grade.needs_manual_grade, is_given(), Answer.given_for != Answer.checksum).label("is_changed"),
         )
         .join(cell, cell.notebook_id == submitted.notebook_id)
         .outerjoin(with_points, with_points.c.id == cell.id)
         .outerjoin(task, task.c.id == cell.id)
         .outerjoin(grade, and_(grade.cell_id == cell.id, grade.notebook_id == submitted.id))
+        .outerjoin(Answer, Answer.grade_id == grade.id)
         .outerjoin(comment, and_(comment.cell_id == cell.id, comment.notebook_id == submitted.id))
         .where(touched, *([] if student is None else [submission.student_id == student]))
     )
     found: dict[str, dict[tuple[str, str], HandGrade]] = {}
     shares = {share.grade_id: share for share in session.scalars(select(Share))}
-    changed = _changed_since_read(session)
     for row in sorted(rows, key=lambda row: (row.student, row.notebook, row.cell, row.kind)):  # not as the server sorts
         share = shares.get(row.id)
         cells, key = found.setdefault(row.student, {}), (row.notebook, row.cell)
@@ -402,39 +393,26 @@ def by_hand(session: Session, lesson: str, student: str | None = None) -> dict[s
                 comment,
                 "" if row.notebook == lesson else row.notebook,
                 None if share is None or share.counts != row.manual_score else (share.given, share.out_of),
-                bool(row.needs_manual_grade) and row.id in changed,
+                bool(row.is_changed),
             )
         else:
             cells[key] = replace(cells[key], comment=comment)
     return {name: tuple(cells.values()) for name, cells in found.items()}
 
 
-def _changed_since_read(session: Session) -> set[str]:
-    """The rows of nbgrader's grades with points by a person for another text than is there now, read again or not."""
-    given = or_(models.Grade.manual_score.is_not(None), models.Grade.extra_credit.is_not(None))
-    return set(
-        session.scalars(
-            select(models.Grade.id)
-            .join(Answer, Answer.grade_id == models.Grade.id)
-            .where(Answer.given_for != Answer.checksum, given)
-        )
-    )
-
-
-def pages(session: Session, lesson: str) -> dict[str, WrittenPage]:
-    """The feedback pages of all students whose grade counts, by student; one that was not written has no bytes."""
-    found = {}
-    for row in session.scalars(select(Submission).where(Submission.lesson == lesson, Submission.void == "")):
-        digest, size = json.loads(row.files).get("feedback", ("", -1))
-        graded = datetime.fromisoformat(row.graded).timestamp()
-        found[row.student] = WrittenPage(row.by_hand, digest, size, graded)
-    return found
+def pages(session: Session, lesson: str) -> dict[str, Row[str, str, str]]:
+    """The feedback pages of all students whose grade counts, by student: which state of what was given by hand each
+    shows (`by_hand`), and when its submission was graded (`graded`); it may have been written anew since.
+    """
+    columns = select(Submission.student, Submission.by_hand, Submission.graded)
+    found = session.execute(columns.where(Submission.lesson == lesson, Submission.void == ""))
+    return {row.student: row for row in found}
 
 
 def save_page(session: Session, record: Record, by_hand: str) -> None:
     """Write down that a feedback page was written anew, with what was given by hand."""
-    values = {"files": _json(record.files), "by_hand": by_hand}
-    session.execute(update(Submission).where(*_of(record.lesson, record.student)).values(**values))
+    where = _of(record.lesson, record.student)
+    session.execute(update(Submission).where(*where).values(files=record.files, by_hand=by_hand))
 
 
 def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) -> set[str]:
@@ -445,15 +423,14 @@ def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) ->
         lesson: the lesson, or an assignment of several notebooks.
         counted: the records by student, as they count.
     """
-    cell, notebook = models.BaseCell, models.Notebook.name.label("notebook")
+    columns = (models.SubmittedAssignment.student_id, models.Notebook.name, models.BaseCell.name)
     rows = session.execute(
-        of_submissions(lesson, models.SubmittedAssignment.student_id, notebook, cell.name, models.Grade.auto_score)
-        .join(models.Grade, models.Grade.notebook_id == models.SubmittedNotebook.id)
-        .join(cell, cell.id == models.Grade.cell_id)
-        .where(cell.type == "GradeCell")
+        of_submissions(lesson, *columns, models.Grade.auto_score)
+        .join(models.SubmittedNotebook.grades)
+        .join(models.Grade.cell)
+        .where(models.BaseCell.type == "GradeCell")
     )
-    scores = {(student, notebook, cell): score for student, notebook, cell, score in rows}
-    missing = object()
+    scores, missing = {tuple(cell): score for *cell, score in rows}, object()
     return {
         student
         for student, record in counted.items()
@@ -466,7 +443,3 @@ def overwritten(session: Session, lesson: str, counted: Mapping[str, Record]) ->
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _json(value: Mapping[str, Any] | Collection[Any]) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -13,19 +13,14 @@ answer, so that formgrader lists it as work to do; a zero that was earned has `a
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from autograder.gradebook import models, store
-from autograder.gradebook.changes.adjustments import Adjustments
+from autograder.gradebook.changes.adjustments import Adjustments, adjusted
 from autograder.gradebook.changes.recount import recount, written_scores
-from autograder.gradebook.file import GradebookFile
-from autograder.gradebook.lesson import LessonRows, save_lesson
-from autograder.gradebook.record import Change, Record, RunRecord
+from autograder.gradebook.lesson import save_lesson
+from autograder.gradebook.record import Change, Record
 from autograder.gradebook.scores import save_grades, withhold_grades
 from autograder.gradebook.session import GradebookSession
 
@@ -35,83 +30,37 @@ DEFAULT_COURSE = "default_course"
 """nbgrader's name for a course without one; its preprocessors use it whatever the settings say."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A record to be written next to nbgrader's rows.
-
-    Attributes:
-        run: the number of the run.
-        record: the record.
-        why: why the submission was graded, or graded again.
-        unchanged: exercises that were not judged anew.
-    """
-
-    run: int
-    record: Record
-    why: tuple[str, ...] = ()
-    unchanged: frozenset[str] = frozenset()
-
-
 class GradebookWriter:
-    """nbgrader's gradebook, open for grading one lesson after another.
+    """A lesson of a gradebook, to be graded into. The process may fork between any two calls."""
 
-        with GradebookWriter(course.gradebook, course.course_id) as gradebook:
-            gradebook.ensure_assignment(lesson, release)
-            gradebook.record(student, lesson, notebook, scores)
-
-    Entering takes the lock, checks everything that can be wrong with the gradebook, and makes it where there is
-    none. The process may fork between any two calls.
-    """
-
-    def __init__(self, gradebook: Path | GradebookSession, course_id: str = "") -> None:
-        """Nothing happens before the gradebook is entered.
+    def __init__(self, book: GradebookSession, lesson: str, course_id: str = "") -> None:
+        """Make the gradebook where there is none.
 
         Args:
-            gradebook: the database file, such as `gradebook.db`, whose folder must exist; or one that is entered
-                already, which stays so.
+            book: the gradebook, entered.
+            lesson: nbgrader's assignment and notebook in one.
             course_id: nbgrader's name for the course; empty where it has none.
-        """
-        self._is_own = isinstance(gradebook, Path)
-        self._book = GradebookFile(gradebook) if isinstance(gradebook, Path) else gradebook
-        self.course_id = course_id or DEFAULT_COURSE
-        self._lessons: dict[str, LessonRows] = {}
-        self._adjustments: dict[str, Adjustments] = {}
-
-    def __enter__(self) -> Self:
-        """Take the gradebook.
 
         Raises:
-            BadInput: another run has it, or the file cannot be used; nothing has been written.
+            BadInput: it cannot be written; nothing has been.
         """
-        if self._is_own:
-            self._book.__enter__()
-        try:
-            self._book.prepare()
-            with self._book.begin() as session:
-                for name in sorted({DEFAULT_COURSE, self.course_id}):  # each run in the same order
-                    session.execute(models.inserting(session, models.Course).values(id=name).on_conflict_do_nothing())
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Give the gradebook back."""
-        if self._is_own:
-            self._book.__exit__(kind, error, trace)
+        self._book = book
+        self._lesson = lesson
+        self._course_id = course_id or DEFAULT_COURSE
+        book.prepare()
+        with book.begin() as session:
+            for name in sorted({DEFAULT_COURSE, self._course_id}):  # each run in the same order
+                session.execute(models.inserting(session, models.Course).values(id=name).on_conflict_do_nothing())
 
     def ensure_assignment(
-        self, lesson: str, notebook: Mapping[str, Any], adjustments: Adjustments = store.NO_ADJUSTMENTS
+        self, notebook: Mapping[str, Any], adjustments: Adjustments = store.NO_ADJUSTMENTS
     ) -> list[str]:
-        """Make nbgrader know a lesson: its assignment, its notebook, and every cell that has a part in grading.
+        """Make nbgrader know the lesson: its assignment, its notebook, and every cell that has a part in grading.
 
         What `nbgrader generate_assignment` has written stays, with the hidden tests that only it knows. Points and
         texts that have changed are brought up to date.
 
         Args:
-            lesson: the lesson, nbgrader's assignment and notebook in one.
             notebook: its release, in nbformat 4.5.
             adjustments: what the course has decided about its exercises; they are in the scores that are written from
                 now on, and in those of before after `apply_adjustments`.
@@ -121,33 +70,20 @@ class GradebookWriter:
             for each.
         """
         with self._book.begin() as session:
-            rows, moved = save_lesson(session, self.course_id, lesson, notebook, adjustments)
-        self._lessons[lesson], self._adjustments[lesson] = rows, adjustments
+            self._rows, moved = save_lesson(session, self._course_id, self._lesson, notebook, adjustments)
+        self._adjustments = adjustments
         return moved.in_words()
 
-    def apply_adjustments(self, run: int, lesson: str) -> list[str]:
+    def apply_adjustments(self, run: int) -> list[str]:
         """Bring the scores that are there up to the adjustments of `ensure_assignment`; nothing is judged for it.
 
         Returns:
             What has changed, a line for each exercise.
         """
         with self._book.begin() as session:
-            return recount(session, self._lessons[lesson], run, lesson, self._adjustments[lesson])
+            return recount(session, self._rows, run, self._lesson, self._adjustments)
 
-    def begin_run(self, run: RunRecord) -> int:
-        """Write down that a run has begun; returns its number, for `Entry`."""
-        with self._book.begin() as session:
-            number = store.begin_run(session, run)
-        logger.info("run %d begins on %s", number, run.host)
-        return number
-
-    def end_run(self, run: int) -> None:
-        """Write down that a run has come to its end."""
-        with self._book.begin() as session:
-            store.end_run(session, run)
-        logger.info("run %d has ended", run)
-
-    def set_aside(self, run: int, lesson: str, students: Collection[str], why: str) -> None:
+    def set_aside(self, run: int, students: Collection[str], why: str) -> None:
         """Let the grades of these students no longer count, until they are graded again.
 
         In nbgrader's tables they lose their automatic scores and wait for a human; points given by hand stay. So
@@ -155,24 +91,21 @@ class GradebookWriter:
 
         Args:
             run: the run that is about to grade them again.
-            lesson: a lesson that `ensure_assignment` has been called for.
             students: their ids; one without a grade is passed over.
             why: the reason, for their comments and their history.
         """
         with self._book.begin() as session:
-            store.set_aside(session, run, lesson, students, why)
+            store.set_aside(session, run, self._lesson, students, why)
             for student in sorted(students):
-                withhold_grades(session, self._lessons[lesson], student, why)
+                withhold_grades(session, self._rows, student, why)
 
     def record(
         self,
-        student: str,
-        lesson: str,
+        run: int,
+        record: Record,
         notebook: Mapping[str, Any] | None,
-        scores: Mapping[str, float | None],
-        timestamp: datetime | str | None = None,
-        problem: str = "",
-        entry: Entry | None = None,
+        why: Iterable[str] = (),
+        unchanged: Collection[str] = (),
     ) -> tuple[Change, ...]:
         """Write one graded submission; writing it again replaces its automatic scores.
 
@@ -180,31 +113,28 @@ class GradebookWriter:
         under them: the automatic score, or the text that they were given for. An untouched written answer scores 0.
 
         Args:
-            student: the student's id; see `submission.check_student_id`.
-            lesson: a lesson that `ensure_assignment` has been called for.
+            run: the number of the run.
+            record: what came of it. Why an exercise, or all of it, is ungraded becomes the comment on the answer.
             notebook: the graded notebook; None where there is none.
-            scores: points by grade_id. A cell that is missing, or None, has no score and needs a human.
-            timestamp: when it was handed in, in UTC or with its zone; nbgrader's text form is understood. Where it
-                is none, nbgrader is told of no time: that of an earlier submission is not this one's.
-            problem: why there are no scores; it becomes the comment on the answers.
-            entry: our own record of it; why it leaves a single exercise ungraded becomes the comment on its answer.
+            why: why it was graded, or graded again.
+            unchanged: exercises that were not judged anew.
 
         Returns:
-            What has changed since it was last recorded; nothing where there is no entry.
+            What has changed since it was last recorded.
 
         Raises:
             ValueError: a score is not between 0 and the cell's points, or its cell is unknown.
         """
-        rows = self._lessons[lesson]
-        rows.check_scores(scores)
+        scores = {one.cell: one.points for one in adjusted(record, self._adjustments).exercises}
+        self._rows.check_scores(scores)
         if any(score is not None for score in scores.values()):
-            scores = {**written_scores(rows), **scores}
+            scores = {**written_scores(self._rows), **scores}
         with self._book.begin() as session:
-            problems = {} if entry is None else {one.exercise: one.note for one in entry.record.ungraded}
-            answers = {} if entry is None else {one.cell: one.answer for one in entry.record.exercises}
-            save_grades(session, rows, student, notebook, scores, timestamp, problem, problems, answers)
-            if entry is None:
-                return ()
-            logger.info("%s, %s: %s recorded, in %.2f s", student, lesson, problem or "points", entry.record.seconds)
-            adjustments = self._adjustments.get(lesson, {})
-            return store.save(session, entry.run, entry.record, entry.why, entry.unchanged, adjustments)
+            problems = {one.exercise: one.note for one in record.ungraded}
+            answers = {one.cell: one.answer for one in record.exercises}
+            save_grades(session, self._rows, record, notebook, scores, record.problem, problems, answers)
+            changes = store.save(session, run, record, why, unchanged, self._adjustments)
+        logger.info(
+            "%s, %s: %s recorded, in %.2f s", record.student, self._lesson, record.problem or "points", record.seconds
+        )
+        return changes

@@ -27,9 +27,10 @@ from autograder.box.confinement.selftest import default_level
 from autograder.course.course import Course
 from autograder.errors import DISK_FULL, BadInput, Interrupted
 from autograder.gradebook import store
-from autograder.gradebook.access import is_new, look, open_gradebook
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.file import check_room
-from autograder.gradebook.record import SET_ASIDE, Record, RunRecord
+from autograder.gradebook.models import Run
+from autograder.gradebook.record import SET_ASIDE, Record
 from autograder.gradebook.results import ClassResult, Grading
 from autograder.gradebook.session import GradebookSession
 from autograder.gradebook.store import read_frozen
@@ -176,14 +177,14 @@ class _Run:
     def _tell(self, line: str) -> None:
         _tell(self.console, line)
 
-    def _describe(self, submissions: int) -> RunRecord:
-        return RunRecord(
+    def _describe(self, submissions: int) -> Run:
+        return Run(
             lesson=self.strategy.name,
             host=socket.gethostname(),
             platform=platform.platform(),
             workers=min(self.boxes.workers, submissions) if submissions else 0,
             boxes=self.boxes.describe() if submissions else "",
-            forced=self.force,
+            forced=int(self.force),
             submissions=submissions,
         )
 
@@ -264,7 +265,7 @@ def read_recorded(book: GradebookSession, strategy: Strategy) -> Recorded:
 
 
 def _is_frozen(course: Course, lesson: str) -> bool:
-    with look(course.gradebook) as session:
+    with open_gradebook(course.gradebook).looking() as session:
         return session is not None and lesson in read_frozen(session)
 
 
@@ -296,7 +297,7 @@ def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -
     """Say that grades may have been lost, where the gradebook is there and empty, next to graded notebooks."""
     address = course.gradebook
     is_there = not isinstance(address, Path) or address.is_file()
-    if is_there and is_new(address) and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
+    if is_there and open_gradebook(address).is_new() and any(course.autograded.glob(f"*/{lesson}/{lesson}.ipynb")):
         _tell(
             console,
             f"the gradebook {address} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from autograder.course.course import Course
@@ -138,10 +139,11 @@ def outdated_pages(course: Course, lesson: str, records: Iterable[Record]) -> li
     ]
 
 
-def _has_other_pages(files: Mapping[str, Path], record: Record, graded: float) -> bool:
+def _has_other_pages(files: Mapping[str, Path], record: Record, graded: str) -> bool:
     """Whether one of a submission's pages is no longer the one that was written."""
+    since = datetime.fromisoformat(graded).timestamp()
     return any(
-        _is_another(path, *record.files.get(file, ("", -1)), graded)
+        _is_another(path, *record.files.get(file, ("", -1)), since)
         for file, path in files.items()
         if file.startswith("feedback")
     )

@@ -11,7 +11,7 @@ from autograder.box.confinement.levels import Level
 from autograder.box.fork_server.client import ForkServer
 from autograder.box.fork_server.root import BoxRoot
 from autograder.errors import Unreadable
-from autograder.gradebook.changes.adjustments import Adjustments, adjusted
+from autograder.gradebook.changes.adjustments import Adjustments
 from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record
 from autograder.gradebook.session import GradebookSession
 from autograder.grading.answer_keys import AnswerKeys
@@ -238,8 +238,8 @@ class ExerciseStrategy(Strategy):
         """Make nbgrader's tables ready."""
         from autograder.gradebook.writer import GradebookWriter  # takes a second, while the boxes warm up
 
-        self._gradebook = GradebookWriter(book, self.course.course_id).__enter__()
-        return self._gradebook.ensure_assignment(self.name, self.assignment.release.notebook, self.adjustments)
+        self._gradebook = GradebookWriter(book, self.name, self.course.course_id)
+        return self._gradebook.ensure_assignment(self.assignment.release.notebook, self.adjustments)
 
     @property
     def gradebook(self) -> GradebookWriter:
@@ -249,26 +249,16 @@ class ExerciseStrategy(Strategy):
 
     def recount(self, run: int) -> list[str]:
         """Bring the scores that are there up to the adjustments."""
-        return [f"counted anew, {change}" for change in self.gradebook.apply_adjustments(run, self.name)]
+        return [f"counted anew, {change}" for change in self.gradebook.apply_adjustments(run)]
 
     def set_aside(self, run: int, students: Collection[str], why: str) -> None:
         """Let the grades of these students no longer count."""
-        self.gradebook.set_aside(run, self.name, students, why)
+        self.gradebook.set_aside(run, students, why)
 
     def save(self, run: int, finished: Finished) -> tuple[Change, ...]:
         """Write one graded submission."""
-        from autograder.gradebook.writer import Entry
-
-        record = finished.record
-        return self.gradebook.record(
-            record.student,
-            record.lesson,
-            finished.notebooks.get(self.name),
-            {one.cell: one.points for one in adjusted(record, self.adjustments).exercises},
-            record.handed_in or None,
-            record.problem,
-            Entry(run, record, finished.task.why, finished.unchanged),
-        )
+        notebook = finished.notebooks.get(self.name)
+        return self.gradebook.record(run, finished.record, notebook, finished.task.why, finished.unchanged)
 
     # --- what people see
 

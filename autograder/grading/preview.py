@@ -14,7 +14,7 @@ from typing import Any
 from autograder.box.confinement.levels import Level
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.gradebook.access import look
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.changes.adjustments import Adjustment, adjusted
 from autograder.gradebook.copying import copy_to_file
 from autograder.gradebook.record import Record
@@ -89,7 +89,7 @@ def preview_lesson(
     """
     strategy = strategy_for(course, lesson, limits=limits, skip_demos=skip_demos, feedback=feedback, solution=solution)
     submissions = select_submissions(course, lesson, students)
-    with look(course.gradebook) as session:
+    with open_gradebook(course.gradebook).looking() as session:
         recorded = Recorded() if session is None else Recorded.read(session, strategy)
     plan = make_plan(strategy, submissions, recorded, find_weakest(None, min_level), force)
     if recorded.frozen:

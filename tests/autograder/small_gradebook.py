@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook
-
 from autograder.course.course import Course
 from autograder.gradebook import store
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.deadlines.terms import with_lateness, write_terms
-from autograder.gradebook.file import GradebookFile
-from autograder.gradebook.record import Conditions, ExerciseRecord, Record, RunRecord
-from autograder.gradebook.writer import Entry, GradebookWriter
+from autograder.gradebook.record import Conditions, ExerciseRecord, Record
+from autograder.gradebook.writer import GradebookWriter
 from course_lib.judging.observation import Outcome
+from tests.autograder.gradebook import toy_lesson
 
 LESSON, NEXT = "01_attention", "02_masking"
 CHECKED, WRITTEN = 18, 2
@@ -45,21 +46,29 @@ def set_terms(course: Course, terms: str) -> Course:
 
 def grade(course: Course, points: dict[str, float | None], lesson: str = LESSON, at: str = IN_TIME) -> None:
     """Record these students' automatic points; None is no score. Every submission has its folder."""
-    with GradebookWriter(course.gradebook, course.course_id) as book:
-        book.ensure_assignment(lesson, _release(lesson))
-        run = book.begin_run(RunRecord(lesson, "host", "Linux", 1, "boxes at level L2", False, len(points)))
+    with writing(course, lesson) as (writer, run):
         for student, earned in points.items():
             (course.submitted / student / lesson).mkdir(parents=True, exist_ok=True)
             outcome = Outcome.UNREADABLE if earned is None else Outcome.PASSED
             one = ExerciseRecord(_exercise(lesson), "check", "f", 0, "L2", outcome, earned, CHECKED)
-            record = Record(student, lesson, "d", "n", at, 0, Conditions("r", "s", {}, {}), (one,))
-            book.record(student, lesson, None, {"check": earned}, at or None, "", Entry(run, record))
+            writer.record(run, Record(student, lesson, "d", "n", at, 0, Conditions("r", "s", {}, {}), (one,)), None)
+
+
+@contextmanager
+def writing(course: Course, lesson: str) -> Iterator[tuple[GradebookWriter, int]]:
+    """A lesson to be graded into, and the number of the run."""
+    with open_gradebook(course.gradebook, lesson) as book:
+        writer = GradebookWriter(book, lesson, course.course_id)
+        writer.ensure_assignment(_release(lesson))
+        with book.begin() as session:
+            run = store.begin_run(session, toy_lesson.run_of(lesson))
+        yield writer, run
 
 
 def bring_up_to_date(course: Course, lesson: str = LESSON) -> None:
     """Write what follows from `course.toml` into nbgrader's tables, as `katze grade` does after grading."""
-    with GradebookFile(course.gradebook) as file, file.begin() as connection:
-        write_terms(course, connection, lesson, stand(course, connection, lesson))
+    with open_gradebook(course.gradebook, lesson) as book, book.begin() as session:
+        write_terms(course, session, lesson, stand(course, session, lesson))
 
 
 def stand(course: Course, connection: Any, lesson: str = LESSON) -> list[Record]:
@@ -71,12 +80,7 @@ def stand(course: Course, connection: Any, lesson: str = LESSON) -> list[Record]
 
 def give(course: Course, student: str, cell: str = "written", lesson: str = LESSON, **values: float | None) -> None:
     """What formgrader writes when somebody types points."""
-    with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        found = book.find_grade(cell, lesson, lesson, student)
-        for name, value in values.items():
-            setattr(found, name, value)
-        found.needs_manual_grade = False
-        book.db.commit()
+    toy_lesson.give(course.gradebook, student, cell, lesson=lesson, **values)
 
 
 def _exercise(lesson: str) -> str:
@@ -90,15 +94,11 @@ def _release(lesson: str) -> dict[str, Any]:
 
 
 def _cell(grade_id: str, **flags: object) -> dict[str, Any]:
-    default = {"grade": False, "solution": False, "locked": False, "task": False, "schema_version": 3}
-    meta = {"nbgrader": {**default, "grade_id": grade_id, **flags}}
-    kind = "code" if flags.get("locked") else "markdown"
-    return {"cell_type": kind, "id": grade_id, "metadata": meta, "source": f"# The text of {grade_id}."}
+    kind, source = "code" if flags.get("locked") else "markdown", f"# The text of {grade_id}."
+    return {"cell_type": kind, "id": grade_id, "metadata": toy_lesson.meta(grade_id, **flags), "source": source}
 
 
 def set_aside(course: Course, student: str, why: str) -> None:
     """Let a grade no longer count, as `katze grade --force` does before it grades again."""
-    with GradebookWriter(course.gradebook, course.course_id) as book:
-        book.ensure_assignment(LESSON, _release(LESSON))
-        run = book.begin_run(RunRecord(LESSON, "host", "Linux", 1, "boxes at level L2", True, 1))
-        book.set_aside(run, LESSON, [student], why)
+    with writing(course, LESSON) as (writer, run):
+        writer.set_aside(run, [student], why)

@@ -22,7 +22,7 @@ from autograder.box.confinement.selftest import choose_level
 from autograder.cli import main, make_parser
 from autograder.commands.author import certify
 from autograder.commands.semester import grade
-from autograder.gradebook.writer import GradebookWriter
+from tests.autograder.gradebook.toy_lesson import make_gradebook
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "01_attention"
@@ -286,8 +286,7 @@ def write_over(path: Path, text: str | bytes) -> None:
 
 
 def newer(gradebook: Path) -> None:
-    with GradebookWriter(gradebook):
-        pass
+    make_gradebook(gradebook)
     with contextlib.closing(sqlite3.connect(gradebook, isolation_level=None)) as connection:
         connection.execute("UPDATE katze_version SET version_num = '99'")
 

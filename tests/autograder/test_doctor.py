@@ -21,8 +21,8 @@ from autograder.box.fork_server import client
 from autograder.cli import main
 from autograder.console import output_console
 from autograder.doctor import Examination, Finding, LevelFinding, examine, print_diagnosis
-from autograder.gradebook.writer import GradebookWriter
 from autograder.limits import Limits
+from tests.autograder.gradebook.toy_lesson import make_gradebook
 from tests.postgres import PASSWORD, Cluster
 
 pytestmark = pytest.mark.usefixtures("processes")
@@ -213,8 +213,7 @@ def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Mac
     assert finding.value.endswith("it is not a gradebook: move it away, or restore it from a copy")
     assert "Nothing can be graded into the course's gradebook" in shown(examine(tmp_path))
     gradebook.unlink()
-    with GradebookWriter(gradebook):
-        pass
+    make_gradebook(gradebook)
     assert found() == (Finding("course", "gradebook", f"{gradebook} can be written", True), True)
     with contextlib.closing(sqlite3.connect(gradebook)) as connection, connection:
         connection.execute("UPDATE katze_version SET version_num = '99'")

@@ -6,9 +6,8 @@ or taken back by arithmetic alone; nothing is run for it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from autograder.gradebook.record import ExerciseRecord, Record
 from autograder.words import count
@@ -39,16 +38,6 @@ class Adjustment:
     def counts_in_all(self) -> bool:
         """Whether its points are among those that can be had."""
         return not (self.drop or self.extra_credit)
-
-    def in_json(self) -> str:
-        """The adjustment as the gradebook keeps it."""
-        return json.dumps(asdict(self), sort_keys=True)
-
-    @classmethod
-    def from_json(cls, text: str) -> Adjustment:
-        """The same read back."""
-        found = json.loads(text)
-        return cls(**{**found, "accept": tuple(found["accept"])})
 
     def in_words(self) -> str:
         """The adjustment for an instructor: "dropped", "extra credit, never lower"."""

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select, or_, select, update
 from sqlalchemy.orm import Session
 
 from autograder.gradebook import models
-from autograder.gradebook.models import Answer, Kept, Share, new_id, of_submissions, upsert
+from autograder.gradebook.models import Answer, Kept, Share, new_id, submitted_notebook, upsert
 from autograder.words import count
 
 
@@ -55,11 +55,12 @@ class HandGradesMoved:
 def remember_read_texts(session: Session, *which: ColumnElement[bool]) -> None:
     """Write down, where a person has given points and nothing has changed since, which text they were given for."""
     grade = models.Grade
-    read = select(grade.id).where(*which, _is_given(), grade.needs_manual_grade.is_(False))
+    read = select(grade.id).where(*which, is_given(), grade.needs_manual_grade.is_(False))
     session.execute(update(Answer).where(Answer.grade_id.in_(read)).values(given_for=Answer.checksum))
 
 
-def _is_given() -> ColumnElement[bool]:
+def is_given() -> ColumnElement[bool]:
+    """Whether a person has given points for a grade of nbgrader's."""
     return or_(models.Grade.manual_score.is_not(None), models.Grade.extra_credit.is_not(None))
 
 
@@ -75,58 +76,54 @@ def keep(session: Session, lesson: str, row_id: str, cell: str, worth: float, wi
         with_comments: whether the cell goes, and comments with it.
     """
     remember_read_texts(session, models.Grade.cell_id == row_id)
-    grades = _with_student(models.Grade).where(models.Grade.cell_id == row_id, _is_given())
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Kept] = {}
+    grades = _with_student(models.Grade).where(models.Grade.cell_id == row_id, is_given())
     for grade, student in session.execute(grades.with_for_update(of=models.Grade)):
-        found[student] = {"grade_id": grade.id, "points": grade.manual_score, "extra_credit": grade.extra_credit}
+        found[student] = kept = _kept(session, lesson, cell, student, worth)
+        kept.grade_id, kept.points, kept.extra_credit = grade.id, grade.manual_score, grade.extra_credit
         grade.manual_score = grade.extra_credit = None
     if with_comments:
         comments = _with_student(models.Comment).where(models.Comment.cell_id == row_id)
         for comment, student in session.execute(comments.where(models.Comment.manual_comment != "")):
-            found.setdefault(student, {})["comment"] = comment.manual_comment
-    for student, given in found.items():
-        key = {"lesson": lesson, "cell": cell, "student": student}
-        if session.get(Kept, tuple(key.values())) is None:
-            none = {"grade_id": new_id(), "points": None, "extra_credit": None, "comment": ""}
-            given = {"worth": worth, **none, **given}
-        upsert(session, Kept, key, **given)
+            found[student] = kept = _kept(session, lesson, cell, student, worth)
+            kept.comment = comment.manual_comment
     return len(found)
+
+
+def _kept(session: Session, lesson: str, cell: str, student: str, worth: float) -> Kept:
+    kept = session.get(Kept, (lesson, cell, student))
+    if kept is None:
+        kept = Kept(lesson=lesson, cell=cell, student=student, worth=worth, grade_id=new_id(), comment="")
+        session.add(kept)
+    return kept
 
 
 def _with_student(model: Any) -> Select[Any]:
     """Rows of nbgrader's that belong to a submitted notebook, each with the student whose it is."""
-    submission, submitted = models.SubmittedAssignment, models.SubmittedNotebook
-    return (
-        select(model, submission.student_id)
-        .join(submitted, submitted.id == model.notebook_id)
-        .join(submission, submission.id == submitted.assignment_id)
-    )
+    submission = models.SubmittedAssignment
+    return select(model, submission.student_id).join(model.notebook).join(models.SubmittedNotebook.assignment)
 
 
-def restore(session: Session, lesson: str, counting: Mapping[str, float]) -> dict[str, int]:
+def restore(session: Session, lesson: str, notebook: str, counting: Mapping[str, float]) -> dict[str, int]:
     """Bring back what was kept for cells that count again; returns how many students' that was, by cell.
 
     Args:
         session: the transaction.
         lesson: the lesson.
+        notebook: its notebook's row.
         counting: the cells that count, with the points that they give.
     """
     restored: dict[str, int] = {}
     for kept in session.scalars(select(Kept).where(Kept.lesson == lesson, Kept.cell.in_(list(counting)))).all():
-        page = of_submissions(lesson, models.SubmittedNotebook).where(
-            models.Notebook.name == lesson, models.SubmittedAssignment.student_id == kept.student
-        )
-        submitted = session.scalar(page)
+        submitted = submitted_notebook(session, notebook, kept.student)
         if submitted is None:
             continue
-        for cell in session.scalars(
-            select(models.BaseCell).filter_by(notebook_id=submitted.notebook_id, name=kept.cell)
-        ).all():
+        for cell in session.scalars(select(models.BaseCell).filter_by(notebook_id=notebook, name=kept.cell)).all():
             if cell.type in ("GradeCell", "TaskCell") and (kept.points is not None or kept.extra_credit is not None):
-                grade = _restore_points(session, kept, cell.id, submitted.id)
+                grade = _restore_points(session, kept, cell.id, submitted)
                 _share_out(session, grade, kept.worth, counting[kept.cell])
             if cell.type in ("SolutionCell", "TaskCell") and kept.comment:
-                comment = upsert(session, models.Comment, {"cell_id": cell.id, "notebook_id": submitted.id})
+                comment = upsert(session, models.Comment, {"cell_id": cell.id, "notebook_id": submitted})
                 comment.manual_comment = comment.manual_comment or kept.comment
         session.delete(kept)
         restored[kept.cell] = restored.get(kept.cell, 0) + 1
@@ -137,11 +134,11 @@ def _restore_points(session: Session, kept: Kept, cell: str, submitted: str) -> 
     """Give a student's points back, unless a person has given others since; returns the grade."""
     which = select(models.Grade).filter_by(cell_id=cell, notebook_id=submitted)
     grade = session.scalar(which.with_for_update(of=models.Grade))
-    answer = session.get(Answer, kept.grade_id if grade is None else grade.id)
     if grade is None:
         grade = models.Grade(id=kept.grade_id, cell_id=cell, notebook_id=submitted)
         session.add(grade)
     if grade.manual_score is None:
+        answer = session.get(Answer, grade.id)
         grade.manual_score, grade.extra_credit = kept.points, kept.extra_credit
         grade.needs_manual_grade = answer is not None and answer.given_for not in ("", answer.checksum)
     return grade

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from typing import Any
+
 from sqlalchemy.orm import Session
 
-from autograder.gradebook import models, store
+from autograder.gradebook import store
 from autograder.gradebook.changes.adjustments import Adjustment, Adjustments, adjusted
 from autograder.gradebook.lesson import GradedCell, LessonRows
-from autograder.gradebook.models import Answer
+from autograder.gradebook.models import Answer, submitted_notebook
 from autograder.gradebook.record import Record
-from autograder.gradebook.scores import submitted_notebook
+from autograder.gradebook.scores import read_grades
 from autograder.repair.release import exercise_of
 
 
@@ -25,13 +26,15 @@ def recount(session: Session, rows: LessonRows, run: int, lesson: str, adjustmen
         if record.void:
             continue
         was, counted = adjusted(record, before), adjusted(record, adjustments)
-        submitted = submitted_notebook(session, rows, student)
-        for row, cell in rows.grades.items():
-            if exercise_of(cell.name) in changed:
-                _rescore(session, submitted, row, cell, counted)
+        submitted = submitted_notebook(session, rows.notebook, student)
+        for row, (grade, answer) in read_grades(session, rows, submitted).items():
+            if exercise_of(rows.grades[row].name) in changed:
+                _rescore(grade, answer, rows.grades[row], counted)
         changes = store.changes_between(was, counted)
         if changes or was.max_points != counted.max_points:
-            store.add_event(session, run, counted, store.WAS_ADJUSTED, tuple(told), counted.points, changes)
+            store.add_event(
+                session, run, counted, store.WAS_ADJUSTED, tuple(told), counted.points, counted.max_points, changes
+            )
     store.write_adjustments(session, lesson, adjustments)
     return told
 
@@ -48,17 +51,8 @@ def written_scores(rows: LessonRows) -> dict[str, float]:
     return scores
 
 
-def _rescore(session: Session, submitted: str | None, row: str, cell: GradedCell, counted: Record) -> None:
+def _rescore(grade: Any, answer: Answer | None, cell: GradedCell, counted: Record) -> None:
     """Write the automatic score of one cell of a submission, as it counts."""
-    found = session.execute(
-        select(models.Grade, Answer)
-        .outerjoin(Answer, Answer.grade_id == models.Grade.id)
-        .where(models.Grade.notebook_id == submitted, models.Grade.cell_id == row)
-        .with_for_update(of=models.Grade)
-    ).first()
-    if found is None:
-        return
-    grade, answer = found
     by_exercise = {one.cell: one.points for one in counted.exercises}
     if cell.name in by_exercise:
         score = by_exercise[cell.name]

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session, joinedload, load_only, selectinload
 
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME, LessonTerms, utc
@@ -26,33 +25,15 @@ from autograder.errors import BadInput
 from autograder.gradebook import models
 from autograder.gradebook.deadlines.lateness import Lateness, lateness_of
 from autograder.gradebook.deadlines.plugin import plugin_of
-from autograder.gradebook.models import Event, Submission, Terms, of_submissions
+from autograder.gradebook.models import Submission, Terms
 from autograder.gradebook.record import Record
-from autograder.gradebook.store import read_frozen
+from autograder.gradebook.store import add_event, read_frozen
 
 LATE_PENALTY = "late penalty"
 """What happens to a grade when its penalty changes, for its history."""
 
 _ALL = ""
 """In place of a student's id: the lesson's own due date."""
-
-
-@dataclass(frozen=True)
-class _Row:
-    """What nbgrader's tables say of a submission, and of the lesson's due date."""
-
-    due: datetime | None
-    extension: timedelta | None
-    handed_in: datetime | None
-    penalty: float
-
-
-@dataclass(frozen=True)
-class _Written:
-    """What was last written for a student: when it is due, as `course.toml` says it, and the penalty."""
-
-    due: str
-    penalty: float
 
 
 def with_lateness(course: Course, session: Session, lesson: str, records: Iterable[Record]) -> list[Record]:
@@ -69,27 +50,27 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
         BadInput: nbgrader's plugin for late penalties cannot be used.
     """
     terms, plugin = course.semester.lesson(lesson), plugin_of(course)
-    rows, written = _rows(session, lesson), _written(session, lesson)
+    submissions, written = _submissions(session, lesson), _written(session, lesson)
     is_frozen, marks = lesson in read_frozen(session), _marks(course, lesson)
     found = []
     for record in records:
-        row, before = rows.get(record.student), written.get(record.student)
-        if row is None:
+        submission, before = submissions.get(record.student), written.get(record.student)
+        if submission is None:
             found.append(record)
             continue
         if terms.due is not None:
             points = None if record.void else record.earned
-            late = lateness_of(
-                terms, record.student, _handed_in(terms, record.student, row), points, record.most, plugin
-            )
-            late = replace(late, is_written=_is_written(terms, record.student, late.penalty, row, before))
+            then = _handed_in(terms, record.student, submission)
+            late = lateness_of(terms, record.student, then, points, record.most, plugin)
+            late = replace(late, is_written=_is_written(terms, late.penalty, submission, before))
         elif before is not None:  # written for a due date that is not set any more, unless nbgrader has come since
-            taken_back = before.penalty == row.penalty
-            late = Lateness(penalty=0.0 if taken_back or record.earned is None else row.penalty, is_written=False)
+            stands = _penalty(submission)
+            taken_back = before.penalty == stands or record.earned is None
+            late = Lateness(penalty=0.0 if taken_back else stands, is_written=False)
         else:
-            late = _as_it_stands(row, None, record)
+            late = _as_it_stands(submission, None, record)
         if is_frozen and not late.is_written:
-            late = replace(_as_it_stands(row, before, record), is_kept=True)
+            late = replace(_as_it_stands(submission, before, record), is_kept=True)
         if late.due is not None:
             late = replace(late, marked_late=marks.get(record.student))
         found.append(replace(record, lateness=late, weight=terms.weight, drop_lowest=course.semester.drop_lowest))
@@ -103,49 +84,59 @@ def _marks(course: Course, lesson: str) -> dict[str, bool | None]:
     return {}
 
 
-def _handed_in(terms: LessonTerms, student: str, row: _Row) -> datetime | None:
+def _handed_in(terms: LessonTerms, student: str, submission: Any) -> datetime | None:
     """When a student handed in, in UTC and without a zone: as `course.toml` has it, else as the submission says."""
-    return utc(terms.handed_in[student]) if student in terms.handed_in else row.handed_in
+    return utc(terms.handed_in[student]) if student in terms.handed_in else submission.timestamp
 
 
-def _as_it_stands(row: _Row, before: _Written | None, record: Record) -> Lateness:
+def _as_it_stands(submission: Any, before: Terms | None, record: Record) -> Lateness:
     """What stands in nbgrader's tables; on our own due date's clock, where that is what was written."""
-    due = row.due and (row.due + (row.extension or timedelta())).replace(tzinfo=UTC)
+    due = submission.assignment.duedate and submission.duedate.replace(tzinfo=UTC)
     if due and before is not None and datetime.fromisoformat(before.due) == due:
         due = datetime.fromisoformat(before.due)
-    then = row.handed_in and row.handed_in.replace(tzinfo=UTC)
+    then = submission.timestamp and submission.timestamp.replace(tzinfo=UTC)
     if due and then:
         then = then.astimezone(due.tzinfo)
     seconds = max(0.0, (then - due).total_seconds()) if due and then else 0.0
-    penalty = 0.0 if record.earned is None else row.penalty
-    return Lateness(due, then, bool(row.extension), timedelta(), seconds, penalty)
+    penalty = 0.0 if record.earned is None else _penalty(submission)
+    return Lateness(due, then, bool(submission.extension), timedelta(), seconds, penalty)
 
 
-def _is_written(terms: LessonTerms, student: str, penalty: float, row: _Row, before: _Written | None) -> bool:
-    due = terms.due_for(student)
+def _is_written(terms: LessonTerms, penalty: float, submission: Any, before: Terms | None) -> bool:
+    due = terms.due_for(submission.student_id)
+    assert terms.due is not None
     assert due is not None
-    told = (row.due, row.extension or timedelta(), row.penalty)
-    return told == (utc(terms.due or due), _extension(terms, student), penalty) and before == _Written(
-        due.isoformat(), penalty
+    stands = (submission.assignment.duedate, submission.extension or timedelta(), _penalty(submission))
+    return (
+        stands == (utc(terms.due), due - terms.due, penalty)
+        and before is not None
+        and (before.due, before.penalty) == (due.isoformat(), penalty)
     )
 
 
-def _extension(terms: LessonTerms, student: str) -> timedelta:
-    due = terms.due_for(student)
-    return due - terms.due if due and terms.due else timedelta()
+def _submissions(session: Session, lesson: str) -> dict[str, Any]:
+    """nbgrader's rows of the submissions to a lesson, by student."""
+    submission, notebook = models.SubmittedAssignment, models.SubmittedNotebook
+    rows = session.scalars(
+        select(submission)
+        .where(submission.assignment.has(name=lesson))
+        .options(
+            load_only(submission.student_id, submission.timestamp, submission.extension),
+            joinedload(submission.assignment).load_only(models.Assignment.duedate),
+            selectinload(submission.notebooks).load_only(notebook.late_submission_penalty, notebook.notebook_id),
+        )
+    )
+    return {row.student_id: row for row in rows}
 
 
-def _rows(session: Session, lesson: str) -> dict[str, _Row]:
-    submission, assignment = models.SubmittedAssignment, models.Assignment
-    penalty = func.coalesce(func.sum(models.SubmittedNotebook.late_submission_penalty), 0.0)  # as nbgrader adds them up
-    columns = (submission.student_id, assignment.duedate, submission.extension, submission.timestamp, penalty)
-    found = session.execute(of_submissions(lesson, *columns).group_by(submission.id, assignment.id))
-    return {student: _Row(*row) for student, *row in found}
+def _penalty(submission: Any) -> float:
+    """What nbgrader takes off, in all its notebooks."""
+    return sum((page.late_submission_penalty or 0.0 for page in submission.notebooks), 0.0)
 
 
-def _written(session: Session, lesson: str) -> dict[str, _Written]:
-    rows = session.scalars(select(Terms).where(Terms.lesson == lesson))
-    return {row.student: _Written(row.due, row.penalty) for row in rows}
+def _written(session: Session, lesson: str) -> dict[str, Terms]:
+    """What was last written for each student: when it is due, as `course.toml` says it, and the penalty."""
+    return {row.student: row for row in session.scalars(select(Terms).where(Terms.lesson == lesson))}
 
 
 def is_due_date_written(course: Course, session: Session, lesson: str) -> bool:
@@ -171,35 +162,38 @@ def write_terms(course: Course, session: Session, lesson: str, records: Iterable
         lesson: the lesson.
         records: from `with_lateness`.
     """
-    terms, rows = course.semester.lesson(lesson), _rows(session, lesson)
+    terms, submissions = course.semester.lesson(lesson), _submissions(session, lesson)
     changed = [record for record in records if not record.lateness.is_written]
+    before = {record.student: _penalty(submissions[record.student]) for record in changed}
     if terms.due is None:
-        _take_back(session, lesson, rows)
+        _take_back(session, lesson, submissions)
     else:
         _assignment(session, lesson).duedate = utc(terms.due)
         session.merge(Terms(lesson=lesson, student=_ALL, due=terms.due.isoformat(), penalty=0.0))
         for record in changed:
-            student, penalty = record.student, record.lateness.penalty
-            due = terms.due_for(student) or terms.due
-            submission = _submission(session, lesson, student)
-            submission.extension = _extension(terms, student) or None
-            _penalise(submission, lesson, penalty or None)
-            session.merge(Terms(lesson=lesson, student=student, due=due.isoformat(), penalty=penalty))
+            penalty, due = record.lateness.penalty, terms.due_for(record.student) or terms.due
+            submissions[record.student].extension = (due - terms.due) or None
+            _penalise(submissions[record.student], lesson, penalty or None)
+            session.merge(Terms(lesson=lesson, student=record.student, due=due.isoformat(), penalty=penalty))
     for record in changed:
-        if record.lateness.penalty != rows[record.student].penalty:
-            _add_event(session, record, rows[record.student].penalty)
+        late = record.lateness
+        if late.penalty != before[record.student]:
+            due_on = f"due {late.due.isoformat()}" if late.due else "no longer due"
+            then = f", handed in {late.handed_in.isoformat()}" if late.handed_in else ""
+            why = f"{before[record.student]:g} -> {late.penalty:g} points off; {due_on}{then}"
+            run = select(Submission.run).filter_by(lesson=lesson, student=record.student)  # that has graded it
+            add_event(session, session.scalars(run).one(), record, LATE_PENALTY, (why,), record.total, record.max_total)
 
 
-def _take_back(session: Session, lesson: str, rows: Mapping[str, _Row]) -> None:
+def _take_back(session: Session, lesson: str, submissions: Mapping[str, Any]) -> None:
     """Take back what was written for a lesson that has no due date any more: all of it, since nbgrader cannot read an
     extension of none. What nbgrader has written since stays.
     """
     written, assignment = _written(session, lesson), _assignment(session, lesson)
-    for student in written.keys() & rows.keys():
-        submission = _submission(session, lesson, student)
-        submission.extension = None
-        if rows[student].penalty == written[student].penalty:
-            _penalise(submission, lesson, None)
+    for student in written.keys() & submissions.keys():
+        submissions[student].extension = None
+        if _penalty(submissions[student]) == written[student].penalty:
+            _penalise(submissions[student], lesson, None)
     if _ALL in written and assignment.duedate == utc(datetime.fromisoformat(written[_ALL].due)):
         assignment.duedate = None
     session.execute(delete(Terms).where(Terms.lesson == lesson))
@@ -209,37 +203,10 @@ def _assignment(session: Session, lesson: str) -> Any:
     return session.scalars(select(models.Assignment).where(models.Assignment.name == lesson)).one()
 
 
-def _submission(session: Session, lesson: str, student: str) -> Any:
-    submission = models.SubmittedAssignment
-    mine = select(submission).join(models.Assignment, models.Assignment.id == submission.assignment_id)
-    return session.scalars(mine.where(models.Assignment.name == lesson, submission.student_id == student)).one()
-
-
 def _penalise(submission: Any, lesson: str, penalty: float | None) -> None:
     """Write a penalty to the lesson's notebook, and none to any other that nbgrader has for the submission."""
     for page in submission.notebooks:
         page.late_submission_penalty = penalty if page.name == lesson else None
-
-
-def _add_event(session: Session, record: Record, before: float) -> None:
-    """Write a changed penalty into the history, under the run that has graded the submission."""
-    late = record.lateness
-    due = f"; due {late.due.isoformat()}" if late.due else "; no longer due"
-    then = f", handed in {late.handed_in.isoformat()}" if late.handed_in else ""
-    session.add(
-        Event(
-            lesson=record.lesson,
-            student=record.student,
-            run=session.scalars(select(Submission.run).filter_by(lesson=record.lesson, student=record.student)).one(),
-            at=datetime.now(UTC).isoformat(timespec="seconds"),
-            kind=LATE_PENALTY,
-            why=json.dumps([f"{before:g} -> {late.penalty:g} points off{due}{then}"]),
-            digest=record.digest,
-            handed_in=record.handed_in,
-            points=record.total,
-            max_points=record.max_total,
-        )
-    )
 
 
 def warnings_about_students(course: Course, session: Session, lesson: str) -> list[str]:

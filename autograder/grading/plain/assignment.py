@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME
 from autograder.errors import BadInput
-from autograder.gradebook.access import is_new
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.lesson import GradedCell, LessonRows
 from autograder.gradebook.record import Conditions
 from autograder.grading.digests.sources import limits_that_decide, versions_of
@@ -228,7 +228,7 @@ def require_gradebook(course: Course, name: str) -> None:
     Raises:
         BadInput: there is none.
     """
-    if is_new(course.gradebook):
+    if open_gradebook(course.gradebook).is_new():
         raise BadInput(
             f"there is no gradebook {course.gradebook}; put a copy of it back, with the points that people have given, "
             f"or run `nbgrader generate_assignment {name} --force` for a new one; then this again"

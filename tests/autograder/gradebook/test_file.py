@@ -20,6 +20,7 @@ from autograder.errors import BadInput
 from autograder.gradebook import file
 from autograder.gradebook.access import read_only
 from autograder.gradebook.file import GradebookFile
+from tests.autograder.gradebook.toy_lesson import make_gradebook
 
 WITH_SCRIPTS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 """A PATH on which nbgrader finds its `alembic`."""
@@ -30,6 +31,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "gradebook.db"
 
 
+def rows(path: Path, query: str) -> list[tuple[object, ...]]:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return sorted(connection.execute(query).fetchall())
+
+
 @contextlib.contextmanager
 def prepared(path: Path) -> Iterator[GradebookFile]:
     """The gradebook as a run that is going to write has it."""
@@ -38,19 +44,14 @@ def prepared(path: Path) -> Iterator[GradebookFile]:
         yield opened
 
 
-def rows(path: Path, query: str) -> list[tuple[object, ...]]:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        return sorted(connection.execute(query).fetchall())
-
-
 @pytest.mark.usefixtures("processes")
 def test_a_new_gradebook_needs_no_alembic_on_the_path(path: Path, monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as patch:
         patch.setenv("PATH", WITH_SCRIPTS)
         wanted = get_alembic_version()
     monkeypatch.setenv("PATH", "/nowhere")
-    with prepared(path):
-        pass
+    path.touch()  # an empty file becomes one
+    make_gradebook(path)
     assert rows(path, "SELECT version_num FROM alembic_version") == [(wanted,)]
     with Gradebook(f"sqlite:///{path}") as book:  # would look for alembic, had the file no tables
         assert book.assignments == []
@@ -64,13 +65,6 @@ def test_a_gradebook_is_made_whole_or_not_at_all(path: Path, monkeypatch: pytest
     with pytest.raises(BadInput, match="cannot make the gradebook"), prepared(path):
         pass
     assert {found.name for found in path.parent.iterdir()} <= {".gradebook.db.lock"}
-
-
-def test_an_empty_file_becomes_a_gradebook(path: Path):
-    path.touch()
-    with prepared(path):
-        pass
-    assert rows(path, "SELECT count(*) FROM alembic_version") == [(1,)]
 
 
 def refused(path: Path, match: str) -> None:
@@ -92,42 +86,30 @@ def test_a_file_that_is_no_gradebook_is_refused(path: Path):
     refused(path.parent / "nowhere" / "gradebook.db", "no folder")
 
 
-def test_a_damaged_gradebook_is_refused(path: Path):
+def test_a_gradebook_that_is_damaged_or_that_another_program_has_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_gradebook(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(file.os, "access", lambda *arguments: False)
+        refused(path, "cannot be written")
+    monkeypatch.setattr(file, "WAIT_SECONDS", 0.05)
+    with sqlite3.connect(path, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        refused(path, "another program is writing it")
+        other.execute("ROLLBACK")
     with prepared(path):
-        pass
+        refused(path, f"another run is grading .*process {os.getpid()}")
+    make_gradebook(path)  # which does nothing
     content = bytearray(path.read_bytes())
     content[4096:12288] = bytes(8192)
     path.write_bytes(content)
     refused(path, "damaged")
 
 
-def test_a_gradebook_that_may_only_be_read_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch):
-    with prepared(path):
-        pass
-    monkeypatch.setattr(file.os, "access", lambda *arguments: False)
-    refused(path, "cannot be written")
-
-
-def test_nothing_is_begun_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_is_begun_on_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "FREE_BYTES", 1 << 60)
     refused(path, "nearly full.*make room, then run this again")
-
-
-def test_a_gradebook_that_another_program_writes_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch):
-    with prepared(path):
-        pass
-    monkeypatch.setattr(file, "WAIT_SECONDS", 0.05)
-    with sqlite3.connect(path, isolation_level=None) as other:
-        other.execute("BEGIN IMMEDIATE")
-        refused(path, "another program is writing it")
-        other.execute("ROLLBACK")
-
-
-def test_a_second_run_is_refused_until_the_first_has_finished(path: Path):
-    with prepared(path):
-        refused(path, f"another run is grading .*process {os.getpid()}")
-    with prepared(path):
-        pass
 
 
 @pytest.mark.usefixtures("processes")
@@ -149,7 +131,6 @@ def test_the_lock_ends_with_the_process_that_took_it(path: Path):
         refused(path, "another run is grading")
         os.kill(grader, signal.SIGKILL)
         os.waitpid(grader, 0)
-        with prepared(path):
-            pass
+        make_gradebook(path)
     finally:
         os.killpg(grader, signal.SIGKILL)

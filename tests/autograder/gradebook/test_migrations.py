@@ -6,7 +6,6 @@ import gzip
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,11 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from autograder.course.address import Address, url_of
 from autograder.errors import BadInput
 from autograder.gradebook import migrations, models, store
-from autograder.gradebook.access import check_gradebook, open_gradebook, read_only
+from autograder.gradebook.access import open_gradebook, read_only
 from autograder.gradebook.copying import copy_to_file
-from autograder.gradebook.record import Record, RunRecord
-from autograder.gradebook.writer import Entry, GradebookWriter
+from autograder.gradebook.record import Record
 from tests.autograder.gradebook.earlier import bring_back, change
-from tests.autograder.gradebook.toy_lesson import CHECK, LESSON, SCORES, WRITTEN, answered, grade, recorded, release
+from tests.autograder.gradebook.toy_lesson import CHECK, LESSON, WRITTEN, answered, give, grade, make_gradebook, running
 from tests.autograder.plain_rows import plain_rows
 
 KEPT = Path(__file__).parents[2] / "from_0_1_0" / "course" / "gradebook.db.gz"
@@ -34,22 +32,11 @@ KEPT = Path(__file__).parents[2] / "from_0_1_0" / "course" / "gradebook.db.gz"
 @pytest.fixture
 def latest(address: Address) -> Address:
     """A gradebook with a graded submission, points by hand for its written answer, and for one of its checks."""
-    with open_gradebook(address, LESSON) as book, GradebookWriter(book, "toy") as writer:
-        writer.ensure_assignment(LESSON, release())
-        record_zoe(writer, "sha256:a", answered())
-    with Gradebook(url_of(address)) as book:
-        for cell, points in ((WRITTEN, 1.5), (CHECK, 2.0)):
-            grade = book.find_grade(cell, LESSON, LESSON, "zoe")
-            grade.manual_score, grade.needs_manual_grade = points, False
-        book.db.commit()
+    with running(address) as run:
+        run.record("zoe", answered(), answer="sha256:a")
+    give(address, "zoe", manual_score=1.5)
+    give(address, "zoe", CHECK, manual_score=2.0)
     return address
-
-
-def record_zoe(writer: GradebookWriter, answer: str, notebook: dict[str, Any]) -> None:
-    record = recorded(LESSON, "zoe")
-    record = replace(record, exercises=tuple(replace(one, answer=answer) for one in record.exercises))
-    run = writer.begin_run(RunRecord(LESSON, "host", "Linux", 1, "boxes", False, 1))
-    writer.record("zoe", LESSON, notebook, SCORES, entry=Entry(run, record, ("not graded before",)))
 
 
 def everything(address: Address, folder: Path) -> dict[str, list[Any]]:
@@ -88,6 +75,12 @@ def test_it_is_brought_up_to_date_and_that_is_told(latest: Address, version: int
     bring_back(latest, version)
     known = records(latest)  # of a gradebook that has not been touched
     assert known == (whole if version else {})
+    with open_gradebook(latest).looking() as session:
+        assert session is not None
+        assert migrations.version(session.connection()) == migrations.LATEST
+        session.add(models.Frozen(lesson=LESSON, since="now"))
+        with pytest.raises(DBAPIError, match=r"read.?only"):
+            session.flush()
     [told] = brought_up_to_date(latest)
     named, kept = latest, "no copy was made: `pg_dump` makes one"
     if isinstance(latest, Path):
@@ -101,29 +94,13 @@ def test_it_is_brought_up_to_date_and_that_is_told(latest: Address, version: int
     assert brought_up_to_date(latest) == []
 
 
-@pytest.mark.parametrize("version", [0, 5])
-def test_reading_leaves_it_as_it_is(latest: Address, version: int) -> None:
-    bring_back(latest, version)
-    for _ in range(2):
-        with open_gradebook(latest, None).looking() as session:
-            assert session is not None
-            assert migrations.version(session.connection()) == migrations.LATEST
-            session.add(models.Frozen(lesson=LESSON, since="now"))
-            with pytest.raises(DBAPIError, match=r"read.?only"):
-                session.flush()
-    assert len(brought_up_to_date(latest)) == 1
-
-
 @pytest.mark.parametrize(("version", "is_known"), [(0, False), (5, True), (7, True)])
 def test_points_by_hand_wait_where_the_text_that_they_were_for_is_known(
     latest: Address, version: int, is_known: bool
 ) -> None:
     bring_back(latest, version)
-    notebook = answered()
-    notebook["cells"][3]["source"] = "Something else."
-    with open_gradebook(latest, LESSON) as book, GradebookWriter(book, "toy") as writer:
-        writer.ensure_assignment(LESSON, release())
-        record_zoe(writer, "sha256:c", notebook)
+    with running(latest) as run:
+        run.record("zoe", answered("Something else."), answer="sha256:c")
     with read_only(latest) as session:
         cells = store.by_hand(session, LESSON)["zoe"]
     assert {one.cell for one in cells if one.is_changed} == ({WRITTEN, CHECK} if is_known else set())
@@ -141,11 +118,6 @@ def test_what_version_0_1_0_wrote_has_the_same_tables(tmp_path: Path) -> None:
     assert before.keys() ^ after.keys() == {"katze_version", "katze_schema"}
     assert {name: rows for name, rows in after.items() if before.get(name) != rows}.keys() <= new
     assert differences(path) == []
-
-
-def test_a_new_one_is_up_to_date(address: Address) -> None:
-    grade(address, LESSON, ["zoe"])
-    assert (brought_up_to_date(address), differences(address)) == ([], [])
 
 
 def test_a_step_that_fails_leaves_it_as_it_was(
@@ -167,35 +139,32 @@ def test_a_step_that_fails_leaves_it_as_it_was(
     assert len(brought_up_to_date(latest)) == 1
 
 
-def test_an_earlier_copy_is_not_overwritten(tmp_path: Path) -> None:
+def test_an_earlier_copy_is_not_overwritten_and_without_one_nothing_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, first = tmp_path / "gradebook.db", tmp_path / f"gradebook.db.before-{migrations.LATEST}"
     grade(path, LESSON, ["zoe"])
+    assert (brought_up_to_date(path), differences(path)) == ([], [])
     bring_back(path, 5)
-    before = everything(path, tmp_path)
     path.chmod(0o600)
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("autograder.gradebook.file.os.replace", full)
+        with pytest.raises(BadInput, match="cannot copy the gradebook .* before it is changed: .*No space") as refused:
+            brought_up_to_date(path)
+    assert "\n" not in str(refused.value)
+    assert (path.read_bytes(), list(tmp_path.glob("*.copy"))) == (before, [])
+    rows = everything(path, tmp_path)
     first.write_text("somebody's")
     [told] = brought_up_to_date(path)
     copy = first.with_name(f"{first.name}.2")
     assert told.endswith(f"it is in {copy.name}")
-    assert (first.read_text(), everything(copy, tmp_path)) == ("somebody's", before)
+    assert (first.read_text(), everything(copy, tmp_path)) == ("somebody's", rows)
     assert copy.stat().st_mode & 0o777 == 0o600
 
 
-def test_where_it_cannot_be_copied_it_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "gradebook.db"
-    grade(path, LESSON, ["zoe"])
-    bring_back(path, 5)
-    before = path.read_bytes()
-
-    def full(source: object, target: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("autograder.gradebook.file.os.replace", full)
-    with pytest.raises(BadInput, match="cannot copy the gradebook .* before it is changed: .*No space left") as refused:
-        brought_up_to_date(path)
-    assert "\n" not in str(refused.value)
-    assert path.read_bytes() == before
-    assert [path.name for path in tmp_path.glob("*.copy")] == []
+def full(source: object, target: object) -> None:
+    raise OSError(28, "No space left on device")
 
 
 @pytest.mark.usefixtures("processes")
@@ -227,10 +196,9 @@ def test_nbgrader_can_upgrade_a_gradebook_with_our_tables(tmp_path: Path) -> Non
     ],
 )
 def test_a_gradebook_of_another_version_is_refused(address: Address, statement: str, match: str) -> None:
-    with open_gradebook(address, LESSON) as book:
-        book.prepare()
+    make_gradebook(address)
     change(address, *statement.split("; "))
-    uses: list[Callable[[], Any]] = [lambda: check_gradebook(address), open_gradebook(address, LESSON).__enter__]
+    uses: list[Callable[[], Any]] = [lambda: open_gradebook(address).check(), open_gradebook(address, LESSON).__enter__]
     if "katze_" in statement:  # nbgrader's own tables are read whatever their version
         uses.append(read_only(address).__enter__)
     for use in uses:

@@ -9,11 +9,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import replace
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +23,26 @@ from autograder.course.address import Server, address_from, url_of
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import server, store
-from autograder.gradebook.access import check_gradebook, look, open_gradebook
+from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.changes.adjustments import Adjustment
 from autograder.gradebook.changes.frozen import freeze, thaw
 from autograder.gradebook.copying import copy_to_file
-from autograder.gradebook.deadlines import terms
 from autograder.gradebook.models import Frozen
-from autograder.gradebook.record import SET_ASIDE, RunRecord
+from autograder.gradebook.record import SET_ASIDE
 from autograder.gradebook.session import GradebookSession
-from autograder.gradebook.writer import GradebookWriter
 from tests import postgres
-from tests.autograder.gradebook.toy_lesson import LESSON, SCORES, WRITTEN, answered, grade, points_of, release
+from tests.autograder.gradebook.toy_lesson import (
+    LESSON,
+    WRITTEN,
+    answered,
+    give,
+    grade,
+    make_gradebook,
+    release,
+    running,
+)
 from tests.autograder.plain_rows import plain_rows
+from tests.autograder.small_gradebook import bring_up_to_date, make_course
 from tests.postgres import PASSWORD, TEAM, Cluster
 
 NEXT = "02_toy"
@@ -77,60 +82,32 @@ def use(book: GradebookSession) -> None:
         session.execute(select(1))
 
 
-@contextmanager
-def writing(address: Server) -> Iterator[GradebookWriter]:
-    with open_gradebook(address, LESSON) as book, GradebookWriter(book, "toy") as writer:
-        writer.ensure_assignment(LESSON, release())
-        yield writer
-
-
-def give(address: Server | Path, student: str, points: float, comment: str) -> None:
-    """Grade a written answer as formgrader does."""
-    with Gradebook(url_of(address), "toy") as book:
-        found = book.find_grade(WRITTEN, LESSON, LESSON, student)
-        found.manual_score, found.needs_manual_grade = points, False
-        book.find_comment(WRITTEN, LESSON, LESSON, student).manual_comment = comment
-        book.db.commit()
-
-
 def play_a_semester(course: Course) -> Iterator[str]:
     """All that changes a grade that is there; gives the name of each step when it is done."""
     address = course.gradebook
     grade(address, LESSON, ["zoe", "gus", "mia"])
     yield "graded"
-    give(address, "zoe", 1.5, "Good.")
-    give(address, "gus", 0.0, "")
+    give(address, "zoe", manual_score=1.5, comment="Good.")
+    give(address, "gus", manual_score=0.0)
     yield "read"
-    with open_gradebook(address, LESSON) as book, GradebookWriter(book, "toy") as writer:
-        for step, changed in (("worth more", 8.0), ("gone", None), ("back", 2.0)):
-            notebook = release()
-            if changed is None:
-                notebook["cells"].pop()
-            else:
-                points_of(notebook, WRITTEN)["points"] = changed
-            writer.ensure_assignment(LESSON, notebook)
+    with running(address) as run:
+        for step, worth in (("worth more", 8.0), ("gone", None), ("back", 2.0)):
+            run.writer.ensure_assignment(release(why=worth))
             yield step
-        run = writer.begin_run(RunRecord(LESSON, "host", "Linux", 1, "", False, 0))
         for adjustment in (Adjustment(drop=True), Adjustment(full_credit=True), Adjustment()):
             adjustments = {"toy.double": adjustment, "toy.zero": Adjustment(accept=("abc",))}
-            writer.ensure_assignment(LESSON, release(), adjustments)
-            writer.apply_adjustments(run, LESSON)
+            run.writer.ensure_assignment(release(), adjustments)
+            run.writer.apply_adjustments(run.number)
             yield adjustment.in_words()
-        writer.set_aside(run, LESSON, ["mia"], SET_ASIDE)
+        run.writer.set_aside(run.number, ["mia"], SET_ASIDE)
         yield "set aside"
     for due in ("2026-11-18T18:00:00+01:00", ""):
         own = f"due = {due}\nextensions = {{ gus = 2026-11-19T18:00:00+01:00 }}\n" if due else ""
         (course.root / "course.toml").write_text(f'[late]\npolicy = "linear"\nper_day = 10\n[lessons.{LESSON}]\n{own}')
-        later = Course.find(course.root)
-        with open_gradebook(address, LESSON) as book, book.begin() as connection:
-            by_hand = store.by_hand(connection, LESSON)
-            records = store.counted(connection, LESSON)
-            complete = [replace(record, by_hand=by_hand.get(name, ())) for name, record in records.items()]
-            terms.write_terms(later, connection, LESSON, terms.with_lateness(later, connection, LESSON, complete))
+        bring_up_to_date(Course.find(course.root), LESSON)
         yield f"due {due}"
     with open_gradebook(address, LESSON) as book:
-        assert freeze(book, LESSON)
-        assert freeze(book, LESSON)
+        assert freeze(book, LESSON) == freeze(book, LESSON) is True
         yield "frozen"
         assert thaw(book, LESSON)
     yield "thawed"
@@ -142,9 +119,8 @@ def test_whatever_changes_in_a_semester_is_the_same_as_in_a_file(ada: Server, tm
         path = tmp_path / name / "release" / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text("{}")
-        url = url_of(address)
-        (tmp_path / name / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.db_url = {url!r}\n")
-        courses.append(Course.find(tmp_path / name))
+        settings = f"c.CourseDirectory.db_url = {url_of(address)!r}\n"
+        courses.append(make_course(tmp_path / name, config=settings))
     copy, seen = tmp_path / "copy.db", []
     for step, same in zip(*map(play_a_semester, courses), strict=True):
         assert step == same
@@ -159,30 +135,20 @@ def test_whatever_changes_in_a_semester_is_the_same_as_in_a_file(ada: Server, tm
 # --- several at once
 
 
-def in_processes(*works: Callable[[Barrier], None]) -> list[int | None]:
-    """Do these at the same time, each in a process of its own; returns how they ended."""
-    context = multiprocessing.get_context("fork")
-    barrier = context.Barrier(len(works))
-    processes = [context.Process(target=work, args=(barrier,)) for work in works]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    return [process.exitcode for process in processes]
-
-
 def test_two_instructors_grade_two_lessons_at_once(ada: Server, ben: Server, tmp_path: Path) -> None:
     """From an empty database, with the same students in another order; and again, when all is there."""
-
-    def of(address: Server, lesson: str, students: list[str]) -> Callable[[Barrier], None]:
-        return lambda barrier: grade(address, lesson, students, barrier.wait)
-
+    context, copy = multiprocessing.get_context("fork"), tmp_path / "copy.db"
     for _ in range(2):
-        ended = in_processes(of(ada, LESSON, STUDENTS), of(ben, NEXT, STUDENTS[::-1]))
-        assert ended == [0, 0]
+        barrier = context.Barrier(2)
+        works = ((ada, LESSON, STUDENTS, barrier.wait), (ben, NEXT, STUDENTS[::-1], barrier.wait))
+        processes = [context.Process(target=grade, args=work) for work in works]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        assert [process.exitcode for process in processes] == [0, 0]
         for lesson in (LESSON, NEXT):
             grade(tmp_path / "gradebook.db", lesson, STUDENTS)
-        copy = tmp_path / "copy.db"
         copy_to_file(ada, copy)
         assert plain_rows(copy) == plain_rows(tmp_path / "gradebook.db")
         copy.unlink()
@@ -259,16 +225,11 @@ def test_nothing_is_written_once_the_lock_is_lost(cluster: Cluster, database: st
 def test_formgrader_is_not_waited_for_without_end(ada: Server, ben: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     grade(ada, LESSON, ["zoe"])
     monkeypatch.setattr(server, "WAIT_SECONDS", 1)
-    with (
-        Gradebook(ben.url, "toy") as formgrader,
-        open_gradebook(ada, LESSON) as book,
-        GradebookWriter(book, "toy") as writer,
-    ):
-        writer.ensure_assignment(LESSON, release())
+    with Gradebook(ben.url, "toy") as formgrader, running(ada) as run:
         formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe").manual_score = 2.0
         formgrader.db.flush()  # and not committed
         with pytest.raises(BadInput, match="another program is writing it: close it"):
-            writer.record("zoe", LESSON, answered(), SCORES)
+            run.record("zoe", answered())
 
 
 def test_points_that_formgrader_gives_meanwhile_are_seen(
@@ -277,17 +238,12 @@ def test_points_that_formgrader_gives_meanwhile_are_seen(
     """A grade that is being read by a person waits for nobody once the person has given points."""
     grade(ada, LESSON, ["zoe"])
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND wait_event_type = 'Lock'"
-    with (
-        Gradebook(ben.url, "toy") as formgrader,
-        open_gradebook(ada, LESSON) as book,
-        GradebookWriter(book, "toy") as writer,
-    ):
-        writer.ensure_assignment(LESSON, release())
+    with Gradebook(ben.url, "toy") as formgrader, running(ada) as run:
         points = formgrader.find_grade(WRITTEN, LESSON, LESSON, "zoe")
         points.manual_score, points.needs_manual_grade = 2.0, False
         formgrader.db.flush()
         with ThreadPoolExecutor() as pool, cluster.connect("postgres") as watch:
-            recording = pool.submit(writer.record, "zoe", LESSON, answered(), SCORES)
+            recording = pool.submit(run.record, "zoe", answered())
             while not recording.done() and watch.execute(waiting, [database]).fetchone() == (0,):
                 pass
             formgrader.db.commit()
@@ -298,10 +254,10 @@ def test_points_that_formgrader_gives_meanwhile_are_seen(
 
 
 def test_what_is_wrong_with_one_submission_is_not_told_of_the_gradebook(ada: Server) -> None:
-    with writing(ada) as writer:
+    with running(ada) as run:
         with pytest.raises(DBAPIError, match="too long"):
-            writer.record("z" * 200, LESSON, answered(), SCORES)
-        writer.record("zoe", LESSON, answered(), SCORES, problem="A\0B")
+            run.record("z" * 200, answered())
+        run.record("zoe", answered(), problem="A\0B")
     with Gradebook(ada.url, "toy") as found:
         assert found.find_comment(WRITTEN, LESSON, LESSON, "zoe").auto_comment == "A\ufffdB"
 
@@ -310,36 +266,36 @@ def test_what_is_wrong_with_one_submission_is_not_told_of_the_gradebook(ada: Ser
 
 
 def refused(address: Server, match: str) -> None:
-    for use in (check_gradebook, lambda address: open_gradebook(address, LESSON).__enter__()):
+    for use in (open_gradebook(address).check, open_gradebook(address, LESSON).__enter__):
         with pytest.raises(BadInput, match=match) as raised:
-            use(address)
+            use()
         assert "\n" not in str(raised.value)
         assert PASSWORD not in str(raised.value)
         assert address.url not in str(raised.value)
 
 
-def test_a_server_that_does_not_answer_is_refused(cluster: Cluster, database: str) -> None:
-    nowhere = cluster.url(database).replace(postgres.quote(str(cluster.folder)), "/nowhere")
-    for url in (nowhere, "postgresql+psycopg://ada:x@127.0.0.1:9/nlp", "postgresql://ada:x@nowhere.invalid/nlp"):
-        address = address_from(cluster.folder, url)
-        assert isinstance(address, Server)
-        refused(address, "no connection to it: check its address, and that it runs")
-        with pytest.raises(BadInput, match="no connection to it"), look(address):
-            pass
-
-
 def test_who_is_not_let_in_is_told_why(cluster: Cluster, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused(cluster.server(database, password="wrong"), "refuses the password.*~/.pgpass")
-    refused(cluster.server("nowhere"), "no such database.*createdb")
-    address = address_from(cluster.folder, cluster.url(database).replace(f":{postgres.quote(PASSWORD, safe='')}", ""))
-    assert isinstance(address, Server)
+    url, folder = cluster.url(database), postgres.quote(str(cluster.folder))
+    no_password = url.replace(f":{postgres.quote(PASSWORD, safe='')}", "")
     monkeypatch.setenv("PGPASSFILE", "/nowhere")
-    refused(address, "asks for a password.*~/.pgpass")
+    for wrong, said in (
+        (url.replace(folder, "/nowhere"), "no connection to it: check its address, and that it runs"),
+        ("postgresql+psycopg://ada:x@127.0.0.1:9/nlp", "no connection to it"),
+        ("postgresql://ada:x@nowhere.invalid/nlp", "no connection to it"),
+        (cluster.url(database, password="wrong"), "refuses the password.*~/.pgpass"),
+        (cluster.url("nowhere"), "no such database.*createdb"),
+        (no_password, "asks for a password.*~/.pgpass"),
+    ):
+        address = address_from(cluster.folder, wrong)
+        assert isinstance(address, Server)
+        refused(address, said)
+        with pytest.raises(BadInput, match=said), open_gradebook(address).looking():
+            pass
     kept = cluster.folder / "pgpass"
     kept.write_text(f"{cluster.folder}:*:*:ada:{PASSWORD.replace(':', chr(92) + ':')}\n")
     kept.chmod(0o600)
     monkeypatch.setenv("PGPASSFILE", str(kept))
-    check_gradebook(address)
+    open_gradebook(address).check()
 
 
 def test_without_the_driver_it_is_said_how_to_get_it(ada: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,20 +303,16 @@ def test_without_the_driver_it_is_said_how_to_get_it(ada: Server, monkeypatch: p
     refused(ada, "driver that is not installed.*pip install --editable '\\.\\[postgres\\]'")
 
 
-def test_who_may_not_write_is_told_what_to_grant(cluster: Cluster, ada: Server, database: str) -> None:
-    cluster.administer(f'CREATE DATABASE "{database}_closed"')
+def test_a_database_that_cannot_be_written_is_refused(cluster: Cluster, ada: Server, database: str) -> None:
+    cluster.administer(
+        f'CREATE DATABASE "{database}_closed"',
+        f"CREATE DATABASE \"{database}_old\" TEMPLATE template0 ENCODING LATIN1 LOCALE 'C' LOCALE_PROVIDER libc "
+        f"OWNER {TEAM}",
+    )
     refused(cluster.server(f"{database}_closed"), "ada may not make tables.*GRANT CREATE ON SCHEMA public TO ada")
-    with open_gradebook(ada, LESSON) as book:
-        book.prepare()
+    refused(cluster.server(f"{database}_old"), "encoded in LATIN1.*--encoding UTF8")
+    make_gradebook(ada)
     cluster.administer(f"REVOKE UPDATE ON katze_run FROM {TEAM}", database=database)
     refused(ada, f"{TEAM} may not read and write the table katze_run")
     cluster.administer(f'ALTER DATABASE "{database}" SET default_transaction_read_only TO on')
     refused(ada, "it may only be read")
-
-
-def test_a_database_that_cannot_hold_every_letter_is_refused(cluster: Cluster, database: str) -> None:
-    old = f"{database}_old"
-    cluster.administer(
-        f"CREATE DATABASE \"{old}\" TEMPLATE template0 ENCODING LATIN1 LOCALE 'C' LOCALE_PROVIDER libc OWNER {TEAM}"
-    )
-    refused(cluster.server(old), "encoded in LATIN1.*--encoding UTF8")

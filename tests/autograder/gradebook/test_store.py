@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 from autograder.course.address import Address
 from autograder.gradebook import store
 from autograder.gradebook.access import open_gradebook
-from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record, RunRecord, Standing
+from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record, Standing
 from autograder.gradebook.session import GradebookSession
 from course_lib.judging.observation import Outcome
+from tests.autograder.gradebook.toy_lesson import run_of
 
 LESSON = "01_toy"
 CASES = (
@@ -53,7 +54,7 @@ def session(book: GradebookSession) -> Iterator[Session]:
 
 
 def begin(session: Session) -> int:
-    return store.begin_run(session, RunRecord(LESSON, "host", "Linux", 2, "boxes at level L2", False, 3))
+    return store.begin_run(session, run_of(LESSON))
 
 
 def read_grades(changes: tuple[Change, ...]) -> dict[str, tuple[object, object]]:
@@ -69,24 +70,26 @@ def test_a_record_is_read_as_it_was_written(session: Session) -> None:
     assert (read.points, read.max_points) == (2.0, 3)
 
 
-def test_the_first_grade_changes_nothing_and_a_new_one_tells_what_it_changed(session: Session) -> None:
-    first, second = begin(session), begin(session)
-    assert len(store.save(session, first, RECORD)) == 2
+def test_a_new_grade_tells_what_it_changed_also_where_an_exercise_comes_or_goes(session: Session) -> None:
+    first, second, third = begin(session), begin(session), begin(session)
+    assert len(store.save(session, first, replace(RECORD, exercises=(SCALE,)))) == 1
     right = replace(SCALE, outcome=Outcome.PASSED, points=1.0, misconception=None)
-    changes = store.save(session, second, replace(RECORD, exercises=(SCORES, right), digest="d2"), ["handed in again"])
+    changed = replace(RECORD, exercises=(SCORES, right), digest="d2")
+    seen = [store.save(session, second, changed, ["handed in again"])]
+    seen.append(store.save(session, third, replace(RECORD, exercises=(SCORES,))))
     wrong, passed = Standing(Outcome.WRONG, 0.0, "not_scaled"), Standing(Outcome.PASSED, 1.0)
-    assert read_grades(changes) == {"toy.scale": (wrong, passed)}
-    [(one, none), (two, some)] = store.history(session, LESSON, "ada")
-    assert (one["run"], one["points"], one["digest"], none) == (first, 2.0, "d1", [])
-    assert (two["run"], two["points"], two["digest"], two["why"]) == (second, 3.0, "d2", ["handed in again"])
-    assert read_grades(tuple(some)) == read_grades(changes)
-
-
-def test_an_exercise_that_comes_or_goes_is_a_change(session: Session) -> None:
-    store.save(session, begin(session), replace(RECORD, exercises=(SCALE,)))
-    changes = store.save(session, begin(session), replace(RECORD, exercises=(SCORES,)))
-    assert read_grades(changes) == {"toy.scores": (None, SCORES.standing), "toy.scale": (SCALE.standing, None)}
-    assert list(store.cases(session, LESSON, "ada")) == []
+    assert [read_grades(changes) for changes in seen] == [
+        {"toy.scale": (wrong, passed), "toy.scores": (None, SCORES.standing)},
+        {"toy.scale": (passed, None)},
+    ]
+    assert store.cases(session, LESSON, "ada") == {}
+    [(one, none), *more] = store.history(session, LESSON, "ada")
+    assert (one["run"], one["points"], one["digest"], none) == (first, 0.0, "d1", [])
+    assert [(event["run"], event["points"], event["digest"], event["why"]) for event, _ in more] == [
+        (second, 3.0, "d2", ["handed in again"]),
+        (third, 2.0, "d1", []),
+    ]
+    assert [read_grades(tuple(changes)) for _, changes in more] == list(map(read_grades, seen))
 
 
 def test_what_is_kept_stays_as_it_is(session: Session) -> None:
@@ -117,17 +120,13 @@ def test_what_is_set_aside_no_longer_counts_and_is_not_forgotten(session: Sessio
     assert store.records(session, LESSON)["ada"].void == ""
 
 
-def test_a_run_says_whether_it_came_to_its_end(session: Session) -> None:
-    stopped, ended = begin(session), begin(session)
+def test_runs_lessons_and_students_are_kept_apart(session: Session) -> None:
+    run, ended = begin(session), begin(session)
     store.end_run(session, ended)
     runs = store.runs(session)
-    assert runs[stopped]["finished"] is None
+    assert runs[run]["finished"] is None
     assert runs[ended]["finished"] >= runs[ended]["started"]
-    assert (runs[ended]["host"], runs[ended]["workers"], runs[ended]["boxes"]) == ("host", 2, "boxes at level L2")
-
-
-def test_lessons_and_students_are_kept_apart(session: Session) -> None:
-    run = begin(session)
+    assert (runs[ended]["host"], runs[ended]["workers"], runs[ended]["boxes"]) == ("host", 1, "boxes at level L2")
     store.save(session, run, RECORD)
     store.save(session, run, replace(RECORD, lesson="02_other", digest="other"))
     store.save(session, run, replace(RECORD, student="ben", digest="ben"))

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from autograder.course.course import SECRET_BYTES, Course
 from autograder.errors import BadInput, Interrupted
-from autograder.gradebook.record import SET_ASIDE
+from autograder.gradebook.record import SET_ASIDE, Record
 from autograder.gradebook.writer import GradebookWriter
 from autograder.grading import backend, exercise_strategy, plan, publish
 from autograder.grading.answer_keys import AnswerKeys
@@ -382,10 +382,10 @@ def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_g
     grade_assignment(course, LESSON)
     record = GradebookWriter.record
 
-    def record_or_fail(self: GradebookWriter, student: str, *arguments: object) -> object:
-        if student == "ada" and arguments[1] is not None:
+    def record_or_fail(self: GradebookWriter, run: int, graded: Record, notebook: object, *more: object) -> object:
+        if graded.student == "ada" and notebook is not None:
             raise ArithmeticError("no such time")
-        return record(self, student, *arguments)  # type: ignore[arg-type]
+        return record(self, run, graded, notebook, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(GradebookWriter, "record", record_or_fail)
     results = by_student(grade_assignment(course, LESSON, force=True))

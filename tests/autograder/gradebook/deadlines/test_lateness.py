@@ -24,60 +24,42 @@ def late(policy: Late, seconds: float, points: float | None = 20.0) -> Lateness:
 
 
 LINEAR = Late("linear", per_day=10)
+BOUND = Late("linear", per_day=10, at_most=50)
+CAP = Late("cap", cap=80)
+GRACE = Late("linear", timedelta(minutes=15), per_day=10)
+DAY = 86400
 
 
 @pytest.mark.parametrize(
-    ("seconds", "penalty"),
+    ("policy", "seconds", "points", "penalty", "is_late"),
     [
-        (-86400, 0),
-        (0, 0),
-        (0.5, 2),
-        (1, 2),
-        (86400, 2),
-        (86401, 4),
-        (9 * 86400 + 1, 20),
-        (1000 * 86400, 20),
+        (LINEAR, -DAY, 20, 0, False),
+        (LINEAR, 0, 20, 0, False),
+        (LINEAR, 0.5, 20, 2, True),
+        (LINEAR, DAY, 20, 2, True),
+        (LINEAR, DAY + 1, 20, 4, True),
+        (LINEAR, 9 * DAY + 1, 20, 20, True),
+        (LINEAR, 1000 * DAY, 20, 20, True),
+        (LINEAR, DAY + 1, 3.5, 3.5, True),  # no more than there is
+        (LINEAR, DAY + 1, 0.0, 0, True),
+        (LINEAR, DAY + 1, None, 0, True),
+        (BOUND, 30 * DAY, 20, 10, True),
+        (Late("linear", per_day=10 / 3), 1, 20, 0.67, True),
+        (CAP, 1, 20, 4, True),
+        (CAP, 1, 16, 0, True),
+        (CAP, 1, 22.5, 6.5, True),
+        (CAP, 0, 20, 0, False),
+        (GRACE, 900, 20, 0, False),
+        (GRACE, 901, 20, 2, True),  # then the due date counts
+        (GRACE, DAY + 1, 20, 4, True),
+        (Late("none"), DAY + 1, 20, 0, True),
     ],
 )
-def test_linear_costs_something_for_each_day_begun(seconds: float, penalty: float) -> None:
-    found = late(LINEAR, seconds)
-    assert (found.penalty, found.is_late) == (penalty, seconds > 0)
-
-
-def test_linear_has_a_bound_and_takes_no_more_than_there_is() -> None:
-    assert late(Late("linear", per_day=10, at_most=50), 30 * 86400).penalty == 10
-    assert late(LINEAR, 86401, points=3.5).penalty == 3.5
-    assert late(LINEAR, 86401, points=0.0).penalty == 0
-
-
-def test_a_cap_takes_what_is_above_it() -> None:
-    cap = Late("cap", cap=80)
-    assert late(cap, 1, points=20).penalty == 4
-    assert late(cap, 1, points=16).penalty == 0
-    assert late(cap, 1, points=22.5).penalty == 6.5
-    assert late(cap, 0, points=20).penalty == 0
-
-
-def test_a_penalty_is_rounded_to_hundredths() -> None:
-    terms = LessonTerms(DUE, late=Late("linear", per_day=10 / 3))
-    handed_in = DUE_IN_UTC + timedelta(seconds=1)
-    assert lateness_of(terms, "ada", handed_in, 21, 21, no_plugin).penalty == 0.7
-
-
-def test_within_the_grace_nothing_is_late_and_after_it_the_due_date_counts() -> None:
-    policy = Late("linear", timedelta(minutes=15), per_day=10)
-    assert (late(policy, 900).penalty, late(policy, 900).is_late, late(policy, 900).seconds) == (0, False, 900)
-    assert (late(policy, 901).penalty, late(policy, 901).is_late) == (2, True)
-    assert late(policy, 86400 + 1).penalty == 4
-
-
-def test_none_costs_nothing_and_says_how_late() -> None:
-    found = late(Late("none"), 86401)
-    assert (found.penalty, found.is_late, found.rule) == (0, True, "")
-
-
-def test_no_score_loses_nothing() -> None:
-    assert late(LINEAR, 86401, points=None).penalty == 0
+def test_what_being_late_costs(
+    policy: Late, seconds: float, points: float | None, penalty: float, is_late: bool
+) -> None:
+    found = late(policy, seconds, points)
+    assert (found.penalty, found.is_late, found.seconds) == (penalty, is_late, max(0, seconds))
 
 
 def test_the_plugin_is_asked_about_what_is_late_and_only_that() -> None:
@@ -116,8 +98,9 @@ def test_nobody_knows_is_not_late_and_nothing_due_is_nothing() -> None:
     ("policy", "rule"),
     [
         (LINEAR, "each day begun costs 10 % of the lesson's 20 points"),
-        (Late("linear", per_day=5, at_most=50), "each day begun costs 5 % of the lesson's 20 points, 50 % at most"),
-        (Late("cap", cap=80), "what is late can reach 80 % of the lesson's 20 points"),
+        (BOUND, "each day begun costs 10 % of the lesson's 20 points, 50 % at most"),
+        (CAP, "what is late can reach 80 % of the lesson's 20 points"),
+        (Late("none"), ""),
     ],
 )
 def test_the_rule_is_told(policy: Late, rule: str) -> None:

@@ -15,10 +15,9 @@ from nbgrader.api import Gradebook
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.gradebook import store
-from autograder.gradebook.access import read_only
+from autograder.gradebook.access import open_gradebook, read_only
 from autograder.gradebook.changes.frozen import freeze
 from autograder.gradebook.deadlines.terms import is_due_date_written
-from autograder.gradebook.file import GradebookFile
 from autograder.gradebook.grades import read_grades
 from autograder.gradebook.record import Record
 from tests.autograder.small_gradebook import (
@@ -73,54 +72,38 @@ def test_without_a_deadline_nothing_is_written(course: Course) -> None:
     assert ben(course).lateness.is_written
 
 
-def test_a_deadline_comes_to_nbgrader_s_tables_once(course: Course) -> None:
-    course = set_terms(course, LINEAR_TERMS)
-    assert (ben(course).total, ben(course).lateness.is_written) == (14, False)
-    bring_up_to_date(course)
-    assert told(course) == (datetime(2026, 11, 20, 17), None, 4)
-    assert told(course, "ada") == (datetime(2026, 11, 20, 17), None, None)
-    assert (ben(course).total, ben(course).lateness.is_written) == (14, True)
-    assert history(course) == [f"0 -> 4 points off; due {DUE}, handed in 2026-11-21T19:00:00+01:00"]
-    assert history(course, "ada") == []
-    with read_only(course.gradebook) as connection:
-        assert is_due_date_written(course, connection, LESSON)
+MOVED = f"{LINEAR}[lessons.{LESSON}]\ndue = 2026-11-21T18:00:00+01:00"
+OWN = "ben = 2026-11-21T18:00:00+01:00\nzoe = 2027-01-01T00:00:00Z"
+EXTENDED = f"{LINEAR_TERMS}[lessons.{LESSON}.extensions]\n{OWN}"
+DUE_IN_UTC = datetime(2026, 11, 20, 17)
+THEN = "handed in 2026-11-21T19:00:00+01:00"
 
 
-def test_a_deadline_that_moves_changes_penalties_and_nothing_else(course: Course) -> None:
-    course = set_terms(course, LINEAR_TERMS)
-    bring_up_to_date(course)
-    course = set_terms(course, f"{LINEAR}[lessons.{LESSON}]\ndue = 2026-11-21T18:00:00+01:00")
-    assert (ben(course).total, ben(course).lateness.is_written) == (16, False)
-    bring_up_to_date(course)
-    assert told(course) == (datetime(2026, 11, 21, 17), None, 2)
-    assert ben(course).points == 18
-    assert [line.partition(";")[0] for line in history(course)] == ["0 -> 4 points off", "4 -> 2 points off"]
-
-
-def test_an_extension_is_nbgrader_s_own_and_can_be_taken_back(course: Course) -> None:
-    extended = (
-        f"{LINEAR_TERMS}[lessons.{LESSON}.extensions]\nben = 2026-11-21T18:00:00+01:00\nzoe = 2027-01-01T00:00:00Z"
-    )
-    course = set_terms(course, extended)
-    bring_up_to_date(course)
-    assert told(course) == (datetime(2026, 11, 20, 17), timedelta(days=1), 2)
-    with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        assert book.find_submission(LESSON, "ben").total_seconds_late == 3600
-    course = set_terms(course, LINEAR_TERMS)
-    bring_up_to_date(course)
-    assert told(course) == (datetime(2026, 11, 20, 17), None, 4)
-
-
-def test_a_deadline_that_is_gone_is_taken_back(course: Course) -> None:
-    bring_up_to_date(set_terms(course, f"{LINEAR_TERMS}[lessons.{LESSON}.extensions]\nben = 2026-11-21T17:00:00Z"))
-    course = set_terms(course, "")
-    assert (ben(course).total, ben(course).lateness.is_written) == (18, False)
-    bring_up_to_date(course)
-    assert told(course) == (None, None, None)
-    assert (ben(course).total, ben(course).lateness.is_written) == (18, True)
-    assert history(course)[-1] == "2 -> 0 points off; no longer due"
-    with read_only(course.gradebook) as connection:
-        assert is_due_date_written(course, connection, LESSON)
+def test_deadlines_come_move_and_go_in_nbgrader_s_tables(course: Course) -> None:
+    """Each step with what nbgrader's tables say then, ben's total, and the line in his history where it changes."""
+    steps: list[tuple[str, Told, float, str | None]] = [
+        (LINEAR_TERMS, (DUE_IN_UTC, None, 4), 14, f"0 -> 4 points off; due {DUE}, {THEN}"),
+        (MOVED, (datetime(2026, 11, 21, 17), None, 2), 16, f"4 -> 2 points off; due 2026-11-21T18:00:00+01:00, {THEN}"),
+        (EXTENDED, (DUE_IN_UTC, timedelta(days=1), 2), 16, None),
+        (LINEAR_TERMS, (DUE_IN_UTC, None, 4), 14, f"2 -> 4 points off; due {DUE}, {THEN}"),
+        (EXTENDED, (DUE_IN_UTC, timedelta(days=1), 2), 16, f"4 -> 2 points off; due 2026-11-21T18:00:00+01:00, {THEN}"),
+        ("", (None, None, None), 18, "2 -> 0 points off; no longer due"),
+    ]
+    lines = []
+    for terms, in_tables, total, line in steps:
+        course = set_terms(course, terms)
+        assert (ben(course).total, ben(course).lateness.is_written) == (total, False)
+        bring_up_to_date(course)
+        assert told(course) == in_tables
+        assert told(course, "ada") == (in_tables[0], None, None)
+        assert (ben(course).total, ben(course).points, ben(course).lateness.is_written) == (total, 18, True)
+        lines += [line] if line else []
+        assert (history(course), history(course, "ada")) == (lines, [])
+        with read_only(course.gradebook) as session:
+            assert is_due_date_written(course, session, LESSON)
+        if terms == EXTENDED:
+            with Gradebook(f"sqlite:///{course.gradebook}") as book:
+                assert book.find_submission(LESSON, "ben").total_seconds_late == 3600
 
 
 def test_points_by_hand_change_what_a_cap_takes(course: Course) -> None:
@@ -133,34 +116,30 @@ def test_points_by_hand_change_what_a_cap_takes(course: Course) -> None:
     assert (told(course)[2], ben(course).total) == (4, 0.8 * MOST)
 
 
-def test_what_nbgrader_s_autograde_has_taken_off_is_taken_off(course: Course) -> None:
+def change_in_nbgrader(course: Course, due: datetime | None, penalty: float) -> None:
     with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        book.find_assignment(LESSON).duedate = datetime(2026, 11, 20, 17)
-        book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty = 3
+        if due:
+            book.find_assignment(LESSON).duedate = due
+        book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty = penalty
         book.db.commit()
+
+
+def test_what_nbgrader_s_autograde_has_taken_off_is_taken_off(course: Course) -> None:
+    change_in_nbgrader(course, DUE_IN_UTC, 3)
     assert (ben(course).earned, ben(course).total, ben(course).lateness.seconds) == (18, 15, 25 * 3600)
     bring_up_to_date(course)
-    assert told(course) == (datetime(2026, 11, 20, 17), None, 3)
+    assert told(course) == (DUE_IN_UTC, None, 3)
     assert ben(course).total == 15
 
 
-def test_where_the_course_has_terms_they_count_and_nbgrader_s_penalty_is_replaced(course: Course) -> None:
+def test_where_the_course_has_terms_they_count_and_otherwise_what_nbgrader_has_written_since(course: Course) -> None:
     course = set_terms(course, LINEAR_TERMS)
     bring_up_to_date(course)
-    with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty = 9
-        book.db.commit()
+    change_in_nbgrader(course, None, 9)
     assert (ben(course).total, ben(course).lateness.is_written) == (14, False)
     bring_up_to_date(course)
     assert told(course)[2] == 4
-
-
-def test_what_nbgrader_has_written_since_stays_when_a_deadline_is_taken_back(course: Course) -> None:
-    bring_up_to_date(set_terms(course, LINEAR_TERMS))
-    with Gradebook(f"sqlite:///{course.gradebook}") as book:
-        book.find_assignment(LESSON).duedate = datetime(2026, 12, 24)
-        book.find_submission_notebook(LESSON, LESSON, "ben").late_submission_penalty = 9
-        book.db.commit()
+    change_in_nbgrader(course, datetime(2026, 12, 24), 9)
     course = set_terms(course, "")
     assert ben(course).total == 9
     bring_up_to_date(course)
@@ -173,11 +152,8 @@ def test_a_grade_without_a_score_loses_nothing_and_one_of_no_known_time_neither(
     course = set_terms(course, LINEAR_TERMS)
     bring_up_to_date(course)
     by_name = {one.student: one for one in read_grades(course, [LESSON])[LESSON]}
-    assert (by_name["zora"].total, by_name["zora"].lateness.penalty, by_name["zora"].lateness.is_late) == (
-        None,
-        0,
-        True,
-    )
+    zora = by_name["zora"]
+    assert (zora.total, zora.lateness.penalty, zora.lateness.is_late) == (None, 0, True)
     assert (by_name["cem"].total, by_name["cem"].lateness.is_unknown) == (18, True)
     assert told(course, "zora")[2] is None
 
@@ -185,10 +161,10 @@ def test_a_grade_without_a_score_loses_nothing_and_one_of_no_known_time_neither(
 def test_in_a_frozen_lesson_what_was_written_stands(course: Course) -> None:
     course = set_terms(course, LINEAR_TERMS)
     bring_up_to_date(course)
-    with GradebookFile(course.gradebook) as file:
-        assert freeze(file, LESSON)
+    with open_gradebook(course.gradebook) as book:
+        assert freeze(book, LESSON)
     before = course.gradebook.read_bytes()
-    for terms in (f"{LINEAR}[lessons.{LESSON}]\ndue = 2026-11-21T18:00:00+01:00", ""):
+    for terms in (MOVED, ""):
         course = set_terms(course, terms)
         late = ben(course).lateness
         assert (ben(course).total, late.is_kept, late.is_written) == (14, True, True)
@@ -257,12 +233,6 @@ def test_a_plugin_may_take_nothing_and_never_more_than_there_is(with_plugin: Cal
     assert ben(with_plugin("return 1000")).total == 0
 
 
-def test_nbgrader_s_own_plugin_has_its_setting(tmp_path: Path) -> None:
-    course = make_course(tmp_path, DUE_ONLY, 'c.LateSubmissionPlugin.penalty_method = "zero"\n')
-    grade(course, {"ben": 18}, at=LATE)
-    assert ben(course).total == 0
-
-
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -277,9 +247,11 @@ def test_a_plugin_that_fails_is_named(with_plugin: Callable[[str], Course], body
         ben(with_plugin(body))
 
 
-def test_a_plugin_that_is_not_there_is_named(tmp_path: Path) -> None:
-    course = make_course(tmp_path, DUE_ONLY, CHOSEN.format(module="no_such_module"))
+def test_nbgrader_s_own_plugin_has_its_setting_and_one_that_is_not_there_is_named(tmp_path: Path) -> None:
+    course = make_course(tmp_path, DUE_ONLY, 'c.LateSubmissionPlugin.penalty_method = "zero"\n')
     grade(course, {"ben": 18}, at=LATE)
+    assert ben(course).total == 0
+    course = make_course(tmp_path, DUE_ONLY, CHOSEN.format(module="no_such_module"))
     with pytest.raises(
         BadInput, match=r"no_such_module\.Hourly, cannot be loaded: .*; see nbgrader_config.py"
     ) as caught:
