@@ -12,7 +12,6 @@ from autograder.course.address import Address
 from autograder.gradebook import store
 from autograder.gradebook.access import open_gradebook
 from autograder.gradebook.record import CaseRecord, Change, Conditions, ExerciseRecord, Record, Standing
-from autograder.gradebook.session import GradebookSession
 from course_lib.judging.observation import Outcome
 from tests.autograder.gradebook.toy_lesson import run_of
 
@@ -41,16 +40,11 @@ RECORD = Record(
 
 
 @pytest.fixture
-def book(address: Address) -> Iterator[GradebookSession]:
-    with open_gradebook(address, LESSON) as opened:
-        opened.prepare()
-        yield opened
-
-
-@pytest.fixture
-def session(book: GradebookSession) -> Iterator[Session]:
-    with book.begin() as begun:
-        yield begun
+def session(address: Address) -> Iterator[Session]:
+    with open_gradebook(address, LESSON) as book:
+        book.prepare()
+        with book.begin() as begun:
+            yield begun
 
 
 def begin(session: Session) -> int:
@@ -133,16 +127,3 @@ def test_runs_lessons_and_students_are_kept_apart(session: Session) -> None:
     assert {name: one.digest for name, one in store.records(session, LESSON).items()} == {"ada": "d1", "ben": "ben"}
     assert list(store.records(session, LESSON, "ben")) == ["ben"]
     assert len(store.history(session, "02_other", "ada")) == 1
-
-
-def test_a_transaction_that_fails_leaves_nothing(book: GradebookSession) -> None:
-    def interrupted() -> None:
-        with book.begin() as session:
-            store.save(session, begin(session), RECORD)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    with book.begin() as session:
-        assert store.records(session, LESSON) == {}
-        assert store.runs(session) == {}
