@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import json
 
+import jupytext
 import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nbconvert import PythonExporter
 
 from autograder.errors import Unreadable
 from autograder.intake.submission import CELLS, read_notebook
@@ -73,42 +75,20 @@ def test_an_answered_notebook_of_format_3_keeps_its_answers():
     assert repaired.repairs[0] == "The notebook was in the old format 3; it was converted."
 
 
-PERCENT = """# ---
-# jupyter:
-#   kernelspec:
-#     name: python3
-# ---
+def written(**sources: str) -> nbformat.NotebookNode:
+    """The notebook with its answers, and other sources in some of its cells."""
+    notebook = filled()
+    for one in notebook["cells"]:
+        one["metadata"] = one["metadata"] if one["id"] == "one-a" else {}  # the others are known by their markers
+    for name, source in {"why": "<!-- katze: small.why written -->\n\nBecause.", **sources}.items():
+        by_id(notebook, name.replace("_", "-"))["source"] = source
+    return nbformat.from_dict(notebook)
 
-# %% [markdown]
-# # A small lesson
 
-# %%
-import math
-
-# %% nbgrader={"grade": false, "grade_id": "small-one-answer", "solution": true}
-# katze: small.one answer
-def one(x):
-    return x + 1
-
-# %%
-# katze: small.one check
-check("small.one")
-
-# %%
-# katze: small.two answer
-def two(x):
-    return x + 2
-
-# %%
-# katze: small.two check
-check("small.two")
-
-# %% [markdown]
-# <!-- katze: small.why written -->
-#
-# Because.
-"""
-
+ONE = "# katze: small.one answer\n# two empty lines do not end a cell\n\n\ndef one(x):\n    return x + 1"
+TWO = "# katze: small.two answer\ndef two(x):\n    return x + 2"
+PERCENT = jupytext.writes(written(two_a=TWO), fmt="py:percent")
+NBCONVERT = PythonExporter().from_notebook_node(written(one_a=ONE, two_a=f"%%time\n{TWO}"))[0]
 COLAB = '''# -*- coding: utf-8 -*-
 """01_small.ipynb
 
@@ -145,57 +125,6 @@ Because.
 '''
 
 
-NBCONVERT = """#!/usr/bin/env python
-# coding: utf-8
-
-# # A small lesson
-
-# In[1]:
-
-
-import math
-
-
-# In[2]:
-
-
-# katze: small.one answer
-# two empty lines do not end a cell
-
-
-def one(x):
-    return x + 1
-
-
-# In[ ]:
-
-
-# katze: small.one check
-check("small.one")
-
-
-# In[4]:
-
-
-get_ipython().run_cell_magic('time', '', '# katze: small.two answer\\ndef two(x):\\n    return x + 2\\n')
-
-
-# In[5]:
-
-
-# katze: small.two check
-check("small.two")
-
-
-# ### Why?
-#
-# In one sentence.
-
-# <!-- katze: small.why written -->
-#
-# Because.
-"""
-
 NOTE = "# Commented out IPython magic to ensure Python compatibility.\n"
 
 
@@ -212,8 +141,7 @@ def timed_in_colab(task: str) -> str:
 
 
 IMPORT = "import math\n"
-TWO = "# katze: small.two answer\ndef two(x):\n    return x + 2\n"
-TWO_TIMED = next(line for line in NBCONVERT.split("\n") if "run_cell_magic" in line) + "\n"
+TWO_TIMED = next(line for line in NBCONVERT.split("\n") if "run_cell_magic" in line)
 FILE_FIRST = in_colab("%%writefile x.py\nx = '''") + IMPORT
 BELOW_A_COMMENT = in_colab("# Is it quick?\n%%capture\nprint(1)") + '"""## The'
 SCRIPTS = {
@@ -225,7 +153,7 @@ SCRIPTS = {
     "prompts": PERCENT.replace("# %%\n", "# In[ ]:\n").replace("# %% nb", "# In[3]:\n# nb"),
     "nbconvert": NBCONVERT,
     "nbconvert, windows": NBCONVERT.replace("\n", "\r\n"),
-    "nbconvert, spaces at the ends of lines": NBCONVERT.replace("#\n", "# \n"),
+    "nbconvert, no spaces at the ends of lines": NBCONVERT.replace("# \n", "#\n"),
     "colab": COLAB,
     "colab, windows": COLAB.replace("\n", "\r\n"),
     "colab, the first answer timed": timed_in_colab("one"),

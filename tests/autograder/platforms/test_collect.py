@@ -1,6 +1,6 @@
 """Collecting a class, from each platform.
 
-Tests `canvas.py`, `deliver.py`, `folders.py`, `gradescope.py`, `mail.py`, `moodle.py` and `students.py` as well.
+Tests the files in `known/`, `deliver.py` and `students.py` as well.
 """
 
 from __future__ import annotations

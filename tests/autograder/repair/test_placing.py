@@ -227,6 +227,7 @@ IN_WORDS: dict[str, tuple[str, tuple[Edit, ...]]] = {
     "in a section of the lesson": (TOLD, (more("between", LONG),)),
     "in a comment of another answer": (TOLD, (more("one-a", f"# {LONG}\n# {LONG}"),)),
     "in a comment of a check": (TOLD, (more("one-c", f"# {LONG}\n# {LONG}"),)),
+    "in a string of a check": (TOLD, (more("one-c", f'"""{LONG} {LONG}"""'),)),
     "a remark in another answer": (NOTHING, (more("one-a", f"# {LONG}"),)),
     "elsewhere, its cell deleted": (
         TOLD,
