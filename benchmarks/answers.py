@@ -39,6 +39,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
@@ -224,7 +225,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     answered = [(one, list(blocks(file))) for one in chosen if (file := options.answers / f"{one.id}.py").is_file()]
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as folder, _environment("KATZE_WORK", folder):  # not in the user's own progress
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        patch.dict(os.environ, KATZE_WORK=folder),
+    ):  # not in the user's own progress
         if options.read:
             wrong = [(exercise, block) for exercise, written in answered for block in written if not block.right]
             for exercise, block in random.Random(0).sample(wrong, min(options.read, len(wrong))):
@@ -247,17 +251,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         records = [asdict(result) for result in results]
         options.json.write_text(json.dumps(records, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return int(any(result.outcome in ("rejected", "accepted", "unsteady") for result in results))
-
-
-@contextlib.contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        del os.environ[name]
-        os.environ |= {} if before is None else {name: before}
 
 
 def _rows(results: Sequence[Judged]) -> Iterator[Row]:

@@ -39,32 +39,38 @@ class WrongWay:
 def wrong_ways(key: AnswerKey) -> Iterator[WrongWay]:
     """Those that could matter for an exercise: where no tensor is returned, say, none can be detached."""
     exercise = key.exercise
+
+    def changing(kind: str, change: Callable[[Tensor], Tensor]) -> WrongWay:
+        return WrongWay(kind, partial(_made, exercise, partial(_changed, change)))
+
+    def around(kind: str, call: Around) -> WrongWay:
+        return WrongWay(kind, partial(_made, exercise, call))
+
     numbers = any(_has(seen.value, Tensor.is_floating_point, float) for seen in key.expected)
     passed = [_tensors([*case.args, *case.kwargs.values()]) for case in key.cases]
     if any(_has(seen.value, lambda tensor: tensor.ndim > 0) for seen in key.expected):
-        yield WrongWay("squeezed", partial(_made, exercise, partial(_changed, Tensor.squeeze)))
-        yield WrongWay("squeezed at the end", partial(_made, exercise, partial(_changed, _squeezed_at_the_end)))
+        yield changing("squeezed", Tensor.squeeze)
+        yield changing("squeezed at the end", _squeezed_at_the_end)
     largest = max((tensor.ndim for seen in key.expected for tensor in _tensors(seen.value)), default=0)
     for dim in range(largest - 1 if largest > 2 else 0):
-        squeezed = partial(_squeezed_where_largest, largest, dim)
-        yield WrongWay(f"dimension {dim} of {largest} squeezed", partial(_made, exercise, partial(_changed, squeezed)))
+        yield changing(f"dimension {dim} of {largest} squeezed", partial(_squeezed_where_largest, largest, dim))
     if any(_has(seen.value, Tensor.is_floating_point) for seen in key.expected):
-        yield WrongWay("detached", partial(_made, exercise, partial(_changed, Tensor.detach)))
+        yield changing("detached", Tensor.detach)
     if numbers:
-        yield WrongWay("half precision", partial(_made, exercise, partial(_changed, _in_half_precision)))
-        yield WrongWay("the last entry 1 % off", partial(_made, exercise, partial(_changed, _last_off)))
+        yield changing("half precision", _in_half_precision)
+        yield changing("the last entry 1 % off", _last_off)
     if any(_has(seen.value, lambda tensor: tensor.dtype == torch.float64) for seen in key.expected):
-        yield WrongWay("float32", partial(_made, exercise, partial(_changed, _in_single_precision)))
+        yield changing("float32", _in_single_precision)
     if any(passed):
         most = [max(tensor.ndim for tensor in tensors) for tensors in passed if tensors]
         if max(most) > min(most):
-            yield WrongWay("unbatched", partial(_made, exercise, partial(_unbatched, min(most))))
+            yield around("unbatched", partial(_unbatched, min(most)))
     if any(tensor.dtype == torch.bool for tensors in passed for tensor in tensors) and any(map(_float_inputs, passed)):
-        yield WrongWay("non-broadcasting", partial(_made, exercise, _non_broadcasting))
+        yield around("non-broadcasting", _non_broadcasting)
     if any(_can_change(value) for case in key.cases for value in case.args):
-        yield WrongWay("overwriting", partial(_made, exercise, _overwriting))
+        yield around("overwriting", _overwriting)
     if any(_float_inputs([v for v in case.args if isinstance(v, Tensor)]) for case in key.cases):
-        yield WrongWay("cut to the first argument's size", partial(_made, exercise, _cut))
+        yield around("cut to the first argument's size", _cut)
     yield WrongWay("the first result forever", partial(_kept, exercise))
     if any(passed):
         yield WrongWay("the first result for these sizes", partial(_kept, exercise, by_sizes=True))
@@ -197,21 +203,22 @@ def _mapped(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     return value
 
 
+def _leaves(value: Value) -> Iterator[Value]:
+    """What is in a value that holds nothing itself."""
+    if isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
 def _tensors(value: Value) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value]
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return [tensor for item in inside for tensor in _tensors(item)]
+    return [leaf for leaf in _leaves(value) if isinstance(leaf, Tensor)]
 
 
-def _has(value: Value, wanted: Callable[[Tensor], bool], plain: type | None = None) -> bool:
+def _has(value: Value, wanted: Callable[[Tensor], bool], plain: type | tuple[()] = ()) -> bool:
     """Whether a tensor of some sort is in a value, or a plain number of a type."""
-    if plain is not None and isinstance(value, plain):
-        return True
-    if isinstance(value, Tensor):
-        return wanted(value)
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return any(_has(item, wanted, plain) for item in inside)
+    return any(wanted(leaf) if isinstance(leaf, Tensor) else isinstance(leaf, plain) for leaf in _leaves(value))
 
 
 def _float_inputs(tensors: list[Tensor]) -> bool:

@@ -1,6 +1,6 @@
 """What the library does on a GPU, in ten minutes.
 
-    python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--test FILE.en FILE.de] [--seeds N] [--steps N]
+    python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--steps N]
     python -m benchmarks.gpu --tiny            # all of it at its smallest, on any machine, in a minute
     python -m benchmarks.gpu --only multi30k --small           # a learning curve that one core draws in an hour
 
@@ -53,15 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.tiny and not options.only:
             print("Ask for --tiny, which tries all of it on a processor, or --only PART, which takes its time.")
             return 1
-    settings = Settings(
-        "cuda" if "card" in about else "cpu",
-        options.out,
-        options.tiny,
-        options.small,
-        options.steps,
-        options.seeds,
-        tuple(map(tuple, options.test)),
-    )
+    device = "cuda" if "card" in about else "cpu"
+    settings = Settings(device, options.out, options.tiny, options.small, options.steps)
     try:
         return _run(parts, settings, options.minutes, about)
     except KeyboardInterrupt:
@@ -75,8 +68,7 @@ def _run(parts: Sequence[Part], settings: Settings, minutes: float | None, about
     outcomes: list[Outcome] = []
     for part in parts:
         left = ends - time.monotonic()
-        own = part.seconds * (settings.seeds if part.by_seed else 1)
-        limit = min(own, left) if limited and part is not parts[-1] else left
+        limit = min(part.seconds, left) if limited and part is not parts[-1] else left
         outcome = Outcome(part.name, limit=limit if math.isfinite(limit) else None)
         outcomes.append(outcome)
         if missing := [package for package in part.needs if find_spec(package) is None]:
@@ -130,16 +122,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--small", action="store_true", help="Multi30k with a model for a processor")
     names = [part.name for part in PARTS]
     parser.add_argument("--only", action="append", choices=names, help="this part; may be given several times")
-    parser.add_argument(
-        "--test",
-        nargs=2,
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="more to translate, in two files",
-    )
-    parser.add_argument("--seeds", type=int, default=1, help="how often to train on Multi30k (default: %(default)s)")
     parser.add_argument("--steps", type=int, help="of training on Multi30k, in place of the recipe's")
     return parser.parse_args(arguments)
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 import dataclasses
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import torch
 
@@ -22,7 +21,7 @@ from benchmarks.gpu.running import Settings
 from benchmarks.gpu.utilisation import flops_per_token, utilisation
 from benchmarks.table import Row
 from course_lib.decoding.sampling import sample
-from course_lib.evaluation.metrics import Score, Texts, bleu
+from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.models import Transformer
 from course_lib.text.batches import Windows
 from course_lib.text.downloads import multi30k as read_multi30k
@@ -30,7 +29,7 @@ from course_lib.text.downloads import tiny_shakespeare
 from course_lib.text.fast_subwords import SubwordVocabulary
 from course_lib.text.shakespeare import a_little_shakespeare
 from course_lib.text.shape_buckets import count_shapes, shared_vocabulary_data
-from course_lib.text.texts import SentencePair, read_parallel
+from course_lib.text.texts import SentencePair
 from course_lib.toys.grammar import toy_translation
 from course_lib.training.loop import TrainingConfig, TrainingResult, Validation, train
 from course_lib.training.precision import Precision
@@ -69,6 +68,9 @@ TINY_TEXT = dataclasses.replace(
 )
 
 
+Pairs = Sequence[SentencePair]
+
+
 class Watch:
     """Sees every step of a training, and tells the mean loss of every twentieth of them.
 
@@ -100,112 +102,74 @@ class Watch:
 # --- Multi30k --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The data; the tests by name."""
-
-    training: Sequence[SentencePair]
-    validation: Sequence[SentencePair]
-    tests: Mapping[str, Sequence[SentencePair]]
-
-
 def multi30k(settings: Settings, tell: Tell) -> None:
-    """Train with each seed, translate, judge."""
+    """Train, translate, judge."""
     recipe = TINY_TRANSLATION if settings.tiny else MULTI30K_SMALL if settings.small else MULTI30K
     recipe = dataclasses.replace(recipe, steps=settings.steps or recipe.steps)
-    scores = [_translator(seed, recipe, settings, tell) for seed in range(settings.seeds)]
-    if len(scores) > 1:
-        title = f"BLEU of test 2016, lower-cased, mean of {len(scores)} seeds"
-        tell(Row.of(title, statistics.fmean(scores), BEST_KNOWN.get(recipe), "BLEU", more=True, goal=1.0))
-        tell(Row.of("its deviation from seed to seed", statistics.stdev(scores), None, "BLEU", more=False))
-
-
-def _translator(seed: int, recipe: TranslationRecipe, settings: Settings, tell: Tell) -> float:
-    """One training; the BLEU of test 2016, lower-cased."""
-    name = "" if settings.seeds == 1 else f", seed {seed}"
     began = time.perf_counter()
-    parts = _pairs(settings)
-    watch = Watch(recipe.steps, f"training loss{name}", tell)
-    folder = settings.unfinished / f"multi30k-{recipe.d_model}-wide-{recipe.steps}-steps-seed-{seed}"
-    learned = learn_to_translate(
-        recipe, parts.training, parts.validation, folder, settings.device, seed=seed, progress=watch
-    )
+    training, validation, test = _pairs(settings)
+    watch = Watch(recipe.steps, "training loss", tell)
+    folder = settings.unfinished / f"multi30k-{recipe.d_model}-wide-{recipe.steps}-steps"
+    learned = learn_to_translate(recipe, training, validation, folder, settings.device, seed=0, progress=watch)
     trained = time.perf_counter()
     before = len(learned.result.losses) - len(watch.seconds)
-    scores: list[float] = []
-    for test, pairs in parts.tests.items():
-        said = _translations(learned, recipe, pairs)
-        wanted = None if scores else BEST_KNOWN.get(recipe)
-        scores.append(_judged(f"{test}{name}", said, pairs, wanted, tell))
-        if len(scores) == 1:  # test 2016
-            minutes = (time.perf_counter() - began) / 60
-            if not before:
-                tell(Row.of(f"from nothing to BLEU{name}", minutes, MINUTES, "min", more=False, goal=1.0))
-            if not seed:
-                (settings.out / "translations.txt").write_text("\n".join(said) + "\n", encoding="utf-8")
-    for step, loss in learned.result.validations.items():
-        tell(Point(f"validation loss{name}", step, loss))
-    for row in _training_rows(name, learned, recipe, parts, watch, settings.device, (trained - began) / 60):
-        tell(row)
+    said = _judge("test 2016", learned, recipe, test, BEST_KNOWN.get(recipe), tell)
     if before:
-        tell(Said(f"resumed{name}", f"after {before:,} steps: the minutes are those since then"))
-    validated = _translations(learned, recipe, parts.validation)
-    _judged(f"the validation part{name}", validated, parts.validation, None, tell)
-    return scores[0]
+        tell(Said("resumed", f"after {before:,} steps: the minutes are those since then"))
+    else:
+        minutes = (time.perf_counter() - began) / 60
+        tell(Row.of("from nothing to BLEU", minutes, MINUTES, "min", more=False, goal=1.0))
+    (settings.out / "translations.txt").write_text("\n".join(said) + "\n", encoding="utf-8")
+    for step, loss in learned.result.validations.items():
+        tell(Point("validation loss", step, loss))
+    tell(Row.of("training", (trained - began) / 60, None, "min", more=False))
+    for row in _training_rows(learned, recipe, training, watch, settings.device):
+        tell(row)
+    _judge("the validation part", learned, recipe, validation, None, tell)
 
 
-def _pairs(settings: Settings) -> Parts:
-    more = {english.name: read_parallel(english, german) for english, german in settings.tests}
+def _pairs(settings: Settings) -> tuple[Pairs, Pairs, Pairs]:
+    """To train on, to validate with, and the test."""
     if settings.tiny:
         split = toy_translation(training=60, held_out=20)
-        return Parts(split.training, split.held_out, {"test 2016": split.held_out, **more})
-    tests = {"test 2016": read_multi30k("test_2016_flickr"), **more}
-    return Parts(read_multi30k("train"), read_multi30k("val"), tests)
+        return split.training, split.held_out, split.held_out
+    return read_multi30k("train"), read_multi30k("val"), read_multi30k("test_2016_flickr")
 
 
-def _translations(learned: Translated, recipe: TranslationRecipe, pairs: Sequence[SentencePair]) -> list[str]:
+def _judge(
+    name: str, learned: Translated, recipe: TranslationRecipe, pairs: Pairs, wanted: float | None, tell: Tell
+) -> list[str]:
+    """Translate, and tell both BLEUs with their signatures; the translations."""
     sources = [pair.source for pair in pairs]
-    return learned.translator.translate(sources, beams=recipe.beams, max_new_tokens=LONGEST)
-
-
-def _judged(name: str, said: Sequence[str], pairs: Sequence[SentencePair], wanted: float | None, tell: Tell) -> float:
-    """Tell both BLEUs with their signatures; the lower-cased one is given back."""
+    said = learned.translator.translate(sources, beams=recipe.beams, max_new_tokens=LONGEST)
     texts = Texts.paired(said, [pair.target for pair in pairs])
-    lower: Score = bleu(texts, lowercase=True)
-    for how, score, peer in (("lower-cased", lower, wanted), ("cased", bleu(texts), None)):
+    for how, score, peer in (("lower-cased", bleu(texts, lowercase=True), wanted), ("cased", bleu(texts), None)):
         goal = None if peer is None else 1.0
         tell(Row.of(f"BLEU of {name}, {how}", score.corpus, peer, "BLEU", more=True, goal=goal))
         tell(Said(f"signature, {how}", score.signature))
-    return lower.corpus
+    return said
 
 
 def _training_rows(
-    name: str,
-    learned: Translated,
-    recipe: TranslationRecipe,
-    parts: Parts,
-    watch: Watch,
-    device: str,
-    minutes: float,
+    learned: Translated, recipe: TranslationRecipe, training: Pairs, watch: Watch, device: str
 ) -> Iterator[Row]:
     result, words = learned.result, learned.translator.source
     assert isinstance(words, SubwordVocabulary)
-    yield Row.of(f"smallest validation loss{name}", min(result.validations.values()), None, "nats", more=False)
-    data = shared_vocabulary_data(parts.training, words, recipe.max_tokens)
+    yield Row.of("smallest validation loss", min(result.validations.values()), None, "nats", more=False)
+    data = shared_vocabulary_data(training, words, recipe.max_tokens)
     batches = [data.batch(indices) for indices in data.plan(torch.Generator().manual_seed(0))]
     counted = count_shapes(batches)
-    yield Row.of(f"shapes of batches in a pass{name}", counted.shapes, None, "", more=False)
-    yield Row.of(f"padding{name}", 100 * counted.padding, None, "%", more=False)
-    yield Row.of(f"training{name}", minutes, None, "min", more=False)
+    yield Row.of("shapes of batches in a pass", counted.shapes, None, "", more=False)
+    yield Row.of("padding", 100 * counted.padding, None, "%", more=False)
     steps, speed = watch.speed(), result.tokens / result.seconds
     if steps is None:
         return
-    yield Row.of(f"training steps{name}", steps, STEPS_A_SECOND, "1/s", more=True, goal=1.0)
-    yield Row.of(f"tokens, padding left out{name}", speed, None, "1/s", more=True)
-    yield Row.of(f"tokens a step, padding left out{name}", result.tokens / len(watch.seconds), None, "", more=True)
+    yield Row.of("training steps", steps, STEPS_A_SECOND, "1/s", more=True, goal=1.0)
+    yield Row.of("tokens, padding left out", speed, None, "1/s", more=True)
+    yield Row.of("tokens a step, padding left out", result.tokens / len(watch.seconds), None, "", more=True)
     share = utilisation(flops_per_token(learned.translator.model, recipe.loss, batches[0]), speed, device)
     if share is not None:
-        yield Row.of(f"of the card's arithmetic{name}", 100 * share, None, "%", more=True)
+        yield Row.of("of the card's arithmetic", 100 * share, None, "%", more=True)
 
 
 # --- The same in half precision, as on an older card ------------------------------------------------------------
@@ -216,12 +180,10 @@ def fp16(settings: Settings, tell: Tell) -> None:
     recipe = dataclasses.replace(
         TINY_TRANSLATION if settings.tiny else MULTI30K, steps=4 if settings.tiny else FP16_STEPS
     )
-    parts = _pairs(settings)
-    texts = [text for pair in parts.training for text in (pair.source, pair.target)]
+    training, validation, _test = _pairs(settings)
+    texts = [text for pair in training for text in (pair.source, pair.target)]
     words = SubwordVocabulary.train_bpe(texts, recipe.pieces, split_punctuation=True)
-    data, held_out = (
-        shared_vocabulary_data(pairs, words, recipe.max_tokens) for pairs in (parts.training, parts.validation)
-    )
+    data, held_out = (shared_vocabulary_data(pairs, words, recipe.max_tokens) for pairs in (training, validation))
     on_a_gpu = settings.device == "cuda"
     if on_a_gpu:
         torch.cuda.set_per_process_memory_fraction(min(1.0, FP16_GB * 1e9 / torch.cuda.mem_get_info()[1]))
@@ -232,8 +194,8 @@ def fp16(settings: Settings, tell: Tell) -> None:
         config = TrainingConfig(
             recipe.steps, recipe.rate(), weight_decay=recipe.weight_decay, precision=precision, graphs=True
         )
-        validation = Validation(held_out, recipe.steps)
-        return train(model, data, recipe.loss, config, settings.device, validation=validation)
+        validated = Validation(held_out, recipe.steps)
+        return train(model, data, recipe.loss, config, settings.device, validation=validated)
 
     half = learned("fp16")
     memory = torch.cuda.max_memory_allocated() / 1e9 if on_a_gpu else None

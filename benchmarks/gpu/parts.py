@@ -15,7 +15,6 @@ class Part:
         seconds: the most that it may take on a GPU.
         function: "module:name"; it takes `running.Settings` and what to tell with.
         needs: the packages that it needs beside those that train.
-        by_seed: whether it takes its seconds for every seed.
     """
 
     name: str
@@ -23,11 +22,10 @@ class Part:
     seconds: float
     function: str
     needs: tuple[str, ...] = ()
-    by_seed: bool = False
 
 
 PARTS = (
-    Part("multi30k", "English to German, from nothing to BLEU", 270, "benchmarks.gpu.learning:multi30k", by_seed=True),
+    Part("multi30k", "English to German, from nothing to BLEU", 270, "benchmarks.gpu.learning:multi30k"),
     Part("shakespeare", "a language model of characters", 90, "benchmarks.gpu.learning:shakespeare"),
     Part("step", "a training step beside its peers", 120, "benchmarks.gpu.speed:step", ("transformers",)),
     Part("decoding", "writing beside transformers", 75, "benchmarks.gpu.speed:decoding", ("transformers",)),

@@ -40,8 +40,6 @@ class Settings:
         tiny: whether to do all of it, at the smallest size.
         small: whether Multi30k is learned by a model for a processor.
         steps: of training; None for a recipe's own.
-        seeds: how many trainings of Multi30k there are.
-        tests: further pairs of files to translate and to compare with.
     """
 
     device: str
@@ -49,8 +47,6 @@ class Settings:
     tiny: bool = False
     small: bool = False
     steps: int | None = None
-    seeds: int = 1
-    tests: tuple[tuple[Path, Path], ...] = ()
 
     @property
     def unfinished(self) -> Path:

@@ -26,8 +26,7 @@ from autograder.box.confinement.selftest import choose_level
 from benchmarks.grading import phases
 from benchmarks.grading.courses import LESSON, ROOT, make_course, ordinary
 from benchmarks.grading.peer import environment
-from benchmarks.grading.scale import large_class
-from benchmarks.grading.throughput import throughput
+from benchmarks.grading.throughput import large_class, throughput
 from benchmarks.table import Row, arguments, report
 
 PARTS = ("throughput", "demos", "phases", "class")

@@ -1,4 +1,4 @@
-"""Ours next to nbgrader: submissions per minute, and processor time for each."""
+"""Ours next to nbgrader, submissions a minute and processor time for each; and a large class by itself."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.grading.commands import OURS, run
+from autograder.course.course import Course
+from benchmarks.grading.commands import OURS, Cost, run
 from benchmarks.grading.courses import KINDS, LESSON, make_course, ordinary
 from benchmarks.grading.peer import nbgrader_cost
 from benchmarks.table import Row
+
+
+def _grade(course: Course, workers: int, *more: str) -> Cost:
+    return run(OURS, course.root, "katze", "grade", LESSON, "--workers", str(workers), "--no-feedback", *more)
 
 
 def throughput(
@@ -32,10 +37,10 @@ def throughput(
         share, students = ordinary(len(KINDS), seed + turn), ordinary(submissions, seed)
         course = make_course(folder / f"{turn}-nbgrader", share, keep_demos=demos)
         mine = make_course(folder / f"{turn}-ours", students, keep_demos=demos)
-        options = ["--workers", str(workers), "--no-feedback", *(["--all-cells"] if demos else [])]
+        options = ["--all-cells"] if demos else []
         for who, count, spent in (
             ("nbgrader", len(share), nbgrader_cost(nbgrader, course, share)),
-            ("ours", len(students), run(OURS, mine.root, "katze", "grade", LESSON, *options)),
+            ("ours", len(students), _grade(mine, workers, *options)),
         ):
             rates[who].append(60 * count / spent.wall)
             costs[who].append(spent.processor / count)
@@ -45,3 +50,23 @@ def throughput(
     unit = "submissions/minute"
     yield Row.of(f"throughput, {name}", rate["ours"], rate["nbgrader"], unit, more=True, goal=goal)
     yield Row.of(f"processor time, {name}", cost["ours"], cost["nbgrader"], "s/submission", more=False)
+
+
+def large_class(folder: Path, students: int, workers: int, seed: int) -> Iterator[Row]:
+    """Grade a third of a class, the whole class, and the whole class once more."""
+    third = _grade(make_course(folder / "third", ordinary(students // 3, seed), keep_demos=False), workers)
+    course = make_course(folder / "class", ordinary(students, seed), keep_demos=False)
+    whole = _grade(course, workers)
+    each, each_of_third = 1000 * whole.wall / students, 1000 * third.wall / (students // 3)
+    name = f"time of one of {students}, against one of {students // 3}"
+    yield Row.of(name, each, each_of_third, "ms", more=False, goal=0.95)
+    early, late = (statistics.median(part) for part in _ends(whole.memory))
+    yield Row.of(f"memory at the end of {students}, against the beginning", late, early, "MB", more=False, goal=0.95)
+    again = _grade(course, workers).wall
+    yield Row.of(f"second run, {students} unchanged", again, 3.0, "s", more=False, goal=1.0)
+
+
+def _ends(memory: tuple[float, ...]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The first fifth, without its first half in which processes start, and the last fifth, without their ending."""
+    fifth = max(len(memory) // 5, 2)
+    return memory[fifth // 2 : fifth], memory[-fifth : -fifth // 2]

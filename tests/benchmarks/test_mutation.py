@@ -165,12 +165,3 @@ def test_an_explanation_holds_for_its_function_changes_and_exercises() -> None:
     assert Explanation("m.f", "why", (("a", "b"),), ("x.y",)).explains("x.y", "m.f", mutant)
     assert not Explanation("m.f", "why", (("a", "c"),)).explains("x.y", "m.f", mutant)
     assert not Explanation("m.f", "why", (), ("x.z",)).explains("x.y", "m.f", mutant)
-
-
-def test_explanations_name_functions_and_exercises_that_exist() -> None:
-    ids = {exercise.id for exercise in exercises.all()}
-    for explanation in EXPLANATIONS:
-        module, _, name = explanation.function.rpartition(".")
-        assert explanation.function == "*" or hasattr(import_module(module), name)
-        assert set(explanation.exercises) <= ids
-        assert explanation.reason

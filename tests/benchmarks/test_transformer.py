@@ -91,11 +91,6 @@ def test_a_step_trains_every_parameter(name: str, monkeypatch: pytest.MonkeyPatc
     assert not unchanged
 
 
-@pytest.mark.usefixtures("processes")
-def test_every_part_can_be_asked_for() -> None:
-    assert list(benchmark.PARTS) == ["decoding", "compiled", "modern", "step", "memory"]
-
-
 def test_the_translator_of_torch_sees_no_padding_and_no_later_word() -> None:
     sizes = TransformerConfig(12, 12, d_model=16, heads=2, d_ff=32, encoder_layers=1, decoder_layers=1)
     model = TorchTranslator(sizes).train(False)

@@ -35,8 +35,15 @@ def test_each_size_has_its_recipe_and_what_is_wanted_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[TranslationRecipe] = []
-    monkeypatch.setattr(learning, "_translator", lambda seed, recipe, *_: asked.append(recipe) or 0.0)
-    learning.multi30k(Settings("cpu", tmp_path, **settings), lambda told: None)
+
+    def learn(recipe: TranslationRecipe, *_: object, **__: object) -> None:
+        asked.append(recipe)
+        raise InterruptedError
+
+    monkeypatch.setattr(learning, "learn_to_translate", learn)
+    monkeypatch.setattr(learning, "read_multi30k", lambda part: [])
+    with pytest.raises(InterruptedError):
+        learning.multi30k(Settings("cpu", tmp_path, **settings), lambda told: None)
     assert asked == [recipe]
     assert learning.BEST_KNOWN.get(recipe) == wanted
 
@@ -50,7 +57,7 @@ def test_minutes_from_nothing_are_told_only_of_a_training_from_nothing(tmp_path:
     if steps_before:
         split = toy_translation(training=60, held_out=20)
         recipe = dataclasses.replace(learning.TINY_TRANSLATION, steps=4)
-        folder = settings.unfinished / "multi30k-16-wide-4-steps-seed-0"
+        folder = settings.unfinished / "multi30k-16-wide-4-steps"
         learn_to_translate(recipe, split.training, split.held_out, folder, "cpu", until=steps_before)
     told: list[Told] = []
     learning.multi30k(settings, told.append)
