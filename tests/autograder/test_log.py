@@ -105,13 +105,6 @@ def test_it_reads_as_a_story(course: Course) -> None:
         assert part in text
 
 
-def test_repairs_and_problems_are_told(course: Course) -> None:
-    assert story_of(course, "zoe", LESSON)["repairs"][0] in " ".join(printed(course, "zoe").split())
-    assert "no score" in printed(course, "zora")
-    assert story_of(course, "zora", LESSON)["problem"].split()[0] in printed(course, "zora")
-    assert "formgrader" not in printed(course, "zora")  # which has no notebook of hers to open
-
-
 def test_a_clean_grade_is_short_and_a_mistake_is_told_as_the_student_reads_it(course: Course) -> None:
     lines = printed(course, "ada").splitlines()
     assert len(lines) < 45

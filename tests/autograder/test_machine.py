@@ -144,15 +144,6 @@ def test_how_a_package_is_installed_depends_on_the_distribution(
     assert machine.install_command("bubblewrap") == command
 
 
-@pytest.mark.usefixtures("processes")
-def test_a_system_without_a_description_is_named_by_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> dict[str, str]:
-        raise OSError
-
-    monkeypatch.setattr(platform, "freedesktop_os_release", missing)
-    assert machine.system() == f"{platform.system()} {platform.release()}, {platform.machine()}"
-
-
 def test_a_container_is_known_by_its_mark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "exists", lambda path: path == "/run/.containerenv")
     assert machine.in_container()

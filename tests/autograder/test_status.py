@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -70,17 +69,6 @@ def test_a_lesson_that_is_not_released_yet_is_listed_with_the_command_that_does_
     found = status_of(course)
     assert [one.lesson for one in found][-1] == "99_more"
     assert (found[-1].stage, found[-1].next) == ("not released", "katze release 99_more")
-
-
-def test_the_table_and_the_data_say_the_same(
-    course: Course, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    file = tmp_path / "status.json"
-    assert main(["status", LESSON, "--course", str(course.root), "--json", str(file)]) == 0
-    [told] = json.loads(file.read_text())
-    [row] = [line for line in capsys.readouterr().out.splitlines() if line.startswith(LESSON + " ")]
-    assert told["stage"] in row
-    assert told["next"] in row
 
 
 def test_what_is_graded_goes_back_to_where_it_came_from() -> None:

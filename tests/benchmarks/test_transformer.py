@@ -44,17 +44,6 @@ def test_rounds_that_differ_by_over_a_third_give_no_figure(
     assert row.met is met
 
 
-@pytest.mark.usefixtures("processes")
-def test_all_write_as_many_words() -> None:
-    ours, theirs = benchmark.decoders(TINY.compiled, SETUP)
-    prompt = SETUP.prompt(2, 1000)
-    assert benchmark.generate(theirs, prompt, 3).shape == (2, 5)
-    assert benchmark.greedy_decode(ours, prompt, 3).shape == (2, 3)
-    rows = list(benchmark.decoding_rows("little", ours, theirs, 1, 2.5, SETUP))
-    assert [row.goal for row in rows] == [2.5, None, 0.7]
-    assert all(row.ours > 0 and row.peer for row in rows)
-
-
 def test_the_loop_as_in_gpt_fast_writes_what_the_model_says() -> None:
     torch.manual_seed(0)
     model = NanoGPT(50, 8, 12, 2, 2).eval()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import Any
 
@@ -204,16 +203,3 @@ def test_without_its_filter_the_page_still_runs_nothing_but_the_course_s_widget(
         with page.expect_console_message(lambda said: "form-action" in said.text):
             button.evaluate("button => button.click()")  # a click by hand waits for what is forbidden
     assert page.evaluate("[document.title, location.href]") == ["ada · 01_attention", path.as_uri()]
-
-
-def test_a_picture_of_a_student_s_is_shown(visit: Visit, tmp_path: Path) -> None:
-    from PIL import Image
-
-    Image.new("RGB", (40, 20), "teal").save(tmp_path / "plot.png")
-    encoded = base64.b64encode((tmp_path / "plot.png").read_bytes()).decode()
-    shown = {"output_type": "display_data", "data": {"image/png": encoded}, "metadata": {}}
-    cells = [code("plot()", outputs=sanitise.outputs([shown]))]
-    path = tmp_path / "feedback.html"
-    path.write_text(render_feedback({"cells": cells}, record("ada", "01_attention", ()), {}))
-    picture = visit(path).locator("main img")
-    assert picture.evaluate("image => image.naturalWidth") == 40

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,39 +12,7 @@ from benchmarks.gpu.results import Point, Said, Told
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
 from course_lib.toys.grammar import toy_translation
-from course_lib.training.recipes import MULTI30K, MULTI30K_SMALL, TranslationRecipe, learn_to_translate
-
-
-@pytest.mark.parametrize(
-    ("settings", "recipe", "wanted"),
-    [
-        ({}, MULTI30K, 41.02),
-        ({"small": True}, MULTI30K_SMALL, 32.0),
-        ({"steps": 2200}, dataclasses.replace(MULTI30K, steps=2200), None),
-        ({"small": True, "steps": 40}, dataclasses.replace(MULTI30K_SMALL, steps=40), None),
-        ({"small": True, "tiny": True}, learning.TINY_TRANSLATION, None),
-    ],
-    ids=str,
-)
-def test_each_size_has_its_recipe_and_what_is_wanted_of_it(
-    settings: dict[str, Any],
-    recipe: TranslationRecipe,
-    wanted: float | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[TranslationRecipe] = []
-
-    def learn(recipe: TranslationRecipe, *_: object, **__: object) -> None:
-        asked.append(recipe)
-        raise InterruptedError
-
-    monkeypatch.setattr(learning, "learn_to_translate", learn)
-    monkeypatch.setattr(learning, "read_multi30k", lambda part: [])
-    with pytest.raises(InterruptedError):
-        learning.multi30k(Settings("cpu", tmp_path, **settings), lambda told: None)
-    assert asked == [recipe]
-    assert learning.BEST_KNOWN.get(recipe) == wanted
+from course_lib.training.recipes import learn_to_translate
 
 
 @pytest.mark.usefixtures("processes")
