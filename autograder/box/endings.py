@@ -5,41 +5,38 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from dataclasses import dataclass
 
 from autograder.box.protocol import OUT_OF_MEMORY_STATUS
 from autograder.limits import Limits, size
 from course_lib.judging.observation import Outcome
 
 
+@dataclass(eq=False)
 class BoxLost(Exception):
     """A box has ended, or had to be ended.
 
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
         reason: a clause on how; for a sealed box no more than the outcome says.
-        for_student: the same for a student, who need not know about processes.
         setting: the limit that it ran into, as `nbgrader_config.py` names it; empty if there was none.
+        for_student: the reason for a student, who need not know about processes.
         out_of_time: whether the time for the whole submission is used up, so that nothing can follow.
         starved: whether it was stopped for taking too long when the machine had let it have less than half of the time.
     """
 
-    def __init__(
-        self,
-        outcome: Outcome,
-        reason: str,
-        *,
-        setting: str = "",
-        for_student: str = "",
-        out_of_time: bool = False,
-        starved: bool = False,
-    ) -> None:
-        super().__init__(f"{outcome}: {reason}")
-        self.outcome = outcome
-        self.reason = reason
-        self.for_student = for_student or reason
-        self.setting = setting
-        self.out_of_time = out_of_time
-        self.starved = starved
+    outcome: Outcome
+    reason: str
+    setting: str = ""
+    for_student: str = ""
+    out_of_time: bool = False
+    starved: bool = False
+
+    def __post_init__(self) -> None:
+        self.for_student = self.for_student or self.reason
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.reason}"
 
 
 _NAMED_SIGNALS = frozenset(int(known) for known in signal.Signals)

@@ -72,6 +72,11 @@ def read(process: int, alone: bool) -> Reading | None:
         return None
 
 
+def children(process: int) -> list[int]:
+    """The processes whose parent it is."""
+    return [one.number for one in _listed() if one.parent == process]
+
+
 def end_with_parent() -> None:
     """Have this process killed when the one that forked it ends; on Linux only."""
     ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)

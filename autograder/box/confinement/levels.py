@@ -102,22 +102,15 @@ MEMORY_RESERVE = 64 << 20
 """Address space above the limit, with which a box can still report that it ran into it."""
 
 
-def limit_memory(count: int) -> None:
-    """Set the address space that this process may take in all, as far as its own limit allows.
+def limit_memory(count: int | None = None) -> None:
+    """Set the address space that this process may take in all, as far as its own limit allows; by default to that.
 
     A student's code could do the same: what holds it is the limit that was set when the box was confined.
     """
     with contextlib.suppress(ValueError, OSError):
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+        wanted = hard if count is None else count if hard == resource.RLIM_INFINITY else min(count, hard)
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-
-
-def release_reserve() -> None:
-    """Raise the memory limit as far as it goes, to report that it was reached."""
-    with contextlib.suppress(ValueError, OSError):
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def _limit(kind: int, soft: int, hard: int | None = None) -> None:

@@ -52,6 +52,8 @@ _QUEUED_SIGNALS = 31  # what is above is queued, and all processes of a user sha
 _PRIVATE_FUTEX, _REAL_TIME_FUTEX = 128, 256
 _FUTEX_WAITS = (0, 9)  # FUTEX_WAIT, FUTEX_WAIT_BITSET: for the end of a thread, of which the kernel tells everyone
 _ACCESS_AND_TRUNCATE = 0o1003  # O_TRUNC | O_ACCMODE, the same number on both
+_TRUNCATING_READERS = (0o1000, 0o1003)
+"""O_TRUNC without O_WRONLY or O_RDWR, which before version 3 Landlock takes for reading."""
 
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
 _JUMP, _JUMP_EQUAL, _JUMP_GREATER = 0x05, 0x15, 0x25
@@ -164,12 +166,11 @@ def _search(stretches: list[tuple[int, list[Instruction]]]) -> list[Instruction]
 
 def _decisions(own: int) -> Bodies:
     """What to answer to the calls whose arguments decide. The kernel reads 32 bits of each of these arguments."""
-    me_or_zero = _allow_only(0, (own, 0))
-    thread = [_load(_argument(0)), (_AND, 0, 0, _THREAD), *_if(_JUMP_EQUAL, _THREAD, [_return(_ALLOW)])]
+    me_or_zero = _if_any(0, (own, 0), _ALLOW, _EPERM)
     own_clock = [_load(_argument(0)), *_if(_JUMP_GREATER, _OWN_CLOCKS, [_return(_EPERM)]), _return(_ALLOW)]
     no_attributes = [_return(_NOT_SUPPORTED)]  # as of a file system without any: what copies files goes on
     return {
-        "clone": [*thread, _return(_EPERM)],
+        "clone": _if_any(0, (_THREAD,), _ALLOW, _EPERM, mask=_THREAD),
         "clone3": [_return(_ENOSYS)],  # its flags are out of a filter's sight; the C library then uses clone
         "openat2": [_return(_ENOSYS)],
         "kill": _signal_to(own, 1),
@@ -177,19 +178,19 @@ def _decisions(own: int) -> Bodies:
         "tgkill": _signal_to(own, 2),
         "prlimit64": me_or_zero,
         "sched_setaffinity": me_or_zero,
-        "sched_getaffinity": _allow_only(0, (own, 0), _ENOSYS),  # of a thread the C library asks it in passing
+        "sched_getaffinity": _if_any(0, (own, 0), _ALLOW, _ENOSYS),  # of a thread the C library asks it in passing
         "clock_getres": own_clock,
         "clock_gettime": own_clock,
         "clock_nanosleep": own_clock,
         "futex": _private_futex(),
-        "madvise": _allow_only(2, _ADVICE, _EINVAL),
-        "fadvise64": _allow_only(3, _ADVICE_ON_FILES),
-        "prctl": _refuse_only(0, _REFUSED_PRCTLS),
-        "ioctl": _refuse_only(1, _REFUSED_IOCTLS),
-        "fcntl": _refuse_only(1, _REFUSED_FCNTLS),
+        "madvise": _if_any(2, _ADVICE, _ALLOW, _EINVAL),
+        "fadvise64": _if_any(3, _ADVICE_ON_FILES, _ALLOW, _EPERM),
+        "prctl": _if_any(0, _REFUSED_PRCTLS, _EPERM, _ALLOW),
+        "ioctl": _if_any(1, _REFUSED_IOCTLS, _EPERM, _ALLOW),
+        "fcntl": _if_any(1, _REFUSED_FCNTLS, _EPERM, _ALLOW),
         "flock": [_return(_ENOSYS)],  # what locks a file then does without; at EPERM it would try for ever
-        "open": _no_truncating_reader(1),
-        "openat": _no_truncating_reader(2),
+        "open": _if_any(1, _TRUNCATING_READERS, _EPERM, _ALLOW, mask=_ACCESS_AND_TRUNCATE),
+        "openat": _if_any(2, _TRUNCATING_READERS, _EPERM, _ALLOW, mask=_ACCESS_AND_TRUNCATE),
         "fallocate": [_return(_NOT_SUPPORTED)],  # whoever wants room then writes, at a speed that can be watched
         **dict.fromkeys(("getxattr", "lgetxattr", "fgetxattr"), no_attributes),
         **dict.fromkeys(("listxattr", "llistxattr", "flistxattr"), no_attributes),
@@ -199,43 +200,25 @@ def _decisions(own: int) -> Bodies:
 def _signal_to(own: int, argument: int) -> list[Instruction]:
     """Let the process signal itself, with a signal of the kind that is not queued."""
     queued = [_load(_argument(argument)), *_if(_JUMP_GREATER, _QUEUED_SIGNALS, [_return(_EPERM)])]
-    return [*queued, *_allow_only(0, (own,))]
+    return [*queued, *_if_any(0, (own,), _ALLOW, _EPERM)]
 
 
 def _private_futex() -> list[Instruction]:
     """Let nobody be woken who is not of this process: a library's pages are the same memory in all boxes."""
-    return [
-        _load(_argument(1)),
-        (_AND, 0, 0, 0xFFFFFFFF & ~_REAL_TIME_FUTEX),
-        *_if(_JUMP_GREATER, _PRIVATE_FUTEX - 1, [_return(_ALLOW)]),
-        *(step for wait in _FUTEX_WAITS for step in _if(_JUMP_EQUAL, wait, [_return(_ALLOW)])),
-        _return(_EPERM),
-    ]
+    everything_else = 0xFFFFFFFF & ~_REAL_TIME_FUTEX
+    steps = [_load(_argument(1)), (_AND, 0, 0, everything_else)]
+    steps += _if(_JUMP_GREATER, _PRIVATE_FUTEX - 1, [_return(_ALLOW)])
+    return [*steps, *_if_any(1, _FUTEX_WAITS, _ALLOW, _EPERM, mask=everything_else)]
 
 
-def _no_truncating_reader(argument: int) -> list[Instruction]:
-    """Refuse O_TRUNC without O_WRONLY or O_RDWR, which before version 3 Landlock takes for reading."""
-    return [
-        _load(_argument(argument)),
-        (_AND, 0, 0, _ACCESS_AND_TRUNCATE),
-        *_if(_JUMP_EQUAL, 0o1000, [_return(_EPERM)]),
-        *_if(_JUMP_EQUAL, 0o1003, [_return(_EPERM)]),
-        _return(_ALLOW),
-    ]
-
-
-def _allow_only(argument: int, values: Iterable[int], otherwise: int = _EPERM) -> list[Instruction]:
-    steps = [_load(_argument(argument))]
+def _if_any(
+    argument: int, values: Iterable[int], answer: int, otherwise: int, mask: int | None = None
+) -> list[Instruction]:
+    """One answer where an argument, or what a mask leaves of it, has one of these values, and another where not."""
+    steps = [_load(_argument(argument)), *([(_AND, 0, 0, mask)] if mask is not None else [])]
     for value in values:
-        steps += _if(_JUMP_EQUAL, value, [_return(_ALLOW)])
+        steps += _if(_JUMP_EQUAL, value, [_return(answer)])
     return [*steps, _return(otherwise)]
-
-
-def _refuse_only(argument: int, values: Iterable[int]) -> list[Instruction]:
-    steps = [_load(_argument(argument))]
-    for value in values:
-        steps += _if(_JUMP_EQUAL, value, [_return(_EPERM)])
-    return [*steps, _return(_ALLOW)]
 
 
 def _if(test: int, constant: int, body: list[Instruction]) -> list[Instruction]:

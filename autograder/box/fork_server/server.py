@@ -259,7 +259,7 @@ class ForkServerProcess:
         if self._confinement.level >= Level.L2:
             return  # nothing can have been started
         for _ in range(_SWEEPS):
-            strays = [process for process in _children() if process not in self._boxes]
+            strays = [process for process in processes.children(os.getpid()) if process not in self._boxes]
             if not strays:
                 return
             for process in strays:
@@ -276,14 +276,3 @@ class ForkServerProcess:
     def _clear(self, channel: int) -> None:
         for process in [process for process, owner in self._boxes.items() if owner == channel]:
             self._end(process)
-
-
-def _children() -> list[int]:
-    own, found = os.getpid(), []
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                stat = Path(entry.path, "stat").read_text(errors="replace")
-                if int(stat.rpartition(")")[2].split()[1]) == own:
-                    found.append(int(entry.name))
-    return found

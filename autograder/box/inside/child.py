@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 from autograder.box.confinement import landlock
-from autograder.box.confinement.levels import Level, confine, limit_memory, release_reserve
+from autograder.box.confinement.levels import Level, confine, limit_memory
 from autograder.box.frames import Frame, FrameReader, Json, TooLarge, encode_frame
 from autograder.box.inside.judged import run_test
 from autograder.box.inside.missing import MissingPackages, PackageMissing, judging, missing_package_used
@@ -60,21 +60,6 @@ class Confinement:
     grants: tuple[landlock.Grant, ...]
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What one box starts from. It hears it over the wire, and the process that all boxes are forked from never does.
-
-    Attributes:
-        folder: its home and working directory.
-        seed: for torch, numpy and random; None draws one.
-        limits: what it may use.
-    """
-
-    folder: str
-    seed: int | None
-    limits: Limits
-
-
 def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinement: Confinement) -> NoReturn:
     """The whole life of a box, in a process of its own. Never returns.
 
@@ -86,13 +71,14 @@ def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinemen
     """
     status = 1
     try:
-        setup = _hear_setup(wire)
-        loop, mapped = _settle(wire, confinement, setup)
-        _prepare_shell(shell, loop, setup.limits)
+        setup = _heard(wire, Limits()).header  # the process that all boxes are forked from never hears it
+        limits = Limits(**setup["limits"])
+        loop, mapped = _settle(wire, confinement, setup["folder"], setup["seed"], limits)
+        _prepare_shell(shell, loop, limits)
         missing.notice = shell.recorder.notice
-        _send(wire, {"kind": "ready"}, setup.limits)
-        answerer = Answerer(shell, setup.limits, mapped, partial(_ask, wire, setup.limits))
-        while request := _receive(wire, setup.limits):
+        _send(wire, {"kind": "ready"}, limits)
+        answerer = Answerer(shell, limits, mapped, partial(_ask, wire, limits))
+        while request := _receive(wire, limits):
             for reply in answerer.answer(request):
                 _write(wire, reply)
         status = 0
@@ -105,31 +91,36 @@ def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinemen
         os._exit(status)
 
 
-def _hear_setup(wire: int) -> Setup:
-    header = _heard(wire, Limits()).header
-    return Setup(header["folder"], header["seed"], Limits(**header["limits"]))
+def _settle(
+    wire: int, confinement: Confinement, folder: str, seed: int | None, limits: Limits
+) -> tuple[asyncio.AbstractEventLoop, int]:
+    """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far.
 
-
-def _settle(wire: int, confinement: Confinement, setup: Setup) -> tuple[asyncio.AbstractEventLoop, int]:
-    """Leave everything shared with others behind, and confine; the event loop, and the address space taken so far."""
+    Args:
+        wire: as for `live_in_box`.
+        confinement: as for `live_in_box`.
+        folder: the box's home and working directory.
+        seed: for torch, numpy and random; None draws one.
+        limits: what it may use.
+    """
     if os.getsid(0) != os.getpid():
         os.setsid()
-    own = os.open(setup.folder, getattr(os, "O_PATH", os.O_RDONLY))
+    own = os.open(folder, getattr(os, "O_PATH", os.O_RDONLY))
     _close_all_but({0, 1, 2, wire, own, *(entry.descriptor for entry in confinement.grants)})
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
-    os.chdir(setup.folder)
+    os.chdir(folder)
     for name in ("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"):
-        os.environ[name] = setup.folder
+        os.environ[name] = folder
     tempfile.tempdir = None
-    _reseed(setup.seed)
+    _reseed(seed)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("500")  # if memory runs out, a box goes before the grader
     loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
     asyncio.set_event_loop(loop)
-    return loop, confine(confinement.level, setup.limits, own, confinement.grants)
+    return loop, confine(confinement.level, limits, own, confinement.grants)
 
 
 def _close_all_but(keep: set[int]) -> None:
@@ -196,7 +187,7 @@ class Answerer:
         result = replace(run(self._shell, request.header["source"]), missing=missing_package_used())
         self._shell.pristine.note(self._shell.user_ns)
         if result.failure is Outcome.OUT_OF_MEMORY:
-            release_reserve()
+            limit_memory()  # as far as it goes, to report that it was reached
         if not result.ok:
             gc.collect()  # what it has left behind complains now, and not on the stderr of a later cell
         try:
@@ -231,7 +222,7 @@ class Answerer:
 
     def _observation(self, observation: Observation, arguments: tuple[Value, ...], number: str) -> bytes:
         if observation.failure is Outcome.OUT_OF_MEMORY:
-            release_reserve()
+            limit_memory()  # as far as it goes, to report that it was reached
         with contextlib.suppress(TooLarge, TypeError, ValueError):
             return self._encode(_reply(number, observation, arguments))
         grown = tuple(Foreign("argument that cannot cross any more") for _ in arguments)
