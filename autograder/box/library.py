@@ -81,7 +81,7 @@ def held_modules(modules: dict[str, Path], withheld: Iterable[str], held: Iterab
 def reached(modules: Mapping[str, Path], names: Iterable[str]) -> set[str]:
     """The modules that these names stand for or are in, and all that they import, also when they are called."""
     found: set[str] = set()
-    waiting = [one for name in names for one in (*_parents(name), name)]
+    waiting = [part for name in names for part in _with_parents(name)]
     while waiting:
         module = waiting.pop()
         if module in modules and module not in found:
@@ -105,7 +105,7 @@ def permitted(modules: dict[str, Path], withheld: Iterable[str]) -> set[str]:
     """The modules that are not withheld and import none that is, however indirectly."""
     if not (withheld := list(withheld)):
         return set(modules)
-    imports = {name: imports_of(path, name).at_once | set(_parents(name)) for name, path in modules.items()}
+    imports = {name: imports_of(path, name).at_once | set(_with_parents(name)) for name, path in modules.items()}
     banned = {name for name in modules if any(_within(name, hidden) for hidden in withheld)}
     while True:
         more = {name for name, used in imports.items() if name not in banned and used & banned}
@@ -145,21 +145,20 @@ def imports_of(path: Path, name: str) -> Imports:
 
 def _imports_in(source: str, package: str) -> tuple[list[str], list[str]]:
     body, parts = ast.parse(source).body, package.split(".") if package else []
-    at_once, ever = ({*_imported(statements(body, ever=late), parts)} for late in (False, True))
+    at_once, ever = (
+        {part for name in _imported(statements(body, ever=late), parts) for part in _with_parents(name)}
+        for late in (False, True)
+    )
     return sorted(at_once), sorted(ever)
 
 
 def _imported(nodes: Iterable[ast.AST], package: list[str]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name
-                yield from _parents(alias.name)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             start = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*start, *([node.module] if node.module else [])])
-            yield base
-            yield from _parents(base)
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
@@ -181,9 +180,9 @@ def statements(body: Iterable[ast.AST], *, ever: bool = True) -> Iterator[ast.AS
             yield from statements(getattr(node, block, ()), ever=ever)
 
 
-def _parents(name: str) -> Iterator[str]:
+def _with_parents(name: str) -> Iterator[str]:
     parts = name.split(".")
-    yield from (".".join(parts[:length]) for length in range(1, len(parts)))
+    yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
 
 
 def _within(name: str, package: str) -> bool:

@@ -23,7 +23,7 @@ _NEVER = {"google", "course_lib", "autograder", "katze"}
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
 _ARITHMETIC = "add radd sub rsub mul rmul truediv rtruediv floordiv mod pow rpow matmul rmatmul neg pos abs".split()
-_OPERATIONS = [*_ARITHMETIC, *"lt le gt ge and or getitem enter".split()]
+_OPERATIONS = [*_ARITHMETIC, *"lt le gt ge and or getitem enter call".split()]
 
 _used: list[str] = []
 _judging: list[bool] = []
@@ -74,15 +74,10 @@ class StandIn:
             raise AttributeError(attribute)
         return StandIn(f"{self._name}.{attribute}")
 
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Another of its kind; not for an answer."""
-        _note_use(self._name)
-        return StandIn(self._name)
-
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
         """As the base of a class: one whose instances cannot be made by an answer."""
         _note_use(self._name)
-        return (type("Missing", (_Base,), {"missing": self._name}),)
+        return (type("Missing", (), {"__new__": lambda cls, *args, **kwargs: _operation(self)}),)
 
     def __iter__(self) -> Iterator[Any]:
         _note_use(self._name)
@@ -108,15 +103,7 @@ class StandIn:
         return f"<{self._name} is not installed here>"
 
 
-class _Base:
-    missing = ""
-
-    def __new__(cls, *args: object, **kwargs: object) -> Any:
-        _note_use(cls.missing)
-        return StandIn(cls.missing)
-
-
-def _operation(self: StandIn, *others: object) -> StandIn:
+def _operation(self: StandIn, *others: object, **named: object) -> StandIn:
     _note_use(self._name)
     return StandIn(self._name)
 
@@ -127,9 +114,7 @@ for _name in _OPERATIONS:
 
 class _MissingModule(types.ModuleType):
     def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__"):
-            raise AttributeError(attribute)
-        return StandIn(f"{self.__name__}.{attribute}")
+        return getattr(StandIn(self.__name__), attribute)
 
 
 class MissingPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
