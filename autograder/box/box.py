@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 from autograder.box.callbacks import CallbackProcess
 from autograder.box.clocks import Clock, Spent, Stopwatch
@@ -159,16 +159,6 @@ class Box:
         frame = self._answer(request, Clock.of(self._now, "call_seconds"), "changes")
         with self._protocol():
             return decode_changes(frame.header["changes"])
-
-    def observe(
-        self,
-        name: str,
-        case: Case,
-        **options: Any,
-    ) -> Observation:
-        """Like `observe_cases`, for one case."""
-        [observation] = self.observe_cases(name, [case], **options)
-        return observation
 
     def observe_cases(
         self,

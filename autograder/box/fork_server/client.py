@@ -2,7 +2,7 @@
 
     with ForkServer(withheld=()) as fork_server, fork_server.open_box() as box:
         result = box.run_cell("def dot_product_scores(q, k): return q @ k.mT")
-        observation = box.observe("dot_product_scores", case)
+        [observation] = box.observe_cases("dot_product_scores", [case])
 
 A box that ends, hangs, or breaks the protocol raises `BoxLost`, once; it is dead by then.
 """

@@ -13,7 +13,8 @@ from autograder.box.confinement.selftest import self_test
 from autograder.box.endings import BoxLost
 from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits
-from course_lib.judging.observation import Raised
+from course_lib.judging.exercise import Case
+from course_lib.judging.observation import Observation, Raised
 
 WITHHELD = ("course_lib.attention",)
 QUICK = Limits(cell_seconds=1.0, call_seconds=1.0, memory_bytes=256 << 20)
@@ -39,6 +40,12 @@ def raised(box: Box, source: str) -> Raised:
     result = box.run_cell(source)
     assert result.raised is not None, f"this was possible: {source}\n{result.outputs}"
     return result.raised
+
+
+def asked(box: Box, name: str, case: Case, **options: Any) -> Observation:
+    """What an answer in the box does on one case."""
+    [observation] = box.observe_cases(name, [case], **options)
+    return observation
 
 
 def ended(box: Box, source: str) -> BoxLost:

@@ -28,6 +28,7 @@ from course_lib.judging.observation import Outcome, observe
 from course_lib.judging.ready_made import SOFTMAX
 from course_lib.judging.verdict import USED_BEFORE, Verdict
 from course_lib.references.evaluation import edit_distance
+from tests.autograder.box.conftest import asked
 from tests.autograder.box.fork_server.test_client import FORGE
 
 WORDS = 7
@@ -94,13 +95,13 @@ def judged(box: Box, exercise: Exercise, source: str) -> Verdict:
     result = box.run_cell(source)
     assert result.ok, result.raised
     return judge(
-        AnswerKey(exercise, 5), lambda case: box.observe(exercise.name, case, forbidden=exercise.forbidden_names)
+        AnswerKey(exercise, 5), lambda case: asked(box, exercise.name, case, forbidden=exercise.forbidden_names)
     )
 
 
 def observed(box: Box, source: str, callback: Callback, *args: Value) -> Value:
     box.run_cell(f"import torch\ndef answer(step, *args):\n    {source}")
-    return box.observe("answer", Case("", (callback, *args)))
+    return asked(box, "answer", Case("", (callback, *args)))
 
 
 FORGED = f"""{FORGE}
@@ -136,7 +137,7 @@ class TestCallbacks:
         for line in ("x = torch.softmax(x, 0); step(x)", "step(x); torch.softmax(x, 0)"):
             box.run_cell(f"import torch\ndef answer(step, x):\n    {line}\n    return x")
             case = Case("", (DOUBLE, torch.ones(2)))
-            assert box.observe("answer", case, forbidden=GREEDY.forbidden_names).failure is Outcome.RULE_BROKEN
+            assert asked(box, "answer", case, forbidden=GREEDY.forbidden_names).failure is Outcome.RULE_BROKEN
 
     def test_plain_data_of_all_kinds_crosses_both_ways(self, box: Box) -> None:
         echo = Callback("echo", lambda *args, **kwargs: [args, kwargs])
@@ -147,7 +148,7 @@ class TestCallbacks:
     def test_a_callback_may_be_inside_an_argument_or_build_a_class(self, box: Box) -> None:
         box.run_cell("def answer(model):\n    return model['step'](model['x'])")
         case = Case("", ({"step": DOUBLE, "x": torch.ones(2)},))
-        assert torch.equal(box.observe("answer", case).value, 2 * torch.ones(2))
+        assert torch.equal(asked(box, "answer", case).value, 2 * torch.ones(2))
         assert torch.equal(observe(lambda model: model["step"](model["x"]), case).value, 2 * torch.ones(2))
 
     def test_what_it_raises_is_raised_in_the_answer(self, box: Box) -> None:
@@ -250,14 +251,14 @@ class TestCallbacks:
     def test_a_forged_call_is_a_broken_protocol(self, box: Box, call: str) -> None:
         assert box.run_cell(f"{FORGED}    send({{'id': place(), 'kind': 'call', 'call': {call}}}); time.sleep(9)").ok
         with pytest.raises(BoxLost) as lost:
-            box.observe("answer", Case("", (DOUBLE,)), hidden=False)
+            asked(box, "answer", Case("", (DOUBLE,)), hidden=False)
         assert lost.value.outcome is Outcome.DIED
         assert "broke the protocol" in lost.value.reason
 
     def test_nobody_calls_where_nothing_was_passed_in(self, box: Box) -> None:
         assert box.run_cell(f"{FORGED}    send({{'id': place(), 'kind': 'call', 'call': {{}}}})").ok
         with pytest.raises(BoxLost, match="an answer of the wrong kind"):
-            box.observe("answer", Case(""), hidden=False)
+            asked(box, "answer", Case(""), hidden=False)
 
     def test_only_a_box_takes_callbacks(self) -> None:
         encoder = Encoder()

@@ -167,7 +167,7 @@ def test_ordinary_cells_change_nothing(fork_server: ForkServer, harmless: str) -
 def test_a_sealed_box_is_not_asked(fork_server: ForkServer) -> None:
     with fork_server.open_box() as box:
         box.run_cell("def f(): pass")
-        box.observe("f", exercises.find("attention.scale").visible_cases()[0], hidden=True)
+        list(box.observe_cases("f", exercises.find("attention.scale").visible_cases()[:1], hidden=True))
         with pytest.raises(ValueError, match="sealed"):
             box.changes()
 

@@ -34,7 +34,7 @@ from autograder.errors import BadInput
 from autograder.limits import Limits
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Foreign, Outcome
-from tests.autograder.box.conftest import QUICK, WITHHELD, ended, own_memory, raised, value
+from tests.autograder.box.conftest import QUICK, WITHHELD, asked, ended, own_memory, raised, value
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -200,10 +200,10 @@ def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(
         box.run_cell("def answer_and_end(y):\n    answer(y); end()")
         assert not box.sealed
         if not in_call:
-            box.observe("answer", case)
+            asked(box, "answer", case)
             assert box.sealed
         with pytest.raises(BoxLost) as caught:
-            box.observe("answer_and_end", case) if in_call else box.run_cell("end()")
+            asked(box, "answer_and_end", case) if in_call else box.run_cell("end()")
         assert (caught.value.outcome, caught.value.reason) == (outcome, reason)
         assert box.sealed
 
@@ -255,14 +255,14 @@ def test_numpys_scalars_come_back_as_pythons(box: Box) -> None:
 
 def test_visible_cases_do_not_seal_a_box(box: Box) -> None:
     box.run_cell("def answer(x): return x")
-    box.observe("answer", Case("a case", (1,)), hidden=False)
+    asked(box, "answer", Case("a case", (1,)), hidden=False)
     assert not box.sealed
 
 
 def test_a_sealed_box_cannot_tell_anything_by_the_time_it_claims_to_have_taken(box: Box) -> None:
     box.run_cell("import time\nnow = time.perf_counter()\ntime.perf_counter = lambda: now\ndef answer(): return 1")
     assert box.run_cell("1").seconds == 0
-    box.observe("answer", Case("a hidden case"))
+    asked(box, "answer", Case("a hidden case"))
     assert box.run_cell("1").seconds > 0
 
 
@@ -325,7 +325,7 @@ def test_too_much_memory_is_reported_and_survived(quick_box: Box, source: str) -
 
 def test_too_much_memory_in_a_call(quick_box: Box) -> None:
     quick_box.run_cell("import torch\ndef answer(x): return torch.zeros(1 << 30)")
-    assert quick_box.observe("answer", Case("a case", (1,))).failure is Outcome.OUT_OF_MEMORY
+    assert asked(quick_box, "answer", Case("a case", (1,))).failure is Outcome.OUT_OF_MEMORY
 
 
 def test_a_box_that_does_not_listen_does_not_block_the_grader(fork_server: ForkServer) -> None:
@@ -337,7 +337,7 @@ def test_a_box_that_does_not_listen_does_not_block_the_grader(fork_server: ForkS
         )
         time.sleep(0.5)
         with pytest.raises(BoxLost) as caught:
-            box.observe("answer", Case("a case", (torch.zeros(3, 1_000_000), torch.zeros(3, 1_000_000))))
+            asked(box, "answer", Case("a case", (torch.zeros(3, 1_000_000), torch.zeros(3, 1_000_000))))
         assert caught.value.outcome is Outcome.TIMED_OUT
 
 
@@ -486,7 +486,7 @@ def test_a_fresh_process_for_each_box(level: Level) -> None:
     with ForkServer(WITHHELD, level, start="spawn", trains=False) as spawner:
         with spawner.open_box(limits=QUICK) as box:
             box.run_cell("def answer(x): return x + 1")
-            assert torch.equal(box.observe("answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
+            assert torch.equal(asked(box, "answer", Case("a case", (torch.ones(2),))).value, torch.full((2,), 2.0))
             assert not box.run_cell("import course_lib.attention").ok
             assert ended(box, "while True: pass").outcome is Outcome.TIMED_OUT
         with spawner.open_box() as box:

@@ -17,6 +17,7 @@ from autograder.box.fork_server.client import ForkServer
 from autograder.limits import Limits
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Foreign, Observation, Outcome, observe
+from tests.autograder.box.conftest import asked
 
 POOLING = """
 import torch
@@ -53,13 +54,13 @@ def defined(box: Box, body: str, name: str = "answer") -> str:
 
 
 def observed(box: Box, body: str, *args: Any) -> Observation:
-    return box.observe(defined(box, body), Case("a case", args=args))
+    return asked(box, defined(box, body), Case("a case", args=args))
 
 
 def test_a_function_answers_as_it_would_outside(box: Box) -> None:
     case = Case("a case", args=(torch.randn(2, 3, 4), torch.randn(2, 5, 4)), gradients=(0, 1))
     box.run_cell("def scores(q, k):\n    return q @ k.mT")
-    inside, outside = box.observe("scores", case), observe(scores, case)
+    inside, outside = asked(box, "scores", case), observe(scores, case)
     assert inside.returned
     assert torch.equal(inside.value, outside.value)
     assert len(inside.gradients) == 2
@@ -74,7 +75,7 @@ def test_a_class_is_built_loaded_and_called(box: Box) -> None:
     case = Case("a case", (torch.randn(3, 4),), construct={"d_model": 4}, weights=weights, gradients=(0,))
     case = Case(**{**vars(case), "weight_gradients": True})
     assert box.run_cell(POOLING).ok
-    inside, outside = box.observe("Pooling", case), observe(Pooling, case)
+    inside, outside = asked(box, "Pooling", case), observe(Pooling, case)
     assert torch.equal(inside.value, outside.value)
     for mine, theirs in zip(inside.gradients, outside.gradients, strict=True):
         assert mine is not None
@@ -100,14 +101,14 @@ def test_a_transposed_input_arrives_transposed(box: Box) -> None:
 
 def test_an_exception_is_recorded_with_its_line(box: Box) -> None:
     box.run_cell("def answer(x):\n    y = x + 1\n    return y[7]")
-    seen = box.observe("answer", Case("a case", (torch.ones(2),)))
+    seen = asked(box, "answer", Case("a case", (torch.ones(2),)))
     assert (seen.returned, seen.failure) == (False, Outcome.RAISED)
     assert seen.raised is not None
     assert (seen.raised.type_name, seen.raised.line, seen.raised.code) == ("IndexError", 3, "return y[7]")
 
 
 def test_a_name_that_does_not_exist(box: Box) -> None:
-    assert box.observe("nothing", Case("a case")) == Observation(False, failure=Outcome.NEVER_DEFINED)
+    assert asked(box, "nothing", Case("a case")) == Observation(False, failure=Outcome.NEVER_DEFINED)
 
 
 def test_the_stub_is_not_attempted(box: Box) -> None:
@@ -217,13 +218,13 @@ def test_nothing_that_a_call_prints_comes_back(box: Box) -> None:
     name = defined(
         box, "print('SECRET', args); display(3); sys.stderr.write('SECRET'); os.write(1, b'SECRET'); return 1"
     )
-    assert box.observe(name, Case("a case"), hidden=False).value == 1
+    assert asked(box, name, Case("a case"), hidden=False).value == 1
     assert "SECRET" not in str(box.run_cell("2"))
 
 
 def test_after_hidden_inputs_cells_show_nothing(box: Box) -> None:
     name = defined(box, "global kept; kept = args; return 1")
-    box.observe(name, Case("a case", (41,)), hidden=True)
+    asked(box, name, Case("a case", (41,)), hidden=True)
     result = box.run_cell("print(kept)\nkept")
     assert (result.ok, result.outputs) == (True, [])
     result = box.run_cell("raise ValueError(kept)")
@@ -235,14 +236,14 @@ def test_after_hidden_inputs_cells_show_nothing(box: Box) -> None:
 
 
 def test_after_visible_inputs_cells_show_what_they_do(box: Box) -> None:
-    box.observe(defined(box, "return 1"), Case("a case"), hidden=False)
+    asked(box, defined(box, "return 1"), Case("a case"), hidden=False)
     assert box.run_cell("3").outputs
 
 
 def test_a_case_does_not_tell_its_name(box: Box) -> None:
     box.run_cell("import gc")
     name = defined(box, "return [c.name + c.part for c in gc.get_objects() if type(c).__name__ == 'Case']")
-    assert box.observe(name, Case("a telling name", part="a telling part")).value == ["values"]
+    assert asked(box, name, Case("a telling name", part="a telling part")).value == ["values"]
 
 
 PATCHES = {
@@ -272,7 +273,7 @@ def test_whatever_is_patched_hurts_only_its_own_box(fork_server: ForkServer, pat
         with contextlib.suppress(BoxLost):
             box.run_cell("def answer(x): return x + 1")
             box.run_cell(PATCHES[patch])
-            value = box.observe("answer", case).value
+            value = asked(box, "answer", case).value
         assert not (isinstance(value, torch.Tensor) and torch.equal(value, torch.ones(2)))
         neighbour.run_cell("def answer(x): return x + 0")
-        assert torch.equal(neighbour.observe("answer", case).value, torch.ones(2))
+        assert torch.equal(asked(neighbour, "answer", case).value, torch.ones(2))

@@ -21,7 +21,7 @@ from course_lib import exercises
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.exercise import Case
 from course_lib.judging.observation import Outcome
-from tests.autograder.box.conftest import raised, server_at
+from tests.autograder.box.conftest import asked, raised, server_at
 
 
 def test_what_is_installed_is_there(box: Box) -> None:
@@ -49,7 +49,7 @@ answer = lambda x: 2 * x
     for name in ("no_such_package", "nowhere", "absent", "not_here"):
         assert text.count(f"[katze] {name} is not installed where this is graded") == 1
     assert "<no_such_package.special.gamma is not installed here>" in text
-    assert box.observe("answer", Case("a case", (2,))).value == 4
+    assert asked(box, "answer", Case("a case", (2,))).value == 4
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ answer = lambda x: 2 * x
 def test_an_answer_that_uses_one_is_told_apart(box: Box, body: str) -> None:
     box.run_cell("import absent\nmade = absent.compile(abs)\nclass Model(absent.Module): pass")
     box.run_cell(f"def answer(x):\n    {body}")
-    seen = box.observe("answer", Case("a case", (2,)))
+    seen = asked(box, "answer", Case("a case", (2,)))
     assert seen.raised is not None
     package = "elsewhere" if "elsewhere" in body else "absent"
     assert (seen.raised.type_name, seen.raised.message.split()[0]) == ("PackageMissing", package)
