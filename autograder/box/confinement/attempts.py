@@ -16,9 +16,6 @@ from autograder.box.confinement.grants import open_grants
 from autograder.box.confinement.levels import Level, confine
 from autograder.limits import Limits
 
-Attempts = Mapping[str, Callable[[], object]]
-"""What is tried, by what it would mean if it worked."""
-
 
 def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, str]) -> None:
     """The self-test's own process: confine it, try what a box must not do, print what could be done.
@@ -30,7 +27,7 @@ def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, s
         namespaces: those of the process that tests, by kind; this process must share none of them.
     """
     own, file = Path(root, "own"), Path(canary)
-    around: Attempts = {
+    around: dict[str, Callable[[], object]] = {
         "the enclosure lets it read files": file.read_bytes,
         "the enclosure lets it connect": lambda: socket.create_connection(("127.0.0.1", port), timeout=5),
         **{
@@ -38,7 +35,7 @@ def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, s
             for kind, name in namespaces.items()
         },
     }
-    attempts: Attempts = {
+    attempts: dict[str, Callable[[], object]] = {
         "it can read files": file.read_bytes,
         "it can write files": lambda: file.with_name("written").write_bytes(b""),
         "it can connect": lambda: socket.create_connection(("127.0.0.1", port), timeout=5),
@@ -59,7 +56,8 @@ def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, s
     print(json.dumps(possible))
 
 
-def _possible(attempts: Attempts) -> list[str]:
+def _possible(attempts: Mapping[str, Callable[[], object]]) -> list[str]:
+    """What worked, of what is tried, by what that means."""
     return [name for name, attempt in attempts.items() if _succeeds(attempt)]
 
 

@@ -10,6 +10,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -32,6 +33,8 @@ from tests.autograder.box.conftest import asked
 from tests.autograder.box.fork_server.test_client import FORGE
 
 WORDS = 7
+
+Cases = Callable[[Generator, bool], Iterator[Case]]
 
 
 def step_function(table: Tensor) -> Callable[[Tensor], Tensor]:
@@ -59,26 +62,30 @@ def _greedy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"a batch of {batch}", (Callback("step", step_function(table)), start, 6))
 
 
-GREEDY = Exercise(
-    id="toy.greedy",
-    lesson="00_toy",
-    name="greedy",
-    title="Greedy decoding",
-    statement="greedy(step, start int64 [batch, some], length) -> int64 [batch, length].",
-    points=2,
-    minutes=5,
-    section="Greedy decoding",
-    source="none",
-    reference=greedy,
-    cases=_greedy_cases,
-    misconceptions=(
-        Misconception(
-            "start_left_out", "Keep the start.", lambda step, start, length: greedy(step, start, length)[:, 2:]
-        ),
-    ),
-    correct=(),
-    forbidden=(SOFTMAX,),
-)
+def toy(
+    reference: Callable[..., Value], cases: Cases, mistakes: tuple[Misconception, ...] = (), forbidden: Any = ()
+) -> Exercise:
+    """An exercise with nothing to read."""
+    return Exercise(
+        id=f"toy.{reference.__name__}",
+        lesson="00_toy",
+        name=reference.__name__,
+        title="A toy",
+        statement="A toy.",
+        points=2,
+        minutes=5,
+        section="A toy",
+        source="none",
+        reference=reference,
+        cases=cases,
+        misconceptions=mistakes,
+        correct=(),
+        forbidden=forbidden,
+    )
+
+
+START_LEFT_OUT = Misconception("start_left_out", "Keep the start.", lambda *args: greedy(*args)[:, 2:])
+GREEDY = toy(greedy, _greedy_cases, (START_LEFT_OUT,), (SOFTMAX,))
 
 GREEDY_SOURCE = """
 import torch
@@ -311,21 +318,7 @@ def _recurrent_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
 
 
-RECURRENT = Exercise(
-    id="toy.recurrent",
-    lesson="00_toy",
-    name="Recurrent",
-    title="A module",
-    statement="class Recurrent(nn.Module): a toy.",
-    points=1,
-    minutes=5,
-    section="A module",
-    source="none",
-    reference=Recurrent,
-    cases=_recurrent_cases,
-    misconceptions=(),
-    correct=(),
-)
+RECURRENT = toy(Recurrent, _recurrent_cases)
 
 RECURRENT_SOURCE = """
 import math, torch
