@@ -50,7 +50,7 @@ ATTEMPTS = (
     in_call(
         "overwritten_memory",
         "Overwrites the interpreter's own objects.",
-        "import ctypes\nctypes.memset(id(None), 255, 64)\nNone",
+        "import ctypes\nctypes.memset(id(None), 255, 64)\nreturn None",
         DIED,
     ),
     in_call("forged_stub", "Raises what an empty stub raises.", "raise NotImplementedError()", NOT_ATTEMPTED),
