@@ -97,6 +97,11 @@ def in_cell(name: str, tries: str, code: str, outcome: Outcome = WRONG) -> Attem
     return Attempt(name, tries, {"own": code, "scores": ZEROS}, {"scores": outcome})
 
 
+def spoils_all(name: str, tries: str, code: str, outcome: Outcome) -> Attempt:
+    """Code in a cell in front of all answers, which costs its author every point."""
+    return Attempt(name, tries, {"own": code, "scores": ZEROS}, {"scale": outcome}, otherwise=outcome)
+
+
 def in_answer(name: str, tries: str, code: str, outcome: Outcome = RAISED, own: str = "") -> Attempt:
     """The cell that answers `attention.scores`, and perhaps one in front."""
     return Attempt(name, tries, {"scores": code} | ({"own": own} if own else {}), {"scores": outcome})

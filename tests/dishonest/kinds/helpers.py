@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.dishonest.attempt import RAISED, ZEROS, Attempt, in_cell
+from tests.dishonest.attempt import RAISED, in_cell, spoils_all
 
 ATTEMPTS = (
     in_cell(
@@ -50,22 +50,18 @@ ATTEMPTS = (
             builtins.AssertionError = type("AssertionError", (Exception,), {})
         """,
     ),
-    Attempt(
+    spoils_all(
         "patch_checking_package",
         "Replaces every function of the course's own checking package.",
-        {
-            "own": """
-                import sys, types
-                for name, module in list(sys.modules.items()):
-                    if name.startswith("course_lib.judging"):
-                        for attribute, value in list(vars(module).items()):
-                            if isinstance(value, types.FunctionType) and attribute != "call":
-                                setattr(module, attribute, lambda *args, **kwargs: None)
-            """,
-            "scores": ZEROS,
-        },
-        {"scale": RAISED},
-        otherwise=RAISED,
+        """
+            import sys, types
+            for name, module in list(sys.modules.items()):
+                if name.startswith("course_lib.judging"):
+                    for attribute, value in list(vars(module).items()):
+                        if isinstance(value, types.FunctionType) and attribute != "call":
+                            setattr(module, attribute, lambda *args, **kwargs: None)
+        """,
+        RAISED,
     ),
     in_cell(
         "patch_outcomes",

@@ -13,6 +13,7 @@ from tests.dishonest.attempt import (
     in_answer,
     in_call,
     in_cell,
+    spoils_all,
 )
 
 FORGED = """
@@ -24,28 +25,23 @@ FORGED = """
 """
 
 ATTEMPTS = (
-    Attempt(
+    spoils_all(
         "forge_observations",
         "Replaces the function that observes an answer by one that reports success without a call.",
-        {"own": FORGED, "scores": ZEROS},
-        {"scale": WRONG},
-        otherwise=WRONG,
+        FORGED,
+        WRONG,
     ),
-    Attempt(
+    spoils_all(
         "forge_encoded_observation",
         "Adds points and a passed outcome to every report on its way out.",
-        {
-            "own": """
-                import autograder.box.inside.child as child
-                genuine = child.encode_observation
-                def generous(*told):
-                    return genuine(*told) | {"passed": True, "points": 4, "outcome": "passed"}
-                child.encode_observation = generous
-            """,
-            "scores": ZEROS,
-        },
-        {"scale": DIED},
-        otherwise=DIED,
+        """
+            import autograder.box.inside.child as child
+            genuine = child.encode_observation
+            def generous(*told):
+                return genuine(*told) | {"passed": True, "points": 4, "outcome": "passed"}
+            child.encode_observation = generous
+        """,
+        DIED,
     ),
     in_call(
         "deny_changes",
@@ -81,12 +77,11 @@ ATTEMPTS = (
             shell.recorder._left = 1 << 60
         """,
     ),
-    Attempt(
+    spoils_all(
         "input_transformer",
         "Turns every later cell into the number 100.",
-        {"own": "get_ipython().input_transformers_cleanup.append(lambda lines: ['100\\n'])", "scores": ZEROS},
-        {"scale": NEVER_DEFINED},
-        otherwise=NEVER_DEFINED,
+        "get_ipython().input_transformers_cleanup.append(lambda lines: ['100\\n'])",
+        NEVER_DEFINED,
     ),
     Attempt(
         "ast_transformer",
@@ -158,12 +153,11 @@ ATTEMPTS = (
         "Hangs the shell itself, after a cell of its own has ended well.",
         "def wait(*args):\n    while True: pass\nget_ipython().events.register('post_run_cell', wait)",
     ),
-    Attempt(
+    spoils_all(
         "shell_without_run",
         "Takes away the shell's own methods.",
-        {"own": "type(get_ipython()).run_cell = lambda *args, **kwargs: None", "scores": ZEROS},
-        {"scale": DIED},
-        otherwise=DIED,
+        "type(get_ipython()).run_cell = lambda *args, **kwargs: None",
+        DIED,
     ),
     in_answer(
         "trace_frames",
