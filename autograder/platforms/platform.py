@@ -33,7 +33,7 @@ class Found:
         email: the address.
         lesson: what it was handed in to, as the platform writes it.
         handed_in: when, in UTC; None where nothing tells.
-        number_of_submission: one that the platform counts up; 0 where it does not.
+        number_of_submission: one that the platform counts up, 0 where this has none; None where it does not count.
         late: whether the platform calls it late; None where it does not say.
         attempt: the platform's number of the attempt, from 1; 0 where it has none.
         extra: what else the way back needs.
@@ -47,7 +47,7 @@ class Found:
     email: str = ""
     lesson: str = ""
     handed_in: datetime | None = None
-    number_of_submission: int = 0
+    number_of_submission: int | None = None
     late: bool | None = None
     attempt: int = 0
     extra: Mapping[str, str] = field(default_factory=dict)
@@ -55,8 +55,10 @@ class Found:
     @property
     def rank(self) -> int:
         """Of two submissions of a student, the later one has the higher; 0 where nothing tells."""
+        if self.number_of_submission is not None:
+            return self.number_of_submission
         newest = max((int(file.modified) for file in self.files.values()), default=0)
-        return self.number_of_submission or newest or (int(self.handed_in.timestamp()) if self.handed_in else 0)
+        return newest or (int(self.handed_in.timestamp()) if self.handed_in else 0)
 
 
 class Platform:

@@ -96,7 +96,7 @@ def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any
             name=_text(person.get(":name")),
             email=_text(person.get(":email")),
             handed_in=_moment(facts.get(":created_at")),
-            number_of_submission=int(number or 0),
+            number_of_submission=int(number) if number else None,
             attempt=len(earlier) + 1 if isinstance(earlier, list) else 0,
             extra={"submission": number},
         )

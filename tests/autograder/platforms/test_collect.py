@@ -175,6 +175,7 @@ CASES = {
         {
             "lovelaceada_123_text.html": b"<p>",
             "ben_124_link.html": b"<p>",
+            "eve_125_text.html": b"<p>",
             f"LATE_anon_Ab1_77_{NAME}": C,
             **CANVAS,
         },
@@ -183,9 +184,10 @@ CASES = {
             f"123/{LESSON}/text.html": b"<p>",
             f"124/{LESSON}/{NAME}": B,
             f"124/{LESSON}/link.html": b"<p>",
+            f"125/{LESSON}/text.html": b"<p>",
             f"Ab1/{LESSON}/{NAME}": C,
         },
-        kept={"123": {"number": "123", "late": True, "rank": 9001}, "124": {"late": False}},
+        kept={"123": {"number": "123", "late": True, "rank": 9001}, "124": {"late": False}, "125": {"rank": 0}},
     ),
     "canvas, with its gradebook": Case(
         "canvas",
