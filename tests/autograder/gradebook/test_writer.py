@@ -1,6 +1,6 @@
 """The gradebook as the grader writes it, and as nbgrader reads it.
 
-Tests `scores.py`, `lesson.py`, `record.py` and `tables.py` as well.
+Tests `scores.py`, `lesson.py`, `record.py` and `models.py` as well.
 """
 
 from __future__ import annotations
