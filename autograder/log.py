@@ -141,16 +141,10 @@ def _exercise(
 def _event(
     event: Mapping[str, Any], changes: Sequence[Change], runs: Mapping[int, Mapping[str, Any]]
 ) -> dict[str, Any]:
+    told = ("at", "kind", "why", "run", "digest", "handed_in", "points", "max_points")
     return {
-        "at": event["at"],
-        "kind": event["kind"],
-        "why": event["why"],
-        "run": event["run"],
+        **{name: event[name] for name in told},
         "host": runs[event["run"]]["host"],
-        "digest": event["digest"],
-        "handed_in": event["handed_in"],
-        "points": event["points"],
-        "max_points": event["max_points"],
         "changes": [asdict(change) for change in changes],
     }
 
