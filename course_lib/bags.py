@@ -109,7 +109,7 @@ class BagOfEmbeddingsConfig:
     Attributes:
         vocab_size: how many words there are.
         d_model: the length of a word's vector.
-        dropout: the share of values that training drops from the embeddings.
+        dropout: the probability of dropping a value of the embeddings, in training.
     """
 
     vocab_size: int

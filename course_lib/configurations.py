@@ -23,14 +23,14 @@ class TransformerConfig:
         d_ff: the width of the feed-forward networks.
         encoder_layers: blocks in the encoder.
         decoder_layers: blocks in the decoder.
-        dropout: the share of values that training drops after the embeddings and after each sublayer.
+        dropout: the probability of dropping a value after the embeddings and after each sublayer, in training.
         tied_output: whether the output layer's rows are the target's token embeddings (S0).
         padding_id: the id of <pad>, in both languages.
         start_id: the id that every target begins with, <s>.
         end_id: the id that every target ends with, <e>.
         shared_embeddings: whether both languages have one vocabulary, and one embedding for it.
         output_bias: whether the output layer adds a learned number to each token's score.
-        attention_dropout: the share of attention weights that training drops.
+        attention_dropout: the probability of dropping an attention weight, in training.
         activation: of the feed-forward networks.
         norm_first: pre-norm instead of post-norm.
         norm_epsilon: added to the variance in each layer norm.
@@ -96,11 +96,11 @@ class GPTConfig:
         heads: in each multi-head attention; they divide `d_model` among them.
         layers: blocks.
         d_ff: the width of the feed-forward networks.
-        dropout: the share of values that training drops after the embeddings and after each sublayer.
+        dropout: the probability of dropping a value after the embeddings and after each sublayer, in training.
         activation: of the feed-forward networks.
         norm_first: pre-norm instead of post-norm.
         tied_output: whether the output layer's rows are the token embeddings (S0).
-        attention_dropout: the share of attention weights that training drops.
+        attention_dropout: the probability of dropping an attention weight, in training.
         norm_epsilon: added to the variance in each layer norm.
         end_id: the id that ends a text, or a tuple of several, as Llama 3 has; None where texts have no end.
         padding_id: the id of padding in prompts of different lengths; None where there is none.
@@ -239,8 +239,8 @@ class BERTConfig:
         layers: blocks.
         d_ff: the width of the feed-forward networks.
         segments: how many texts a sequence may hold.
-        dropout: the share of values that training drops after the embeddings and after each sublayer.
-        attention_dropout: the share of attention weights that training drops.
+        dropout: the probability of dropping a value after the embeddings and after each sublayer, in training.
+        attention_dropout: the probability of dropping an attention weight, in training.
         activation: of the feed-forward networks.
         norm_epsilon: added to the variance in each layer norm.
         pooler_activation: after the pooler's layer; "relu" in DistilBERT.

@@ -180,7 +180,7 @@ class StaticKVCache(KVCache):
     """The same with fixed shapes: its blocks show all their columns, and `mask` is False at those still free.
 
     Attributes:
-        filled: how many columns are, [1], on the device; whoever goes on knows that there is room.
+        filled: how many columns are, [1], on the device; the caller knows that there is room.
     """
 
     filled: Int[Tensor, " 1"] = field(default_factory=partial(torch.zeros, 1, dtype=torch.long))

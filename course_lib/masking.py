@@ -36,8 +36,8 @@ def at_last_token(
     """
     if mask is None:
         return x[:, -1]
-    place = torch.arange(x.shape[1], device=x.device)
-    return x[torch.arange(len(x), device=x.device), (place * mask).argmax(dim=1)]
+    position = torch.arange(x.shape[1], device=x.device)
+    return x[torch.arange(len(x), device=x.device), (position * mask).argmax(dim=1)]
 
 
 def combined_mask(

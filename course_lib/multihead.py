@@ -181,7 +181,7 @@ class MultiHeadAttention(nn.Module):
         Args:
             d_model: the length of a token's vector.
             heads: how many; they divide `d_model` among them.
-            dropout: the share of attention weights that training drops: 0 in the paper, 0.1 in GPT-2 and BERT.
+            dropout: the probability of dropping an attention weight in training: 0 in the paper, 0.1 in GPT-2 and BERT.
             bias: whether each layer adds one.
             d_head: the length of a query, a key and a value in each head; None for d_model / heads.
 

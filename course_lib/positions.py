@@ -41,8 +41,8 @@ def same_under_causal_mask(order: Int[Tensor, " tokens"]) -> Bool[Tensor, " toke
     Args:
         order: token i of the shuffled sentence is token order[i] of the old one.
     """
-    place = torch.arange(len(order), device=order.device)
-    return (order == place) & (order.cummax(dim=0).values == place)
+    position = torch.arange(len(order), device=order.device)
+    return (order == position) & (order.cummax(dim=0).values == position)
 
 
 def appended_index(x: Float[Tensor, "... tokens d_model"]) -> Float[Tensor, "... tokens d_model+1"]:

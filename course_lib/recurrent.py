@@ -41,7 +41,7 @@ class RecurrentConfig:
         vocab_size: how many tokens there are.
         d_model: the length of a token's vector and of its state.
         layers: recurrent layers, one above the other.
-        dropout: the share of values that training drops from the embeddings and from the states.
+        dropout: the probability of dropping a value of the embeddings and of the states, in training.
         end_id: the id that ends a text; None where texts have no end.
         padding_id: the id of padding in prompts of different lengths; None where there is none.
     """
@@ -142,7 +142,7 @@ def _check_even(d_model: int) -> None:
 
 
 class RecurrentLanguageModel(nn.Module):
-    """Predicts each token from one vector, the state that all the tokens before it have left behind (S1)."""
+    """Predicts each token from one vector, the state into which all the tokens before it went (S1)."""
 
     def __init__(self, config: RecurrentConfig) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ class RecurrentSeq2SeqConfig:
         source_vocab_size, target_vocab_size: how many tokens the two languages have.
         d_model: the length of a token's vector and of its state.
         layers: recurrent layers in the encoder, and in the decoder.
-        dropout: the share of values that training drops from the embeddings and from the states.
+        dropout: the probability of dropping a value of the embeddings and of the states, in training.
         attention: whether the decoder may look at all the encoder's states, or has only the last one.
         padding_id, start_id, end_id: of <pad>, <s> and <e>.
     """

@@ -176,10 +176,10 @@ def _candidates(
     batch, beams = live.scores.shape
     vocab_size = log_probabilities.shape[-1]
     totals = live.scores.unsqueeze(2) + log_probabilities.view(batch, beams, vocab_size)
-    scores, places = totals.flatten(1).topk(min(count, beams * vocab_size), dim=1)
-    parents = places // vocab_size
+    scores, positions = totals.flatten(1).topk(min(count, beams * vocab_size), dim=1)
+    parents = positions // vocab_size
     tokens = live.tokens.gather(1, parents.unsqueeze(2).expand(-1, -1, live.tokens.shape[2]))
-    tokens[:, :, length - 1] = places % vocab_size
+    tokens[:, :, length - 1] = positions % vocab_size
     return tokens, scores, parents
 
 
@@ -187,8 +187,8 @@ def _best(
     tokens: Int[Tensor, "batch candidates tokens"], scores: Float[Tensor, "batch candidates"], beams: int
 ) -> tuple[Beams, Int[Tensor, "batch beams"]]:
     """The `beams` best, and where they were."""
-    best, places = scores.topk(beams, dim=1)
-    return Beams(tokens.gather(1, places.unsqueeze(2).expand(-1, -1, tokens.shape[2])), best), places
+    best, positions = scores.topk(beams, dim=1)
+    return Beams(tokens.gather(1, positions.unsqueeze(2).expand(-1, -1, tokens.shape[2])), best), positions
 
 
 def _nothing(text: DecodingState, batch: int, beams: int, max_new_tokens: int) -> Beams:

@@ -1,4 +1,4 @@
-"""Everything that decoding can do behind one call: what `model.generate(...)` does."""
+"""All of decoding in one call: `model.generate(...)`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Tokenizer(Protocol):
 
 
 class Streamer(Protocol):
-    """Whoever wants the tokens while they are written, such as the `transformers` library's `TextStreamer`."""
+    """Takes the tokens while they are written, as the `transformers` library's `TextStreamer` does."""
 
     def put(self, value: Tensor) -> Any:
         """Take what was read, [batch, tokens], then each step's tokens, [batch], on the CPU."""

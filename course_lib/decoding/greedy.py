@@ -17,10 +17,10 @@ from course_lib.decoding.state import DecodingState, begin_decoding
 from course_lib.ground.modules import evaluating
 
 Choice = Callable[[Float[Tensor, "batch vocab_size"]], Int[Tensor, " batch"]]
-"""Which token to write, from the logits of all."""
+"""Chooses the tokens to write from the logits."""
 
 Listener = Callable[[Int[Tensor, " batch"]], object]
-"""Whoever wants each step's tokens, on the CPU."""
+"""Called with each step's tokens, on the CPU."""
 
 
 def greedy_decode(

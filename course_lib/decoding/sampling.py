@@ -36,11 +36,11 @@ def keep_nucleus(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Ten
         ValueError: `p` is not above 0, or above 1.
     """
     _check_nucleus(p)
-    ordered, places = logits.sort(dim=-1, descending=True, stable=True)
+    ordered, positions = logits.sort(dim=-1, descending=True, stable=True)
     probabilities = torch.softmax(ordered, dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
     before[..., 0] = 0.0  # the most probable token stays, whatever rounding made of the sum
-    outside = torch.empty_like(before, dtype=torch.bool).scatter_(-1, places, before >= p)
+    outside = torch.empty_like(before, dtype=torch.bool).scatter_(-1, positions, before >= p)
     return logits.masked_fill(outside, -math.inf)
 
 

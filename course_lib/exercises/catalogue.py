@@ -351,11 +351,11 @@ def _why(error: BaseException, folder: Path, name: str) -> str:
     """Why a module could not be imported, with the line in the course's folder where that was."""
     if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
         return f"{SETTING} names {name!r}, and there is no {name.replace('.', '/')}.py in {folder}"
-    trace, place = error.__traceback__, ""
+    trace, position = error.__traceback__, ""
     while trace is not None:
         file = Path(trace.tb_frame.f_code.co_filename)
         if file.is_relative_to(folder):
-            place = f" ({file.relative_to(folder)}, line {trace.tb_lineno})"
+            position = f" ({file.relative_to(folder)}, line {trace.tb_lineno})"
         trace = trace.tb_next
     said = str(error).strip().splitlines()
-    return f"{name} cannot be imported: {type(error).__name__}{f': {said[0]}' if said else ''}{place}"
+    return f"{name} cannot be imported: {type(error).__name__}{f': {said[0]}' if said else ''}{position}"

@@ -29,7 +29,7 @@ class NotebookBar:
     Attributes:
         title: shown before the bar.
         done, steps: how far it is, and how far it goes.
-        state: shown behind it.
+        state: shown after it.
         losses: of the steps up to `done`, drawn below it; a resumed run has none of the first ones.
     """
 

@@ -1,6 +1,6 @@
 """Checks of arguments: each raises an error that says what to give instead.
 
-Sizes and shares of a configuration are refused when it is made; ids and masks before anything is computed with them.
+Sizes and probabilities are checked when a configuration is made; ids and masks before anything is computed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def check_unicode(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"the text has half a character, {text[error.start]!r}, at place {error.start}; "
+            f"the text has half a character, {text[error.start]!r}, at position {error.start}; "
             "text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') mends or replaces it"
         ) from None
 
@@ -102,15 +102,15 @@ def check_special_ids(vocab_size: int, **ids: int | None) -> None:
             raise ValueError(f"{name} must be from 0 to {vocab_size - 1}, the vocabulary's last, not {token}")
 
 
-def check_probability(**shares: float) -> None:
-    """Refuse shares to drop that leave nothing, or are not shares.
+def check_probability(**probabilities: float) -> None:
+    """Refuse probabilities, as of dropout, that are not at least 0 and below 1.
 
     Raises:
         ValueError: naming the first.
     """
-    for name, share in shares.items():
-        if not 0 <= share < 1:
-            raise ValueError(f"{name} must be at least 0 and below 1, not {share}")
+    for name, p in probabilities.items():
+        if not 0 <= p < 1:
+            raise ValueError(f"{name} must be at least 0 and below 1, not {p}")
 
 
 def check_divisible(d_model: int, heads: int) -> None:

@@ -172,7 +172,7 @@ def difference(
         ways = dict.fromkeys(_way_to_a_copy(case.args[position]) for position in actual.modified)
         return Difference(
             Kind.MODIFIED,
-            f"Your answer changed {names} in place. Whoever called it still needs the old values: {' '.join(ways)}",
+            f"Your answer changed {names} in place. The caller still needs the old values: {' '.join(ways)}",
         )
     return found or gradients_difference(case, expected, actual, parameters, tolerance)
 

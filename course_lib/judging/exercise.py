@@ -44,7 +44,7 @@ CORE = "values"
 def is_key(key: object) -> bool:
     """Return whether a dict of plain data may have this key: a string, or a tuple of strings.
 
-    No numbers: whoever sends them could choose them to all fall on one place of the dict, and make it slow.
+    No numbers: a sender could choose them to all fall on one place of the dict, and make it slow.
     """
     return type(key) is str or (type(key) is tuple and all(type(part) is str for part in key))
 
@@ -229,7 +229,7 @@ class Hint:
     Attributes:
         depth: one of `DEPTHS`.
         text: one to three plain sentences; of an outline, the steps, one a line. No code that could be handed in.
-        answers: the ids of the misconceptions that it helps with: whoever made one of them is given this hint first.
+        answers: the ids of the misconceptions that it helps with: an answer with one of them is given this hint first.
     """
 
     depth: str

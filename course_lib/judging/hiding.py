@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from course_lib.judging.rules import Code, Use, dotted, line_of, syntax_tree, uses
 
 MOST_PLACES = 10
-"""So many places are named in a notebook: whoever reads that many reads the notebook."""
+"""So many places are named in a notebook."""
 
 _LONGEST_LINE = 100
 

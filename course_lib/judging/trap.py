@@ -2,7 +2,7 @@
 
 `rules.py` reads an answer; this watches it run, for what no reading finds: `getattr(torch, "soft" + "max")`, a function
 saved by an earlier cell, `torch.vmap`, a distribution that takes a softmax. The answer runs in the same process, and
-whoever means to can get around it: in a thread, in TorchScript, by switching torch's modes off. A rule is told to the
+one can get around it on purpose: in a thread, in TorchScript, by switching torch's modes off. A rule is told to the
 honest, and what could hide a call is shown to the teacher (`hiding.py`).
 """
 

@@ -181,7 +181,7 @@ class Verdict:
         misconception: the known mistake that gives exactly this answer on every case, if there is one.
         note: a sentence on the whole answer, where no case tells the story (a broken rule, a missing name).
         steps: what the reference computes on the way to its result in the case that is shown, by name.
-        hint: for whoever wants one, folded in.
+        hint: folded in.
         prints: whether the answer printed something, which a check does not show.
         closing: what else its reader should know, in sentences that stand at its end.
     """

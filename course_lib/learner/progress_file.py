@@ -146,7 +146,7 @@ _files: dict[Path, ProgressFile] = {}
 
 
 def progress_file() -> ProgressFile:
-    """The file of whoever works here; see `learner_folder`."""
+    """The learner's file; see `learner_folder`."""
     path = learner_folder() / PROGRESS
     return _files.setdefault(path, ProgressFile(path))
 

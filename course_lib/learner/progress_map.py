@@ -171,7 +171,7 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
 
     Args:
         lesson: the one whose exercises are listed; by default the one in which something was done last.
-        kept: the file with the progress; by default that of whoever works here.
+        kept: the file with the progress; by default the learner's.
         page: the folder from which notebooks are linked; by default the one that this runs in.
 
     Raises:

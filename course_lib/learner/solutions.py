@@ -1,4 +1,4 @@
-"""Solutions with their reasons, shown to whoever has tried, or asks twice.
+"""Solutions with their reasons, shown after a try, or if asked twice.
 
 They are pages in the folder `solved`, which `katze release` writes, and stand nowhere else in the package: a course
 that turns solutions off (`c.Katze.solutions = False`) leaves the folder out. A question to answer in words has a page,
@@ -60,7 +60,7 @@ def solution_of(exercise_id: str) -> Solution | None:
 
 
 def shown_solution(exercise: Exercise) -> HelpPanel | None:
-    """The solution of an exercise, for whoever has had an answer checked, or asks for the second time.
+    """The solution of an exercise, after an answer has been checked, or if asked twice.
 
     Returns:
         None where it is not shown; a printed sentence says why.

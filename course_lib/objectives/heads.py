@@ -56,9 +56,9 @@ def head_loss(model: nn.Module, batch: LabelledBatch, smoothing: float = 0.0) ->
 
 
 def label_loss(
-    logits: Float[Tensor, "*places classes"], labels: Int[Tensor, "*places"], smoothing: float = 0.0
+    logits: Float[Tensor, "*positions classes"], labels: Int[Tensor, "*positions"], smoothing: float = 0.0
 ) -> Float[Tensor, ""]:
-    """The mean cross-entropy, in nats, over the places whose label is not `IGNORED`; NaN where there is none.
+    """The mean cross-entropy, in nats, over the positions whose label is not `IGNORED`; NaN where there is none.
 
     For masked tokens it is the loss of Devlin et al. (2019), section 3.1, task 1.
 
@@ -334,8 +334,8 @@ class WordHead(nn.Module):
         self, states: Float[Tensor, "batch pieces d_model"], starts: Int[Tensor, "batch tokens"]
     ) -> Float[Tensor, "batch tokens classes"]:
         """A score for each class at each token; `starts` says where each token's first piece is."""
-        places = starts.unsqueeze(-1).expand(-1, -1, states.shape[-1])
-        out: Tensor = self.output(states.gather(1, places))
+        positions = starts.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        out: Tensor = self.output(states.gather(1, positions))
         return out
 
 
@@ -362,7 +362,7 @@ class MaskedLanguageModel(Head):
     def logits(
         self, read: BERTOutput, mask: Bool[Tensor, "batch tokens"] | None
     ) -> Float[Tensor, "batch tokens vocab_size"]:
-        """A score for each token of the vocabulary at each place."""
+        """A score for each token of the vocabulary at each position."""
         out: Tensor = self.output(self.norm(ACTIVATIONS[self.bert.config.activation](self.dense(read.states))))
         return out
 
@@ -432,10 +432,10 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
         loss = cross_entropy(self._classify(states, batch.mask), batch.labels)
         if not auxiliary or batch.ids.shape[1] == 1:
             return loss
-        tokens_behind_tokens = batch.mask[:, 1:] & batch.mask[:, :-1]
-        expected = batch.ids[:, 1:].masked_fill(~tokens_behind_tokens, IGNORED)
+        tokens_after_tokens = batch.mask[:, 1:] & batch.mask[:, :-1]
+        targets = batch.ids[:, 1:].masked_fill(~tokens_after_tokens, IGNORED)
         logits = self.gpt.logits(states[:, :-1])
-        return loss + auxiliary * smoothed_cross_entropy(logits, expected, ignored=IGNORED)
+        return loss + auxiliary * smoothed_cross_entropy(logits, targets, ignored=IGNORED)
 
     def _classify(self, states: Tensor, mask: Tensor | None) -> Tensor:
         out: Tensor = self.output(self.dropout(at_last_token(states, mask)))

@@ -54,7 +54,7 @@ class LabelledBatch:
     ids: Int[Tensor, "batch *choices tokens"]
     segments: Int[Tensor, "batch *choices tokens"]
     mask: Bool[Tensor, "batch *choices tokens"]
-    labels: Int[Tensor, "batch *places"]
+    labels: Int[Tensor, "batch *positions"]
 
     @property
     def targets(self) -> int:

@@ -24,16 +24,16 @@ _NONE = -100
 
 
 def cross_entropy(
-    logits: Float[Tensor, "places vocab_size"],
-    expected: Int[Tensor, " places"],
+    logits: Float[Tensor, "positions vocab_size"],
+    targets: Int[Tensor, " positions"],
     smoothing: float = 0.0,
     ignored: int = _NONE,
 ) -> Float[Tensor, ""]:
-    """Torch's mean cross-entropy, in nats; NaN where every place is ignored.
+    """Torch's mean cross-entropy, in nats; NaN where every position is ignored.
 
     Args:
         logits: scores of all tokens, or classes.
-        expected: the right ones.
+        targets: the right ones.
         smoothing: the share of the target's mass that all tokens share.
         ignored: an id that does not count where it is expected.
 
@@ -42,9 +42,9 @@ def cross_entropy(
             would be one more wait for it in every step.)
     """
     try:
-        return F.cross_entropy(logits, expected, ignore_index=ignored, label_smoothing=smoothing)
+        return F.cross_entropy(logits, targets, ignore_index=ignored, label_smoothing=smoothing)
     except IndexError:
-        least, most = expected[expected != ignored].aminmax()
+        least, most = targets[targets != ignored].aminmax()
         wrong = least if least < 0 else most
         raise ValueError(
             f"the expected ids must be from 0 to {logits.shape[-1] - 1}, as there are {logits.shape[-1]} scores for "
@@ -54,7 +54,7 @@ def cross_entropy(
 
 def smoothed_cross_entropy(
     logits: Float[Tensor, "... vocab_size"],
-    expected: Int[Tensor, "..."],
+    targets: Int[Tensor, "..."],
     smoothing: float = 0.0,
     spread: Spread = "all",
     ignored: int | None = None,
@@ -71,7 +71,7 @@ def smoothed_cross_entropy(
 
     Args:
         logits: scores of all tokens.
-        expected: the right tokens.
+        targets: the right tokens.
         smoothing: ε.
         spread: which of the two.
         ignored: an id that does not count where it is expected: padding. Where nothing else is expected the loss is 0,
@@ -83,7 +83,7 @@ def smoothed_cross_entropy(
     """
     if spread not in ("all", "others"):
         raise ValueError(f"spread must be 'all' or 'others', not {spread!r}")
-    if not expected.numel():
+    if not targets.numel():
         raise ValueError("there is nothing to predict: a text of one token has no next one")
     size = logits.shape[-1]
     most = (size - 1) / size if spread == "others" else 1
@@ -91,9 +91,9 @@ def smoothed_cross_entropy(
         raise ValueError(f"label smoothing must be from 0 to {most:.4g}, got {smoothing}")
     torch_share = min(1.0, smoothing / most) if smoothing else 0.0
     ignore = _NONE if ignored is None else ignored
-    mean = cross_entropy(logits.flatten(0, -2), expected.flatten(), torch_share, ignore)
+    mean = cross_entropy(logits.flatten(0, -2), targets.flatten(), torch_share, ignore)
     # Here too, asking first whether there is anything to count would be one more wait for a GPU.
-    return mean if ignored is None else torch.where((expected != ignored).any(), mean, 0.0)
+    return mean if ignored is None else torch.where((targets != ignored).any(), mean, 0.0)
 
 
 def lowest_smoothed(size: int, smoothing: float, spread: Spread = "all") -> float:
@@ -133,8 +133,8 @@ def translation_loss(
         TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
             the vocabulary.
     """
-    read, expected = shift_right(batch.target)
-    return smoothed_cross_entropy(model(batch.source, read), expected, smoothing, spread, PADDING_ID)
+    read, targets = shift_right(batch.target)
+    return smoothed_cross_entropy(model(batch.source, read), targets, smoothing, spread, PADDING_ID)
 
 
 def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -149,8 +149,8 @@ def language_model_loss(model: nn.Module, batch: TextBatch, smoothing: float = 0
         TypeError, ValueError: the model refuses the batch; the smoothing is out of its range; a last token is outside
             the vocabulary.
     """
-    read, expected = shift_right(batch.ids)
-    return smoothed_cross_entropy(model(read), expected, smoothing)
+    read, targets = shift_right(batch.ids)
+    return smoothed_cross_entropy(model(read), targets, smoothing)
 
 
 def packed_loss(model: nn.Module, batch: PackedBatch, smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -166,4 +166,4 @@ def packed_loss(model: nn.Module, batch: PackedBatch, smoothing: float = 0.0) ->
             the vocabulary.
     """
     logits = model(batch.ids, documents=batch.documents)
-    return smoothed_cross_entropy(logits, batch.expected, smoothing, ignored=NOTHING)
+    return smoothed_cross_entropy(logits, batch.labels, smoothing, ignored=NOTHING)

@@ -20,13 +20,13 @@ from course_lib.objectives.heads import MaskedLanguageModel, head_loss, label_lo
 from course_lib.objectives.labelled_data import IGNORED, LabelledBatch
 from course_lib.text.tokenization import join_pair
 
-SHARE = 0.15
-"""The share of the tokens that BERT is asked for."""
+MASK_PROBABILITY = 0.15
+"""The probability of a token to be chosen in BERT's pre-training."""
 
 
 @dataclass(frozen=True)
 class Corrupted:
-    """Sequences with some tokens hidden.
+    """Sequences with some tokens masked.
 
     Attributes:
         ids: what the model reads.
@@ -41,27 +41,27 @@ class Corrupted:
 class MaskedTokens:
     """Chooses tokens and masks them.
 
-    A share of the tokens is chosen. Of those, 80 % are replaced by [MASK], 10 % by a random token, and 10 % stay: since
-    later texts have no [MASK], the model must not rely on it to know which tokens it is asked about.
+    Each token is chosen with probability p. Of those chosen, 80 % become [MASK], 10 % a random token, and 10 %
+    stay: since later texts have no [MASK], the model must not rely on it to know which tokens it is asked about.
 
     Attributes:
         vocab_size: how many tokens there are; random ones are drawn from all of them.
         mask_id: the id of [MASK].
         special_ids: of tokens that are never chosen, such as padding, [CLS] and [SEP].
-        share: how many of the other tokens are chosen.
+        p: the probability of every other token to be chosen.
     """
 
     vocab_size: int
     mask_id: int
     special_ids: tuple[int, ...]
-    share: float = SHARE
+    p: float = MASK_PROBABILITY
 
     def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise ValueError(f"the share of tokens to hide must be above 0 and at most 1, not {self.share}")
+        if not 0 < self.p <= 1:
+            raise ValueError(f"p, the probability of masking a token, must be above 0 and at most 1, not {self.p}")
 
     def corrupt(self, ids: Int[Tensor, "batch tokens"], generator: Generator | None = None) -> Corrupted:
-        """Choose tokens and hide them; `ids` stay as they are.
+        """Choose tokens and mask them; `ids` stay as they are.
 
         Args:
             ids: the tokens.
@@ -70,10 +70,10 @@ class MaskedTokens:
         special = torch.isin(ids, torch.tensor(self.special_ids, device=ids.device))
         chance, fate = _uniform(ids, generator), _uniform(ids, generator)
         anything = torch.randint(self.vocab_size, ids.shape, generator=generator, device=ids.device)
-        return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.share))
+        return Corrupted(*mask_words(ids, special, chance, fate, anything, self.mask_id, self.p))
 
     def loss(self, model: MaskedLanguageModel, batch: LabelledBatch) -> Tensor:
-        """The mean negative log-likelihood, in nats, of the hidden tokens; drawn anew in every call.
+        """The mean negative log-likelihood, in nats, of the masked tokens; drawn anew in every call.
 
         The batch's labels are not used.
 
@@ -91,23 +91,23 @@ def mask_words(
     fate: Float[Tensor, "batch tokens"],
     anything: Int[Tensor, "batch tokens"],
     mask_id: int,
-    share: float = SHARE,
+    p: float = MASK_PROBABILITY,
 ) -> tuple[Int[Tensor, "batch tokens"], Int[Tensor, "batch tokens"]]:
     """The corruption itself, with all that is random passed in. Devlin et al. (2019), section 3.1 and appendix A.1.
 
     Args:
         ids: the tokens.
         special: True at [CLS], [SEP] and padding, which are never chosen.
-        chance: from 0 to 1; a token is chosen where it is below `share`.
+        chance: from 0 to 1; a token is chosen where it is below `p`.
         fate: from 0 to 1; a chosen token becomes [MASK] below 0.8, another token below 0.9, and stays above.
         anything: the other tokens.
         mask_id: the id of [MASK].
-        share: how many of the tokens are chosen.
+        p: the probability of being chosen.
 
     Returns:
         What the model reads; and the right token where one was chosen, `IGNORED` everywhere else.
     """
-    chosen = (chance < share) & ~special
+    chosen = (chance < p) & ~special
     hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, anything, ids))
     return torch.where(chosen, hidden, ids), torch.where(chosen, ids, IGNORED)
 
@@ -115,9 +115,9 @@ def mask_words(
 def expected_counts(tokens: int) -> tuple[float, float, float]:
     """Of this many tokens, how many become [MASK], how many another token, and how many are asked for as they are.
 
-    On average, and by the shares of Devlin et al. (2019), section 3.1.
+    On average, and by the probabilities of Devlin et al. (2019), section 3.1.
     """
-    chosen = SHARE * tokens
+    chosen = MASK_PROBABILITY * tokens
     return 0.8 * chosen, 0.1 * chosen, 0.1 * chosen
 
 
@@ -129,7 +129,7 @@ FOLLOWS, RANDOM = 0, 1
 """The labels of next-sentence prediction, as in BERT's published weights."""
 
 FOLLOWING = 0.5
-"""The share of the pairs whose second sentence is the one that follows."""
+"""The probability that a pair's second sentence is the one that follows."""
 
 
 def sentence_pairs(texts: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str, int]]:
@@ -190,12 +190,12 @@ def pretraining_loss(
     pair_logits: Float[Tensor, "batch 2"],
     pair_labels: Int[Tensor, " batch"],
 ) -> Float[Tensor, ""]:
-    """BERT's loss, in nats: the mean over the hidden tokens plus the mean over the pairs.
+    """BERT's loss, in nats: the mean over the masked tokens plus the mean over the pairs.
 
     Devlin et al. (2019), appendix A.2.
 
     Args:
-        word_logits: scores of all tokens at each place.
+        word_logits: scores of all tokens at each position.
         word_labels: the right tokens; `IGNORED` where nothing is asked.
         pair_logits: scores of `FOLLOWS` and `RANDOM`.
         pair_labels: which of them is right.

@@ -23,17 +23,17 @@ Step = Callable[[Int[Tensor, " tokens"]], Float[Tensor, " vocab_size"]]
 
 def sequence_log_probability(
     logits: Float[Tensor, "... tokens vocab_size"],
-    expected: Int[Tensor, "... tokens"],
+    targets: Int[Tensor, "... tokens"],
     mask: Bool[Tensor, "... tokens"] | None = None,
 ) -> Float[Tensor, "..."]:
     """ln P(e | f) of each whole sequence by the chain rule: Σ_t ln P(e_t | e_1, ..., e_t-1, f), in nats (S1, S4).
 
     Args:
-        logits: scores of all tokens at each place, read with teacher forcing: from the right tokens before it.
-        expected: the right tokens.
+        logits: scores of all tokens at each position, read with teacher forcing: from the right tokens before it.
+        targets: the right tokens.
         mask: True at the tokens that count, not at padding; None counts all.
     """
-    found = torch.log_softmax(logits, dim=-1).gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    found = torch.log_softmax(logits, dim=-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     return (found if mask is None else found.masked_fill(~mask, 0.0)).sum(dim=-1)
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 
 def plan_run(
-    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_share: float
+    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_ratio: float
 ) -> tuple[int, int, int]:
     """Plan a run: tokens per step, number of steps, and steps of warm-up.
 
@@ -27,14 +27,14 @@ def plan_run(
         accumulate: batches that each device adds up before the weights move.
         devices: that work at the same time, each on batches of its own.
         epochs: passes through the data.
-        warmup_share: of all steps.
+        warmup_ratio: of all steps.
 
     Returns:
         Tokens of a step, steps (the last one may be part of a step), steps of warm-up (at least 1).
     """
     of_a_step = batch_tokens * accumulate * devices
     steps = math.ceil(epochs * tokens / of_a_step)
-    return of_a_step, steps, max(1, math.floor(warmup_share * steps))
+    return of_a_step, steps, max(1, math.floor(warmup_ratio * steps))
 
 
 def batches_by_tokens(lengths: Sequence[tuple[int, int]], max_tokens: int) -> list[list[int]]:

@@ -102,14 +102,14 @@ def encode_and_decode(
     return output(x)
 
 
-def negative_log_likelihood(log_p: Float[Tensor, "... vocab_size"], expected: Int[Tensor, "..."]) -> Float[Tensor, ""]:
+def negative_log_likelihood(log_p: Float[Tensor, "... vocab_size"], targets: Int[Tensor, "..."]) -> Float[Tensor, ""]:
     """The mean over all tokens of -ln p(right token), in nats: the chain rule's product as a mean of logarithms (S1).
 
     Args:
-        log_p: ln of the probability of every token of the vocabulary, at every place.
-        expected: the id of the right token at every place.
+        log_p: ln of the probability of every token of the vocabulary, at every position.
+        targets: the id of the right token at every position.
     """
-    found = log_p.gather(-1, expected.unsqueeze(-1))
+    found = log_p.gather(-1, targets.unsqueeze(-1))
     return -found.mean()
 
 
@@ -129,10 +129,10 @@ def perplexity(nll: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tok
 
 
 def label_smoothing(
-    logits: Float[Tensor, "tokens vocab_size"], expected: Int[Tensor, " tokens"], smoothing: float
+    logits: Float[Tensor, "tokens vocab_size"], targets: Int[Tensor, " tokens"], smoothing: float
 ) -> Float[Tensor, ""]:
     """The mean cross-entropy with the target that S4 describes: 1 - ε at the right token, ε / (V - 1) at each other."""
-    return smoothed_cross_entropy(logits, expected, smoothing, spread="others")
+    return smoothed_cross_entropy(logits, targets, smoothing, spread="others")
 
 
 def warmup_schedule(steps: Int[Tensor, " steps"], d_model: int, warmup: int) -> Float[Tensor, " steps"]:
@@ -188,9 +188,9 @@ def training_loop(
         The new W and b, and each step's loss, as it was before the step.
     """
     losses = []
-    for x, expected in batches:
+    for x, targets in batches:
         W, b = W.detach().requires_grad_(), b.detach().requires_grad_()
-        loss = F.cross_entropy(x @ W + b, expected)
+        loss = F.cross_entropy(x @ W + b, targets)
         gradients = torch.autograd.grad(loss, (W, b))
         norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
         factor = rate * min(1.0, clip / float(norm))

@@ -54,7 +54,7 @@ class CausalLanguageModel(nn.Module):
 
     Parameters:
         embedding: [vocab_size, d_model]; its rows are the output layer's as well.
-        positions: a learned vector for each place.
+        positions: a learned vector for each position.
         blocks: as GPT-2's: pre-norm, the approximate GELU, a feed-forward network of width 4 d_model.
         norm: the final layer norm.
     """
@@ -128,7 +128,7 @@ def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def loss_without_mask(honest: Float[Tensor, "... tokens"]) -> Float[Tensor, "... tokens"]:
-    """The loss at each place after a long training without a mask, from that of an honest model.
+    """The loss at each position after a long training without a mask, from that of an honest model.
 
     Every target but the last is in the input, to be copied (S0: "a small problem").
     """

@@ -32,14 +32,14 @@ def pre_norm(
 
 
 def turned_by_place(
-    x: Float[Tensor, "... tokens d_head"], places: Int[Tensor, " tokens"], base: float
+    x: Float[Tensor, "... tokens d_head"], positions: Int[Tensor, " tokens"], base: float
 ) -> Float[Tensor, "... tokens d_head"]:
-    """Each pair of neighbouring numbers turned by place · base^(-2i / d_head).
+    """Each pair of neighbouring numbers turned by position · base^(-2i / d_head).
 
     Su et al. (2021), "RoFormer", section 3.2.2, equation 34.
     """
     frequencies = base ** (-torch.arange(0, x.shape[-1], 2, device=x.device) / x.shape[-1])
-    angles = places.unsqueeze(-1) * frequencies
+    angles = positions.unsqueeze(-1) * frequencies
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x.unflatten(-1, (-1, 2)).unbind(-1)
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)

@@ -236,7 +236,7 @@ class TextBatch:
 
 @dataclass(frozen=True)
 class Windows:
-    """A long text, cut into windows: at other places in each pass, and every token to be predicted at most once.
+    """A long text, cut into windows: at other positions in each pass, and every token to be predicted at most once.
 
     Attributes:
         ids: the text, [text], in whole numbers of any width. One that is too long for memory stays in its file:

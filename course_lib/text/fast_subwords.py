@@ -153,7 +153,7 @@ class SubwordVocabulary:
         sentences = list(_with_words(texts))
         tokenizer = _bert_tokenizer(None, lowercase)
         # The library meets the pieces of one character in an order that changes from run to run, and breaks ties
-        # by it. Named here as if they were special, they have fixed places.
+        # by it. Named here as if they were special, they have fixed positions.
         first = [*BERT_SPECIAL, *_characters(tokenizer, sentences)]
         trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=first, show_progress=False)
         tokenizer.train_from_iterator(sentences, trainer)

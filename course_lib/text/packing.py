@@ -33,12 +33,12 @@ class PackedBatch:
 
     Attributes:
         ids: all the tokens of each text but its last.
-        expected: the token after each in the same text; `NOTHING` at padding.
+        labels: the token after each in the same text; `NOTHING` at padding.
         documents: the number of each token's text in its row, counted from 0; `NO_DOCUMENT` at padding.
     """
 
     ids: Int[Tensor, "batch tokens"]
-    expected: Int[Tensor, "batch tokens"]
+    labels: Int[Tensor, "batch tokens"]
     documents: Int[Tensor, "batch tokens"]
 
     @property
@@ -53,7 +53,7 @@ class PackedBatch:
 
     def to(self, device: torch.device | str) -> PackedBatch:
         """The same batch on another device."""
-        tensors = (self.ids, self.expected, self.documents)
+        tensors = (self.ids, self.labels, self.documents)
         return PackedBatch(*(tensor.to(device, non_blocking=True) for tensor in tensors))
 
 
@@ -111,15 +111,15 @@ class PackedTexts:
             raise ValueError("a batch needs at least one text, got none")
         rows = self._in_rows(indices)
         ids = torch.full((len(rows), self.length), PADDING_ID)
-        expected, documents = torch.full_like(ids, NOTHING), torch.full_like(ids, NO_DOCUMENT)
+        labels, documents = torch.full_like(ids, NOTHING), torch.full_like(ids, NO_DOCUMENT)
         for row, texts in enumerate(rows):
             end = 0
             for number, text in enumerate(texts):
                 start, end = end, end + len(text) - 1
                 ids[row, start:end] = text[:-1]
-                expected[row, start:end] = text[1:]
+                labels[row, start:end] = text[1:]
                 documents[row, start:end] = number
-        return PackedBatch(ids, expected, documents)
+        return PackedBatch(ids, labels, documents)
 
     def _in_rows(self, indices: Sequence[int]) -> list[list[Tensor]]:
         """As few rows as there can be of texts in a given order, so not more than were planned."""
@@ -149,9 +149,9 @@ def pack(numbers: Sequence[int], lengths: Sequence[int], length: int) -> list[li
     rows: list[list[int]] = []
     room: list[tuple[int, int]] = []  # what is left in each row, the least first
     for number in sorted(numbers, key=lengths.__getitem__, reverse=True):
-        place = bisect_left(room, (lengths[number], 0))
-        if place < len(room):
-            left, row = room.pop(place)
+        position = bisect_left(room, (lengths[number], 0))
+        if position < len(room):
+            left, row = room.pop(position)
         else:
             left, row = length, len(rows)
             rows.append([])

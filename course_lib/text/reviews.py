@@ -1,7 +1,7 @@
 """Three thousand sentences from real reviews, each with a label: the person praises, or complains.
 
 Kotzias et al. (2015), "From Group to Individual Labels Using Deep Features": sentences from Amazon (telephones), IMDb
-(films) and Yelp (restaurants), 500 kind and 500 unkind ones from each, chosen so that they are clearly one or the
+(films) and Yelp (restaurants), 500 positive and 500 negative ones from each, chosen so that they are clearly one or the
 other. They are licensed under CC BY 4.0 and ship with the course, in `labelled_reviews/`, licence included.
 """
 
@@ -20,12 +20,12 @@ class ReviewSentence:
 
     Attributes:
         text: as somebody typed it, with capitals, punctuation and slips.
-        kind: whether it praises.
+        positive: whether it praises.
         site: where it is from: "amazon", "imdb" or "yelp".
     """
 
     text: str
-    kind: bool
+    positive: bool
     site: str
 
 

@@ -140,9 +140,9 @@ class ShapeCount:
 
 def count_shapes(batches: Iterable[TranslationBatch]) -> ShapeCount:
     """The shapes and the padding of these batches; a blank row is padding."""
-    shapes, tokens, places = set(), 0, 0
+    shapes, tokens, positions = set(), 0, 0
     for batch in batches:
         shapes.add((batch.source.shape, batch.target.shape))
         tokens += batch.tokens
-        places += batch.source.numel() + batch.target.numel()
-    return ShapeCount(len(shapes), 1 - tokens / places)
+        positions += batch.source.numel() + batch.target.numel()
+    return ShapeCount(len(shapes), 1 - tokens / positions)

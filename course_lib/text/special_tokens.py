@@ -113,10 +113,10 @@ class SpecialTokens:
     def _possible_token(self, text: str, begin: int) -> int:
         """The first place from which on the text may be the beginning of a token; its length if there is none."""
         longest = max(map(len, self._tokens), default=0)
-        for place in range(max(begin, len(text) - longest + 1), len(text)):
-            rest = text[place:]
+        for position in range(max(begin, len(text) - longest + 1), len(text)):
+            rest = text[position:]
             if any(token.startswith(rest) and token != rest for token in self._tokens):
-                return place
+                return position
         return len(text)
 
     def _id(self, token: str) -> int:

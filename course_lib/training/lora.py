@@ -80,7 +80,7 @@ def add_lora(
         rank: how many numbers a layer's input is reduced to on its way through what is learned.
         alpha: what is learned is added alpha / rank times.
         targets: the names of the layers. `CrossAttention` has W_q and W_kv; feed-forward networks have W_1 and W_2.
-        dropout: the share of a layer's input that training keeps from what is learned.
+        dropout: the probability of dropping a value of a layer's input, in training, from what is learned.
         generator: draws the first weights, on the CPU; None for torch's own.
 
     Raises:

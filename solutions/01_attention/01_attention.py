@@ -229,7 +229,7 @@ except ModuleNotFoundError as missing:
 
 def in_context(text, word):
     """The contextual embedding of a word of a text, as the model's last layer has it."""
-    return encoder.states([text])[0][1 + text.split().index(word)]  # place 0 is a special token
+    return encoder.states([text])[0][1 + text.split().index(word)]  # position 0 is a special token
 
 
 def cosine(a, b):
@@ -254,7 +254,9 @@ if encoder is not None:
     for offset, (label, values), colour in zip(
         (-0.27, 0, 0.27), series.items(), (show.GREY, show.BLUE, show.ORANGE), strict=True
     ):
-        bars_of_one = axes.bar([place + offset for place in range(5)], values, width=0.25, color=colour, label=label)
+        bars_of_one = axes.bar(
+            [position + offset for position in range(5)], values, width=0.25, color=colour, label=label
+        )
         axes.bar_label(bars_of_one, [f"{value:.2f}" for value in values], padding=2, fontsize=8.5)
         print(f"{label}: nearest is {max(zip(values, asked, strict=True))[1]}")
     axes.set_xticks(range(5), labels=asked)
@@ -1021,10 +1023,10 @@ def what_reaches_the_query():
             found[name].append((sizes.mean().item(), median, low, high))
     print("|∂alpha/∂q| of 300 random queries and 16 keys each")
     print("d_head  divided by    mean    median   a tenth is below   a tenth is above")
-    for place in (3, 4, 5):
+    for position in (3, 4, 5):
         for name in divisors:
-            mean, median, low, high = found[name][place]
-            print(f"{widths[place]:6}  {name:10} {mean:7.3f}  {median:8.2g}   {low:16.2g}   {high:16.2g}")
+            mean, median, low, high = found[name][position]
+            print(f"{widths[position]:6}  {name:10} {mean:7.3f}  {median:8.2g}   {low:16.2g}   {high:16.2g}")
     ratio = found["1"][3][0] / found["√d"][3][0]
     show.prediction("without the division, at 64, times as large", times_as_large_without, ratio)
     drawn, panels = show.frames(3, width=10.5, height=3.6)
@@ -1330,7 +1332,7 @@ show.prediction("times as fast at 64 words", times_as_fast_at_64, taken["RNN"][a
 # %% [markdown]
 # ## Stretch · Break the scaling where it counts
 #
-# For no points, and for whoever is not tired yet. `lookup_losses` of section 4.4 is yours to change, in a cell of your own.
+# For no points, if you are not tired yet. `lookup_losses` of section 4.4 is yours to change, in a cell of your own.
 #
 # 1. Let `d_head` be 16 and 256. Does the order of the three divisors stay, and does the distance between them grow?
 # 2. Replace Adam by plain gradient descent (`torch.optim.SGD`, with a rate that you search for). Adam divides each gradient by

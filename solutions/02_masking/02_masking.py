@@ -136,10 +136,10 @@ show.prediction("sees only the past", my_losses["sees only the past"], honest[-1
 # 0 looks at column 1, row 1 at column 2, and so on: always one to the right, at the answer.
 
 # %% tags=["demo"]
-places = [str(index) for index in range(LENGTH)]
+positions = [str(index) for index in range(LENGTH)]
 show.matrices(
-    show.Panel("alpha, sees everything", cheating_alpha, places, places, decimals=1),
-    show.Panel("alpha, sees only the past", honest_alpha, places, places, decimals=1),
+    show.Panel("alpha, sees everything", cheating_alpha, positions, positions, decimals=1),
+    show.Panel("alpha, sees only the past", honest_alpha, positions, positions, decimals=1),
     alt="Attention weights. Left: a dark line just above the diagonal. Right: weights only on and below the diagonal.",
 )
 
@@ -329,7 +329,7 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 #
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
 # `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`. Leave `scaled` itself as it
-# is: whoever called you may still need it.
+# is: the caller may still need it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -382,7 +382,7 @@ check("masking.masked_weights", hidden=True)
 #
 # Now the trap is on the other side. Measured from the allowed scores, the forbidden 1000 is still 1000, its exponential
 # overflows to infinity, and the mask does not put that right: $0 \times \infty$ is `nan`, not 0. Whatever stands at a forbidden
-# place must be made harmless **before** the exponential.
+# position must be made harmless **before** the exponential.
 
 # %%
 far_above = torch.tensor(1000.0)
@@ -880,7 +880,7 @@ check("masking.attention_pooling", hidden=True)
 
 # %% [markdown]
 # To see it learn, give it a task in which most words are noise. Every sentence has between 3 and 10 words; exactly one of
-# them, at a random place, is a *signal* word, marked in one dimension, and another dimension of that word says whether the
+# them, at a random position, is a *signal* word, marked in one dimension, and another dimension of that word says whether the
 # answer is yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each of them be right? Half
 # would be guessing.
 
@@ -972,4 +972,4 @@ def pooling_learns_where_to_look():
 #
 # One question to take with you. Shuffle the words of a sentence: what happens to the outputs of self-attention, with a
 # mask and without? Make up your mind before you open lesson 03, which begins with it and then gives the words their
-# places. Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.
+# positions. Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.

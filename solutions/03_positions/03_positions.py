@@ -498,7 +498,7 @@ print([round(number, 4) for number in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown]
-# The formula's $2i$ *is* 0, 2, 4: whoever steps by 2 and then doubles counts the two twice, and every clock but the first is
+# The formula's $2i$ *is* 0, 2, 4: if you step by 2 and then double, you count the two twice, and every clock but the first is
 # too slow. Such a model even trains. It just has half its clocks standing still.
 #
 # And this is the picture that everybody shows, S4 included: fifty words from top to bottom, 128 dimensions from left to
@@ -734,7 +734,7 @@ def a_head_that_looks_two_tokens_back():
 # The constructor is given: it makes the table, an `nn.Parameter` of shape `[context_length, d_model]`. Leave its name as it
 # is, because the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
 # are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only for a
-# ValueError, but whoever uses your layer will read the message.)
+# ValueError, but the user of your layer will read the message.)
 #
 # Shapes: `x` is `[..., tokens, d_model]`, the result has its shape and its dtype (in one case both `x` and `encoding` are
 # in double precision). The gradients of `x` and `encoding` are compared too.
@@ -1040,7 +1040,7 @@ def past_the_trained_length():
 # %% [markdown]
 # ## Stretch · Clocks that reach further
 #
-# For no points, and for whoever is not tired yet. Copy `past_the_trained_length` into a cell of your own.
+# For no points, if you are not tired yet. Copy `past_the_trained_length` into a cell of your own.
 #
 # 1. Train on the same 16 symbols, but let each batch begin at a *random* place of the encoding, from 0 to 48. What do
 #    sinusoids do now beyond word 16, and what do learned positions do? Predict both.

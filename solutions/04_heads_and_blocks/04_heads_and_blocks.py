@@ -196,7 +196,7 @@ by_token = [f"token {index}" for index in range(3)]
 
 
 def digits(values):
-    """Numbers as they are read here: the token, and the place in it."""
+    """Numbers as they are read here: the token, and the position in it."""
     return [[f"{int(number):02d}" for number in row] for row in values.tolist()]
 
 
@@ -374,9 +374,9 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # - of the word **before** it,
 # - of the word **after** it,
 # - of the **first** word of the sentence,
-# - of the **same** word, at its other place.
+# - of the **same** word, at its other position.
 #
-# Three are about places, one about the word itself. Colours are drawn at random, so there is nothing to guess from: a
+# Three are about positions, one about the word itself. Colours are drawn at random, so there is nothing to guess from: a
 # model that does not look has a chance of one in four.
 
 # %%
@@ -392,12 +392,12 @@ def collars(count):
     returns: tokens, colours, both [count, LENGTH]; looked at, targets, both [count, LENGTH, 4]; targets are -100, which
         the loss leaves out, where there is no token before or after.
     """
-    place = torch.arange(LENGTH)
+    position = torch.arange(LENGTH)
     twice = torch.rand(count, len(WORDS)).argsort(dim=-1)[:, : LENGTH // 2].repeat(1, 2)
     tokens = twice.gather(1, torch.rand(count, LENGTH).argsort(dim=-1))
     colours = torch.randint(len(COLOURS), (count, LENGTH))
-    same = (tokens.unsqueeze(-1) == tokens.unsqueeze(-2)) & (place.unsqueeze(-1) != place)
-    neighbours = torch.stack([place - 1, place + 1, torch.zeros_like(place)]).expand(count, -1, -1)
+    same = (tokens.unsqueeze(-1) == tokens.unsqueeze(-2)) & (position.unsqueeze(-1) != position)
+    neighbours = torch.stack([position - 1, position + 1, torch.zeros_like(position)]).expand(count, -1, -1)
     looked_at = torch.cat([neighbours, same.int().argmax(dim=-1).unsqueeze(1)], dim=1).mT
     targets = colours.gather(1, looked_at.clamp(0, LENGTH - 1).flatten(1)).view(looked_at.shape)
     targets = targets.masked_fill((looked_at < 0) | (looked_at >= LENGTH), -100)
@@ -406,12 +406,12 @@ def collars(count):
 
 torch.manual_seed(1)
 tokens, colours, looked_at, targets = collars(1)
-for place, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], targets[0].tolist(), strict=True)):
+for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], targets[0].tolist(), strict=True)):
     named = [f"{pattern} {COLOURS[answer]}" for pattern, answer in zip(PATTERNS, answers, strict=True) if answer >= 0]
-    print(f"{place}  {WORDS[token]:4} with a {COLOURS[colour]:6} collar must say:  {',  '.join(named)}")
+    print(f"{position}  {WORDS[token]:4} with a {COLOURS[colour]:6} collar must say:  {',  '.join(named)}")
 
 # %% [markdown]
-# The model is as bare as can be: an embedding for the word, one for its collar and one for its place, added; **your**
+# The model is as bare as can be: an embedding for the word, one for its collar and one for its position, added; **your**
 # multi-head attention, once; and a linear layer that names four colours. Nobody tells any head what to look for. It takes
 # a few seconds, for models with one head, with two and with four, all with the same number of parameters.
 #
@@ -429,12 +429,12 @@ class Reader(nn.Module):
     def __init__(self, heads):
         super().__init__()
         self.heads = heads
-        self.token, self.colour, self.place = (nn.Embedding(n, D_MODEL) for n in (len(WORDS), len(COLOURS), LENGTH))
+        self.token, self.colour, self.position = (nn.Embedding(n, D_MODEL) for n in (len(WORDS), len(COLOURS), LENGTH))
         self.W = nn.ParameterList([torch.randn(D_MODEL, D_MODEL) / math.sqrt(D_MODEL) for _ in range(4)])
         self.to_colours = nn.Linear(D_MODEL, len(PATTERNS) * len(COLOURS))
 
     def embedded(self, tokens, colours):
-        return self.token(tokens) + self.colour(colours) + self.place.weight
+        return self.token(tokens) + self.colour(colours) + self.position.weight
 
     def forward(self, tokens, colours):
         x = self.embedded(tokens, colours)
@@ -564,16 +564,16 @@ def published_heads(text):
 
 
 def patterns_in(names):
-    """For each pattern the pairs of places (one that looks, one that is looked at), as a mask [pieces, pieces]."""
-    place = torch.arange(len(names))
-    away = place - place.unsqueeze(1)  # [looks, looked at]
-    text = (place > 0) & (place < len(names) - 1)  # neither of the special tokens
+    """For each pattern the pairs of positions (one that looks, one that is looked at), as a mask [pieces, pieces]."""
+    position = torch.arange(len(names))
+    away = position - position.unsqueeze(1)  # [looks, looked at]
+    text = (position > 0) & (position < len(names) - 1)  # neither of the special tokens
     inside = text.unsqueeze(1) & text
     same = torch.tensor([[one == other and one.isalpha() for other in names] for one in names])
     return {
         "before": inside & (away == -1),
         "after": inside & (away == 1),
-        "first": text.unsqueeze(1) & (place == 0),
+        "first": text.unsqueeze(1) & (position == 0),
         "same": inside & same & (away.abs() > 1),
     }
 
@@ -1604,9 +1604,9 @@ def the_bill():
 # %% [markdown]
 # ## Stretch · Take a head away
 #
-# For no points, and for whoever is not tired yet.
+# For no points, if you are not tired yet.
 #
-# 1. Give the collars five questions (the word **two** places before), and the model four heads. Which pattern suffers, and is it
+# 1. Give the collars five questions (the word **two** positions before), and the model four heads. Which pattern suffers, and is it
 #    the same with other seeds? How many heads are needed if two questions have the same answer?
 # 2. Train four heads, then set one of them to zero before `W_o`. Which question breaks, and by how much? Predict it from the
 #    picture of section 4.

@@ -118,8 +118,8 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 # *Katze*; and so on until it says `<e>`. All the while it may look at the English sentence.
 #
 # In training we know the right translation, so we need not wait for the model's own words. We hand it the right ones and
-# ask, at every place at once, for the next: that is **teacher forcing**. The causal mask of lesson 02 sees to it that no
-# place can look up its answer. All the words of a sentence are learned in one pass, in parallel, which is why
+# ask, at every position at once, for the next: that is **teacher forcing**. The causal mask of lesson 02 sees to it that no
+# position can look up its answer. All the words of a sentence are learned in one pass, in parallel, which is why
 # transformers train so fast (S4).
 #
 # What goes into the decoder is the target **shifted right**: moved by one place, so that each word stands where the model
@@ -131,14 +131,14 @@ show.matrices(
         "four questions at once",
         torch.zeros(2, 4),
         ["reads", "should answer"],
-        ["place 0", "place 1", "place 2", "place 3"],
+        ["position 0", "position 1", "position 2", "position 3"],
         texts=[["<s>", "die", "Katze", "tanzte"], ["die", "Katze", "tanzte", "<e>"]],
     ),
     show.Panel(
         "a shorter sentence of the same batch",
         torch.zeros(2, 4),
         ["reads", "should answer"],
-        ["place 0", "place 1", "place 2", "place 3"],
+        ["position 0", "position 1", "position 2", "position 3"],
         texts=[["<s>", "sie", "tanzte", "<e>"], ["sie", "tanzte", "<e>", "padding"]],
     ),
     alt="Two rows of four tokens, twice. The decoder reads <s> die Katze tanzte and should answer die Katze tanzte <e>; in "
@@ -152,15 +152,15 @@ show.matrices(
 # From whole targets, make both rows of the picture for all the sentences of a batch.
 #
 # Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
-# two, `read` and `expected`, each `[batch, tokens - 1]`.
+# two, `read` and `targets`, each `[batch, tokens - 1]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-shift_right-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_right(target):
-    """What the decoder reads at each place, and the token that it should answer there.
+    """What the decoder reads at each position, and the token that it should answer there.
 
     target: int64 [batch, tokens], from <s> to <e>
-    returns: read and expected, each int64 [batch, tokens - 1]
+    returns: read and targets, each int64 [batch, tokens - 1]
     """
     ### BEGIN SOLUTION
     return target[:, :-1], target[:, 1:]
@@ -168,7 +168,7 @@ def shift_right(target):
 
 
 # %% [markdown] tags=["reason"]
-# The decoder reads the target up to a word and is asked for the next: the same row twice, one place apart. All places
+# The decoder reads the target up to a word and is asked for the next: the same row twice, one place apart. All positions
 # are trained at once this way, which is what makes training a transformer fast. The batch is the first dimension, so
 # the slices go along the second. The end mark is expected and the start mark is not; a model that is never asked for
 # `<e>` never learns to stop. Rolling the row instead of slicing it asks for the first word after the last.
@@ -222,7 +222,7 @@ show.matrices(
         ],
         reach=0.35,
     ),
-    alt="S1's table: at each of eight places five tokens with their probabilities, the right token in brackets.",
+    alt="S1's table: at each of eight positions five tokens with their probabilities, the right token in brackets.",
 )
 
 # %% [markdown]
@@ -233,11 +233,11 @@ show.matrices(
 # ### Exercise 2 · Negative log-likelihood
 # `encoder_decoder.negative_log_likelihood` · 2 points (1 for the values, 1 for very unlikely words) · about 10 minutes
 #
-# Pick the right word's log-probability at each place, and take the mean with a minus.
+# Pick the right word's log-probability at each position, and take the mean with a minus.
 #
-# Shapes: `log_p` is `[..., tokens, vocab_size]`, natural logarithms of probabilities that sum to 1 at each place. None of
-# them is 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `expected` is int64 `[..., tokens]`;
-# the result is a scalar tensor, of shape `[]`. All places count. The gradient of `log_p` is compared too, where the
+# Shapes: `log_p` is `[..., tokens, vocab_size]`, natural logarithms of probabilities that sum to 1 at each position. None of
+# them is 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `targets` is int64 `[..., tokens]`;
+# the result is a scalar tensor, of shape `[]`. All positions count. The gradient of `log_p` is compared too, where the
 # vocabulary is large: there that of `F.cross_entropy` is nearly the same, and accepted.
 #
 # In all exercises of this lesson a result has the **dtype** of the numbers that came in, float32 or float64, unless the task
@@ -245,22 +245,22 @@ show.matrices(
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-negative_log_likelihood-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def negative_log_likelihood(log_p, expected):
-    """The mean of -ln p(right token) over all places.
+def negative_log_likelihood(log_p, targets):
+    """The mean of -ln p(right token) over all positions.
 
     log_p: [..., tokens, vocab_size], natural logarithms
-    expected: int64 [..., tokens], the right tokens
+    targets: int64 [..., tokens], the right tokens
     returns: a scalar tensor, in nats
     """
     ### BEGIN SOLUTION
-    return -log_p.gather(-1, expected.unsqueeze(-1)).mean()
+    return -log_p.gather(-1, targets.unsqueeze(-1)).mean()
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
 # The likelihood of a corpus is a product of many probabilities, far too small for a float; its logarithm is a sum and
 # harmless. Training looks only at the probability of the word that really stands there. All the others enter through
-# the softmax, which makes them pay for it. So one number is picked for each place, and the mean makes batches of
+# the softmax, which makes them pay for it. So one number is picked for each position, and the mean makes batches of
 # different sizes comparable. Going back to probabilities and taking the logarithm of their mean is another quantity,
 # and anything below about e⁻¹⁰⁴ is 0 by then.
 
@@ -341,7 +341,7 @@ def by_the_table_and_as_printed():
 #
 # A model that hesitates evenly between $n$ words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So
 # perplexity says **among how many words the model seems to guess**. By the table above: among not quite five, at every
-# place. The perplexity of a model that knows nothing about our German is the number of words there are, and that of a
+# position. The perplexity of a model that knows nothing about our German is the number of words there are, and that of a
 # perfect one is 1.
 #
 # Over a batch there is a question that tables of results often leave open: the mean of *what*? We take it over all words
@@ -350,7 +350,7 @@ def by_the_table_and_as_printed():
 # ### Exercise 4 · Perplexity
 # `encoder_decoder.perplexity` · 2 points (1 for the values, 1 for long texts) · about 8 minutes
 #
-# Shapes: `nll` is `[batch, tokens]`, a negative log-likelihood for each place, in nats, finite even at padding; `mask` is
+# Shapes: `nll` is `[batch, tokens]`, a negative log-likelihood for each position, in nats, finite even at padding; `mask` is
 # boolean `[batch, tokens]`, True at tokens. There is at least one token, and there may be hundreds. The result is a scalar
 # tensor, with the dtype of `nll`. The gradient of `nll` is compared too.
 
@@ -373,7 +373,7 @@ def perplexity(nll, mask):
 # the model hesitates. All words of the batch go into one mean. The mean of the sentences' perplexities is something
 # else, in which short sentences count too much and one hard sentence counts for all. Padding is left out before the
 # mean, so that it counts neither above nor below the fraction line; multiplying by the mask alone would still divide by
-# all places. The base has to match the logarithm, which here is the natural one.
+# all positions. The base has to match the logarithm, which here is the natural one.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-perplexity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.perplexity")
@@ -393,7 +393,7 @@ check("encoder_decoder.perplexity", hidden=True)
 #
 # The way out also came before the transformer: let the decoder look back at *all* the encoder's states, by attention. The
 # transformer keeps that and throws the recurrence away. Here is the whole of it, with the shapes of a batch of 2
-# sentences, the longer one of 6 English words, its translation of 7 places.
+# sentences, the longer one of 6 English words, its translation of 7 positions.
 
 # %% tags=["demo"]
 english_shape, german_shape = "[2, 6, 64]", "[2, 7, 64]"
@@ -438,7 +438,7 @@ show.stacks(
 
 # %% [markdown]
 # Both stacks keep the shape `[batch, tokens, d_model]` from bottom to top, each with its own number of words. The two meet
-# in only one kind of place: the **cross-attention** of each decoder block, whose queries are German and whose keys *and*
+# in only one kind of position: the **cross-attention** of each decoder block, whose queries are German and whose keys *and*
 # values are English. What the encoder hands over, a vector for each English word, is called the **memory**.
 #
 # The thin arrows around the sublayers are the residual connections of lesson 04: *add* adds what the sublayer has read.
@@ -680,7 +680,7 @@ class EncoderDecoder(nn.Module):
 
 # %% [markdown]
 # Before you train a model, test it. Three questions, each answered by changing something and looking at what moves:
-# does a place notice the words after it? Does padding in the source matter? And does the source matter at all?
+# does a position notice the words after it? Does padding in the source matter? And does the source matter at all?
 
 
 # %% tags=["demo"]
@@ -700,14 +700,14 @@ def three_tests_before_training():
             "three paddings after the source": model(padded, target),
             "another source": model(source.flip(1), target),
         }
-    print(f"{'how much the scores move at place':>34}   0       1       2       3")
+    print(f"{'how much the scores move at position':>34}   0       1       2       3")
     for name, after in changes.items():
         moved = (after - before).abs().amax(dim=-1)[0]
         print(f"{name:>34}  {'  '.join(f'{number:.4f}' for number in moved.tolist())}")
 
 
 # %% [markdown]
-# The first line must be 0 except at its last place, the second 0 throughout, and the third 0 nowhere. If your model
+# The first line must be 0 except at its last position, the second 0 throughout, and the third 0 nowhere. If your model
 # passes these three, most of what can go wrong in an encoder-decoder is right.
 #
 # ## 4. Learning
@@ -732,8 +732,8 @@ def three_tests_before_training():
 # clipping; one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much as you
 # like.
 #
-# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, expected)`, with `x` of
-# shape `[tokens, d_model]` and `expected` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
+# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x` of
+# shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
 # losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
 # without gradients. All three results have the dtype of `W`: where that is float64, so are the losses.
 
@@ -744,7 +744,7 @@ def training_loop(W, b, batches, rate, clip):
 
     W: [d_model, vocab_size]
     b: [vocab_size]
-    batches: list of (x [tokens, d_model], expected int64 [tokens])
+    batches: list of (x [tokens, d_model], targets int64 [tokens])
     rate: float, the learning rate
     clip: float, the largest norm of both gradients together
     returns: the new W, the new b, and the losses [steps], each from before its step
@@ -752,8 +752,8 @@ def training_loop(W, b, batches, rate, clip):
     ### BEGIN SOLUTION
     W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
     losses = []
-    for x, expected in batches:
-        loss = F.cross_entropy(x @ W + b, expected)
+    for x, targets in batches:
+        loss = F.cross_entropy(x @ W + b, targets)
         of_W, of_b = torch.autograd.grad(loss, (W, b))
         norm = (of_W.square().sum() + of_b.square().sum()).sqrt()
         factor = (clip / norm).clamp(max=1)
@@ -997,22 +997,22 @@ show.distributions(
 # words.
 #
 # Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
-# tokens; `expected` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
+# tokens; `targets` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
 # dtype of the logits. All tokens count, including id 0. The gradient of the logits is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-label_smoothing-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def label_smoothing(logits, expected, smoothing):
+def label_smoothing(logits, targets, smoothing):
     """The mean cross-entropy with smoothed targets: 1 - smoothing at the right token, the rest on all others.
 
     logits: [tokens, vocab_size]
-    expected: int64 [tokens], the right tokens
+    targets: int64 [tokens], the right tokens
     smoothing: float, from 0 to 0.5
     returns: a scalar tensor, in nats
     """
     ### BEGIN SOLUTION
     log_p = torch.log_softmax(logits, dim=-1)
-    right = log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     others = log_p.sum(dim=-1) - right
     return -((1 - smoothing) * right + smoothing / (logits.shape[-1] - 1) * others).mean()
     ### END SOLUTION
@@ -1046,11 +1046,11 @@ check("encoder_decoder.label_smoothing", hidden=True)
 def two_variants():
     generator = torch.Generator().manual_seed(0)
     for size in (5, 188, 30_000):
-        expected = torch.randint(size, (50,), generator=generator)
-        logits = torch.randn(50, size, generator=generator) + 12 * F.one_hot(expected, size)  # very sure, and right
-        ours = label_smoothing(logits, expected, 0.1)
-        theirs = F.cross_entropy(logits, expected, label_smoothing=0.1)
-        converted = F.cross_entropy(logits, expected, label_smoothing=0.1 * size / (size - 1))
+        targets = torch.randint(size, (50,), generator=generator)
+        logits = torch.randn(50, size, generator=generator) + 12 * F.one_hot(targets, size)  # very sure, and right
+        ours = label_smoothing(logits, targets, 0.1)
+        theirs = F.cross_entropy(logits, targets, label_smoothing=0.1)
+        converted = F.cross_entropy(logits, targets, label_smoothing=0.1 * size / (size - 1))
         print(f"V = {size:6}:  others only {ours:8.5f}   torch's {theirs:8.5f}   torch's, converted {converted:8.5f}")
 
 
@@ -1176,10 +1176,10 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
 # %%
 def translation_loss(model, batch):
     """Shift, compute, and compare where tokens are expected."""
-    read, expected = shift_right(batch.target)
+    read, targets = shift_right(batch.target)
     logits = model(batch.source, read)
-    tokens = expected != PADDING_ID
-    return label_smoothing(logits[tokens], expected[tokens], 0.1)
+    tokens = targets != PADDING_ID
+    return label_smoothing(logits[tokens], targets[tokens], 0.1)
 
 
 # %% [markdown]
@@ -1294,7 +1294,7 @@ def learn_to_translate():
 # %% tags=["demo"]
 @torch.no_grad()
 def translate(model, sentences, longest=40):
-    """The translation of each sentence, the most probable token at each place."""
+    """The translation of each sentence, the most probable token at each position."""
     source = pad([torch.tensor(english.encode(sentence)) for sentence in sentences]).to(device)
     tokens = torch.full((len(sentences), 1), START_ID, device=device)
     for _ in range(longest):
@@ -1353,11 +1353,11 @@ def unseen_structures():
     guess = my_guess["held-out sentences right"]
     show.prediction("held-out sentences right", guess, 100 * sum(right) / len(right), " %")
     data = collate(examples(held_out, english, german)).to(device)
-    read, expected = shift_right(data.target)
+    read, targets = shift_right(data.target)
     with torch.no_grad():
         log_p = model(data.source, read).log_softmax(dim=-1)
-    nll = -log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
-    print(f"perplexity on them, with the right tokens before each: {perplexity(nll, expected != PADDING_ID):.2f}")
+    nll = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    print(f"perplexity on them, with the right tokens before each: {perplexity(nll, targets != PADDING_ID):.2f}")
 
 
 # %% [markdown]
@@ -1407,7 +1407,7 @@ def what_it_looks_at():
 #
 # That was the mean of the last block's heads. What does each of them do? Below, type an English sentence or choose its
 # words, press *Play*, and watch the German grow. Then choose a head, and the other layer: some find the word that is being
-# translated, others what decides its ending or its place. The page has the sentences that can be made of `PARTS`; put
+# translated, others what decides its ending or its position. The page has the sentences that can be made of `PARTS`; put
 # others into `YOURS` and run the cell again, and your model translates them too.
 
 
@@ -1494,9 +1494,9 @@ class RecurrentTranslator(nn.Module):
 
 def plain_loss(model, batch):
     """The mean negative log-likelihood, with teacher forcing."""
-    read, expected = batch.target[:, :-1], batch.target[:, 1:]
-    tokens = expected != PADDING_ID
-    return F.cross_entropy(model(batch.source, read)[tokens], expected[tokens])
+    read, targets = batch.target[:, :-1], batch.target[:, 1:]
+    tokens = targets != PADDING_ID
+    return F.cross_entropy(model(batch.source, read)[tokens], targets[tokens])
 
 
 recurrent = {}
@@ -1572,7 +1572,7 @@ right_minus_own = {"teacher forcing": None, "no teacher forcing": None}  # of 10
 
 # %% tags=["demo"]
 def on_its_own(model, source, length):
-    """Scores at each place when the model reads its own words, not the right ones."""
+    """Scores at each position when the model reads its own words, not the right ones."""
     states, state = model.encode(source)
     token = torch.full((len(source), 1), START_ID, device=source.device)
     scores = []
@@ -1585,15 +1585,15 @@ def on_its_own(model, source, length):
 
 def loss_on_its_own(model, batch):
     """The loss without teacher forcing."""
-    expected = batch.target[:, 1:]
-    tokens = expected != PADDING_ID
-    return F.cross_entropy(on_its_own(model, batch.source, expected.shape[1])[tokens], expected[tokens])
+    targets = batch.target[:, 1:]
+    tokens = targets != PADDING_ID
+    return F.cross_entropy(on_its_own(model, batch.source, targets.shape[1])[tokens], targets[tokens])
 
 
-def accuracy(scores, expected):
+def accuracy(scores, targets):
     """The share of tokens that are right."""
-    tokens = expected != PADDING_ID
-    return (scores.argmax(dim=-1) == expected)[tokens].float().mean().item()
+    tokens = targets != PADDING_ID
+    return (scores.argmax(dim=-1) == targets)[tokens].float().mean().item()
 
 
 shorter = [example for example in training if len(example[1]) <= 9]
@@ -1607,9 +1607,9 @@ def watched(loss_of):
 
     @torch.no_grad()
     def look(step, _loss):
-        expected = unseen.target[:, 1:]
-        forced = accuracy(pupil(unseen.source, unseen.target[:, :-1]), expected)
-        seen.append((step, forced, accuracy(on_its_own(pupil, unseen.source, expected.shape[1]), expected)))
+        targets = unseen.target[:, 1:]
+        forced = accuracy(pupil(unseen.source, unseen.target[:, :-1]), targets)
+        seen.append((step, forced, accuracy(on_its_own(pupil, unseen.source, targets.shape[1]), targets)))
 
     fit(pupil, shorter, loss_of, [5e-3] * 400, every=25, look=look)
     return seen
@@ -1634,7 +1634,7 @@ show.figure(
 # %% [markdown]
 # With teacher forcing there is a **gap**: the model does well in good company and worse in its own. One cause is known as
 # **exposure bias**: in training the model has never met its own mistakes. It is not the only one. A word that is wrong or
-# one place late is itself a mistake, and it makes right words after it count as wrong, since each place is compared with one
+# one place late is itself a mistake, and it makes right words after it count as wrong, since each position is compared with one
 # reference; and a word that is given betrays what may follow it. Without teacher forcing there is no gap, because nothing is
 # ever given. But look at the orange curves, which are what counts in use: the two ways end close together.
 #
@@ -1698,9 +1698,9 @@ def the_same_model_under_lightning():
 # - **Encoder-decoder**: a model of two stacks, one that reads a source and one that writes a target while looking at it.
 # - **Memory**: the encoder's output, a vector for each source word, which every decoder block's cross-attention reads.
 # - **Cross-attention**: attention with queries from the target, and keys and values from the source.
-# - **Shifted right**: the decoder's input, the target moved by one place to the right, after `<s>`, so that each place asks
+# - **Shifted right**: the decoder's input, the target moved by one place to the right, after `<s>`, so that each position asks
 #   for the next word.
-# - **Teacher forcing**: training with the right words before each place, not the model's own.
+# - **Teacher forcing**: training with the right words before each position, not the model's own.
 # - **Exposure bias**: a model trained by teacher forcing has met only right words, and in use reads its own.
 # - **Chain rule**: a sentence's probability is the product of its words', each given the words before it.
 # - **Negative log-likelihood** (NLL): the mean of $-\ln p$ of the right words.
@@ -1714,7 +1714,7 @@ def the_same_model_under_lightning():
 # - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.
 # - **Collate function**: what makes one padded batch out of examples of different lengths.
 # - **Mixed precision**: 16-bit products with 32-bit weights.
-# - **Greedy decoding**: writing the most probable word at each place.
+# - **Greedy decoding**: writing the most probable word at each position.
 
 # %% [markdown]
 # ## What you have now

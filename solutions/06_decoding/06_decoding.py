@@ -76,8 +76,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # ## 1. No teacher at test time
 #
 # During training the decoder was spoilt. To learn *the cat danced* → *die Katze tanzte* it read the right German words,
-# shifted by one, and had to name the next one at every place. Whatever nonsense it said at word 2, at word 3 it was
-# handed the right beginning again. That is **teacher forcing**, and thanks to the causal mask all places are trained at
+# shifted by one, and had to name the next one at every position. Whatever nonsense it said at word 2, at word 3 it was
+# handed the right beginning again. That is **teacher forcing**, and thanks to the causal mask all positions are trained at
 # once.
 #
 # At test time nobody knows the right words. S4 puts it plainly: there is no translation to mask, so the model must
@@ -140,7 +140,7 @@ show.loss_curve(
 # %% [markdown]
 # And this is the step function of a translator for one English sentence. The encoder reads the sentence once, when the
 # first word is asked for; the decoder reads the German words so far, and we keep only what it says after the **last** of
-# them. (It says something at every place. At the others we decided long ago.)
+# them. (It says something at every position. At the others we decided long ago.)
 
 
 # %%
@@ -226,7 +226,7 @@ check("decoding.greedy", hidden=True)
 # there is a slider that goes through the same steps one by one.
 #
 # The numbers come from a single pass: we give the finished sentence back to the decoder, and thanks to the causal mask it
-# says at each place exactly what it said when that place was the last.
+# says at each position exactly what it said when that position was the last.
 
 
 # %% tags=["demo"]
@@ -248,11 +248,11 @@ def token_by_token():
     alpha, said = watched(sentence, written)
     tokens = [german.words[token] for token in written.tolist()]
     steps = []
-    for place in range(len(tokens)):
-        likely = said[place].topk(4)
+    for position in range(len(tokens)):
+        likely = said[position].topk(4)
         names = [german.words[token] for token in likely.indices.tolist()]
         candidates = list(zip(names, likely.values.tolist(), strict=True))
-        steps.append(show.Written(["<s>", *tokens[:place]], candidates, alpha[place].tolist()))
+        steps.append(show.Written(["<s>", *tokens[:position]], candidates, alpha[position].tolist()))
     print(f"{sentence} → {' '.join(tokens)}")
     show.writing(
         sentence.split(),
@@ -274,7 +274,7 @@ def the_attention_crosses():
         written = greedy(step_for(sentence), START_ID, END_ID, 12)
         alpha, _said = watched(sentence, written)
         tokens = [german.words[token] for token in written.tolist()]
-        looked = [sentence.split()[place] for place in alpha.argmax(dim=-1).tolist()]
+        looked = [sentence.split()[position] for position in alpha.argmax(dim=-1).tolist()]
         print(" ".join(f"{token}←{source}" for token, source in zip(tokens, looked, strict=True)))
         panels.append(show.Panel(f"alpha: {' '.join(tokens[:-1])}", alpha, tokens, sentence.split()))
     show.matrices(
@@ -297,12 +297,12 @@ def the_attention_crosses():
 # %% tags=["demo"]
 @show.when_ready
 def a_wrong_beginning():
-    def behind_a_token(token):
+    def after_a_token(token):
         step = step_for("the cat danced")
         return lambda tokens: step([START_ID, german.ids[token], *tokens[1:].tolist()])
 
     for token in ("der", "ein", "gestern", "Hund"):
-        rest = greedy(behind_a_token(token), START_ID, END_ID, 10)
+        rest = greedy(after_a_token(token), START_ID, END_ID, 10)
         print(f"{token:8} → {token} {' '.join(german.words[token] for token in rest.tolist())}")
 
 
@@ -341,28 +341,28 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 # ### Exercise 2 · How probable a sentence is
 # `decoding.sequence_log_probability` · 3 points (2 for the values, 1 for very small probabilities) · about 12 minutes
 #
-# Given what the model said at each place and which words stand there, compute the log-probability of the sentence, with
+# Given what the model said at each position and which words stand there, compute the log-probability of the sentence, with
 # the natural logarithm. Row $t$ of `logits` is what the model said about word $t$ before reading it, so nothing has to be
 # shifted.
 #
 # The sentence may be long, and a word in it next to impossible, like one with logit 0 beside another with 120: its
 # log-probability is −120, not −∞.
 #
-# Shapes: `logits` is `[..., tokens, vocab_size]`, all of them finite; `expected` is int64 `[..., tokens]`, the result is
+# Shapes: `logits` is `[..., tokens, vocab_size]`, all of them finite; `targets` is int64 `[..., tokens]`, the result is
 # `[...]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sequence_log_probability-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def sequence_log_probability(logits, expected):
+def sequence_log_probability(logits, targets):
     """ln P of each whole sentence, by the chain rule.
 
     logits: [..., tokens, vocab_size], finite, row t before token t was read
-    expected: int64 [..., tokens], the tokens whose probability is wanted
+    targets: int64 [..., tokens], the tokens whose probability is wanted
     returns: [...]
     """
     ### BEGIN SOLUTION
     log_probabilities = torch.log_softmax(logits, dim=-1)
-    return log_probabilities.gather(-1, expected.unsqueeze(-1)).squeeze(-1).sum(dim=-1)
+    return log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(-1).sum(dim=-1)
     ### END SOLUTION
 
 
@@ -403,7 +403,7 @@ def judged_by_the_model():
     step, found = step_for("the cat danced"), []
     for sentence in german_sentences:
         ids = [*german.encode(sentence), END_ID]
-        logits = torch.stack([step([START_ID, *ids[:place]]) for place in range(len(ids))])
+        logits = torch.stack([step([START_ID, *ids[:position]]) for position in range(len(ids))])
         found.append(sequence_log_probability(logits, torch.tensor(ids)).item())
     ranking = sorted(zip(german_sentences, found, strict=True), key=lambda pair: -pair[1])
     for sentence, value in ranking:
@@ -520,8 +520,10 @@ def three_ways_through_the_tree():
     ends = {}
     for letter, sentence in LETTERS.items():
         tokens = sentence.split()
-        places = range(len(tokens) + 1)
-        factors = [TREE.get(tuple(tokens[:place]), {"<e>": 1.0})[[*tokens, "<e>"][place]] for place in places]
+        positions = range(len(tokens) + 1)
+        factors = [
+            TREE.get(tuple(tokens[:position]), {"<e>": 1.0})[[*tokens, "<e>"][position]] for position in positions
+        ]
         ends[tuple(tokens)] = f"{letter}  {math.prod(factors):.4f}"
     show.tree(
         TREE,
@@ -596,7 +598,7 @@ def beam_search(step, start_id, end_id, beams, max_new_tokens):
 # log-softmax is what makes beginnings comparable: raw logits of two steps have different, arbitrary offsets.
 #
 # Finished sentences stay among the candidates with the score that they have, and must go on earning their place.
-# Stopping at the first one that finishes, or continuing behind `<e>`, are the usual mistakes: the first returns short
+# Stopping at the first one that finishes, or continuing after `<e>`, are the usual mistakes: the first returns short
 # sentences that a better one would have overtaken, and the second changes scores of sentences that are over. All
 # candidates of a step are sorted together, whoever their parents are. With a separate best for each parent, beams would
 # never die out, and the search would be several greedy ones.
@@ -666,7 +668,7 @@ of_50_sentences = {"more probable": None, "shorter": None}
 @show.when_ready
 def greedy_and_beam_on_the_translator():
     def score(step, ids):
-        logits = torch.stack([step([START_ID, *ids[:place].tolist()]) for place in range(len(ids))])
+        logits = torch.stack([step([START_ID, *ids[:position].tolist()]) for position in range(len(ids))])
         return sequence_log_probability(logits, ids).item()
 
     beam_search(tree_step, START_ID, END_ID, 1, 1)  # waits for your search before the long part begins
@@ -914,8 +916,8 @@ def top_k(probabilities, k):
     returns: [..., vocab_size]
     """
     ### BEGIN SOLUTION
-    values, places = torch.topk(probabilities, min(k, probabilities.shape[-1]), dim=-1)
-    return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(dim=-1, keepdim=True))
+    values, positions = torch.topk(probabilities, min(k, probabilities.shape[-1]), dim=-1)
+    return torch.zeros_like(probabilities).scatter(-1, positions, values / values.sum(dim=-1, keepdim=True))
     ### END SOLUTION
 
 
@@ -923,7 +925,7 @@ def top_k(probabilities, k):
 # A language model spreads a little probability over thousands of words that make no sense, and sampling meets one of
 # them sooner or later. Top-k cuts the tail off and renormalises what is left, so that the words that stay keep their
 # proportions. A softmax of the remaining probabilities would be the usual mistake: it makes them nearly equal, and
-# turns the zeros back into something. The result stands in the order of the vocabulary, since whoever draws from it
+# turns the zeros back into something. The result stands in the order of the vocabulary, since what draws from it
 # needs ids and not ranks. A k above the vocabulary means that nothing is cut.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -965,10 +967,10 @@ def nucleus(probabilities, p):
     returns: [..., vocab_size]
     """
     ### BEGIN SOLUTION
-    ordered, places = probabilities.sort(dim=-1, descending=True)
+    ordered, positions = probabilities.sort(dim=-1, descending=True)
     before = ordered.cumsum(dim=-1) - ordered
     values = ordered.masked_fill(before >= p, 0.0) if p < 1 else ordered
-    return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(dim=-1, keepdim=True))
+    return torch.zeros_like(probabilities).scatter(-1, positions, values / values.sum(dim=-1, keepdim=True))
     ### END SOLUTION
 
 
@@ -1043,7 +1045,9 @@ def sentences_by_chance():
 
     def probability(sentence, temperature):
         ids = [START_ID, *(VOCABULARY.index(token) for token in sentence.split()), END_ID]
-        steps = [with_temperature(tree_step(ids[:place]), temperature)[ids[place]] for place in range(1, len(ids))]
+        steps = [
+            with_temperature(tree_step(ids[:position]), temperature)[ids[position]] for position in range(1, len(ids))
+        ]
         return torch.stack(steps).prod()
 
     sentences = [*LETTERS.values(), "die Katze tanzt", "die Katze tanzte dort", "eine Katze tanzte dort"]
@@ -1077,7 +1081,7 @@ def sentences_by_chance():
 # ## 8. What has been read need not be read again
 #
 # Back to S4 and test time. It says there that since words must be written one by one, the transformer *gains no speed-up
-# over a recurrent network* at test time. In training it does gain, since all places are computed at once.
+# over a recurrent network* at test time. In training it does gain, since all positions are computed at once.
 #
 # Is that so? One thing is certain: $n$ words take $n$ steps in a row, for both. No trick in this section changes that. But
 # how much work is a **step**?
@@ -1154,8 +1158,8 @@ def cached_equals_uncached():
     x, projections = torch.randn(5, 8), [torch.randn(8, 4) for _ in range(3)]
     keys = values = torch.empty(0, 4)
     rows = []
-    for place in range(5):
-        out, keys, values = cached_attention(x[place : place + 1], keys, values, *projections)
+    for position in range(5):
+        out, keys, values = cached_attention(x[position : position + 1], keys, values, *projections)
         rows.append(out)
     q, k, v = (x @ W for W in projections)
     all_at_once = scaled_dot_product_attention(q, k, v, torch.ones(5, 5, dtype=torch.bool).tril())
@@ -1178,7 +1182,7 @@ def cached_equals_uncached():
 # Equal up to rounding. (A sum in another order is rounded differently; that is all.) Now let us measure: how long does
 # **the next word** take, when there are $n$ words already? A GPT of four blocks without a cache, the same with a cache,
 # and a recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its
-# state. **Guess first:** behind 384 words, how many times as long does the next one take without the cache?
+# state. **Guess first:** after 384 words, how many times as long does the next one take without the cache?
 
 # %%
 times_as_long_without = None  # a number
@@ -1253,8 +1257,8 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 #
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
-# Every place chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. From it
-# we compute how probable each word is at each **place**, whatever stands elsewhere, and let every place draw its own.
+# Every position chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. From it
+# we compute how probable each word is at each **position**, whatever stands elsewhere, and let every position draw its own.
 # **Guess first:** of a thousand texts written in this way, how many are sentences of the tree?
 
 # %%
@@ -1273,16 +1277,16 @@ def sentences(tokens=(), probability=1.0):
 
 possible = dict(sentences())
 longest = max(map(len, possible))
-places = [{} for _ in range(longest)]  # at each place the tokens with their probabilities
+positions = [{} for _ in range(longest)]  # at each position the tokens with their probabilities
 for sentence, probability in possible.items():
-    for place in range(longest):
-        token = sentence[place] if place < len(sentence) else "<e>"
-        places[place][token] = places[place].get(token, 0.0) + probability
+    for position in range(longest):
+        token = sentence[position] if position < len(sentence) else "<e>"
+        positions[position][token] = positions[position].get(token, 0.0) + probability
 
 chance = random.Random(0)
 texts = []
 for _ in range(1000):
-    drawn_tokens = (*(chance.choices(list(place), list(place.values()))[0] for place in places), "<e>")
+    drawn_tokens = (*(chance.choices(list(position), list(position.values()))[0] for position in positions), "<e>")
     texts.append(drawn_tokens[: drawn_tokens.index("<e>") + 1])
 for text in texts[:7]:
     print(f"{'' if text in possible else 'not a sentence:':16}{' '.join(text)}")
@@ -1291,8 +1295,8 @@ show.prediction("sentences of 1000", sentences_of_1000, sum(text in possible for
 
 # %% [markdown]
 # *tanzte getanzt*, *hat* without a participle: each word is likely in its place, but they do not belong together. Gu et
-# al. call it the **multimodality problem**: where there are several good translations, places that cannot agree on one
-# mix them. Taking the most probable word at every place is no way out, because nothing makes those words belong together
+# al. call it the **multimodality problem**: where there are several good translations, positions that cannot agree on one
+# mix them. Taking the most probable word at every position is no way out, because nothing makes those words belong together
 # either. The problem vanishes only where there is a single good translation.
 #
 # The remedies give back some of the speed: train on data in which each sentence has only one translation (Gu et al. let a
@@ -1314,7 +1318,7 @@ show.prediction("sentences of 1000", sentences_of_1000, sum(text in possible for
 #
 # ## Glossary
 #
-# - **Teacher forcing**: in training the decoder reads the right words before each place, not its own.
+# - **Teacher forcing**: in training the decoder reads the right words before each position, not its own.
 # - **Step function**: from the words so far to the logits of the next word.
 # - **Autoregressive**: each word is predicted from those before it.
 # - **Greedy decoding**: write the most probable word at every step.

@@ -145,7 +145,7 @@ def training_windows(stream, starts, context_length):
 # %% [markdown] tags=["reason"]
 # A text is its own supervision: at every place the right answer is the word that comes next. So a window of context_length + 1
 # words holds context questions with their answers, and the two rows stand below each other, one place apart. Adding a
-# column of starts and a row of counting numbers gives the places of all windows at once. Forgetting the shift is the
+# column of starts and a row of counting numbers gives the positions of all windows at once. Forgetting the shift is the
 # costly mistake, because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the text that it
 # writes repeats one word for ever.
 
@@ -265,7 +265,7 @@ def lm_loss(log_probs, targets):
 
 
 # %% [markdown] tags=["reason"]
-# All places of all texts are equal examples of the same question, so batch and words are collapsed into one dimension
+# All positions of all texts are equal examples of the same question, so batch and words are collapsed into one dimension
 # and averaged together. Both tensors are collapsed in the same order, and so every row keeps its target. Reshaping
 # instead of transposing is where that breaks: `NLLLoss` can also take the classes in the second dimension, and
 # `reshape` makes that shape without moving anything where it should. Picking is safe where multiplying is not: a word
@@ -429,7 +429,7 @@ class CausalLanguageModel(nn.Module):
 # be true.
 #
 # Pre-norm blocks add to `x` without ever normalising it, so one norm is needed after the last, or the logits grow with
-# the depth. The logits of all places are returned, because in training every place is a question, and they leave
+# the depth. The logits of all positions are returned, because in training every position is a question, and they leave
 # without a softmax, since the loss takes it. The mask is made on the device of the ids, so the model runs where its
 # input is.
 
@@ -555,8 +555,8 @@ def loss_without_mask(honest):
 
 
 # %% [markdown] tags=["reason"]
-# Without a mask, every place sees the whole input, and the target of place i is the input of place i + 1: it only has
-# to be copied. So the loss can fall to 0 everywhere except at the last place, whose target stands nowhere in the input;
+# Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: it only has
+# to be copied. So the loss can fall to 0 everywhere except at the last position, whose target stands nowhere in the input;
 # there the model sees exactly what an honest one sees and can do no better. A training loss close to 0 on real text is
 # thus no triumph but a bug, and this is the shape by which to recognise it. The result is a new tensor, since zeroing
 # the caller's would ruin the plot below.
@@ -644,10 +644,10 @@ def the_loss_hits_zero():
     )
     left.set(xlabel="training step", ylabel="loss in nats", ylim=(0, 4.8), title="Training")
     left.legend()
-    places = range(1, CONTEXT + 1)
-    right.plot(places, by_place, "o-", ms=4, color=show.BLUE, label="with the mask")
-    right.plot(places, by_place_cheat, "o-", ms=4, color=show.ORANGE, label="without")
-    right.plot(places, loss_without_mask(by_place), "x", color=show.INK, label="your prediction")
+    positions = range(1, CONTEXT + 1)
+    right.plot(positions, by_place, "o-", ms=4, color=show.BLUE, label="with the mask")
+    right.plot(positions, by_place_cheat, "o-", ms=4, color=show.ORANGE, label="without")
+    right.plot(positions, loss_without_mask(by_place), "x", color=show.INK, label="your prediction")
     right.axhline(best_possible, color=show.GREY, linestyle=":")
     right.set(xlabel="position in the text", ylim=(-0.15, 4.8), title="On text never seen before")
     right.legend(loc=(0.1, 0.15))
@@ -692,11 +692,11 @@ def a_test_for_leaks():
         moved = torch.zeros(len(tokens), len(tokens))
         with torch.no_grad():
             before = torch.softmax(model(original.unsqueeze(0))[0], dim=-1)
-            for place in range(len(tokens)):
+            for position in range(len(tokens)):
                 changed = original.repeat(len(vocabulary), 1)
-                changed[:, place] = torch.arange(len(vocabulary))  # every token in turn
+                changed[:, position] = torch.arange(len(vocabulary))  # every token in turn
                 after = torch.softmax(model(changed), dim=-1)
-                moved[:, place] = (after - before).abs().sum(dim=-1).mean(dim=0).cpu()
+                moved[:, position] = (after - before).abs().sum(dim=-1).mean(dim=0).cpu()
         shares = moved / moved.sum(dim=-1, keepdim=True)
         panels.append(
             show.Panel(f"{name}: prediction ↓  changed token →", shares, [f"after {w}" for w in tokens], tokens)
@@ -802,7 +802,7 @@ def generate(model, prompt, max_new_tokens, context_length):
 # One word a round: read what there is, take the most probable continuation, append, read again. The window slides with
 # the text, because the model has positions for `context_length` words only; it is cut anew in each round, and what falls out
 # of the window is forgotten by the model but stays in the text. Keeping the first words instead of the last would make
-# the model answer the same question again and again. All logits except those of the last place answer old questions.
+# the model answer the same question again and again. All logits except those of the last position answer old questions.
 # Reading once and taking several words from it is not possible: the second new word depends on the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -917,8 +917,8 @@ def spoiled(tokens, spoiling):
     """The tokens with two neighbours swapped, so that they are no longer a sentence of the grammar."""
     while True:
         changed = list(tokens)
-        place = spoiling.randrange(len(tokens) - 2)  # the full stop stays
-        changed[place], changed[place + 1] = changed[place + 1], changed[place]
+        position = spoiling.randrange(len(tokens) - 2)  # the full stop stays
+        changed[position], changed[position + 1] = changed[position + 1], changed[position]
         if not is_english(" ".join(changed[:-1])):
             return changed
 

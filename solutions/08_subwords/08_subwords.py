@@ -292,7 +292,7 @@ def join(pieces, pair):
 
 
 # %% [markdown] tags=["reason"]
-# A piece that has been joined is used up, so the walk goes on behind it: of three times "a" the first two become one
+# A piece that has been joined is used up, so the walk goes on after it: of three times "a" the first two become one
 # piece and the third stays. Going on by one would use the middle "a" twice and make the word longer. The comparison is
 # of whole pieces and never of letters. Replacing in the text would find the pair inside other pieces, such as "e" and
 # "r" inside a finished "her". Building a new list and leaving the old one alone also avoids the classic trap of
@@ -322,7 +322,7 @@ check("subwords.merge", hidden=True)
 # `len(ids)`, unless it already has one: then it keeps it, and its pair is listed like any other. (If all words begin as
 # single characters, that never happens. But words may arrive in longer pieces, and then `abc` may be made of `ab` and
 # `c`, and later of `a` and `bc`.) If every word is a single piece, there is nothing left: stop. Leave `words` and `ids`
-# as they are: whoever called you may need them. The `tokenizers` library is not allowed.
+# as they are: the caller may need them. The `tokenizers` library is not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-learn_merges-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -357,7 +357,7 @@ def learn_merges(words, ids, merges, count, choose, join):
 #
 # A piece that is already known keeps its id; a second id would leave two numbers for one string, of which one is never
 # used. The loop ends early where every word is one piece, and not as soon as one of them is. Both arguments are copied,
-# or built anew, because whoever called still needs the words and ids from before.
+# or built anew, because the caller still needs the words and ids from before.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-learn_merges-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.learn_merges")
@@ -672,8 +672,8 @@ def vocabulary_against_length():
         "at about three.",
     )
     for number in (0, 100, 400):
-        place = numbers.index(number)
-        print(f"{number:3} pairs: {sizes[place]} rows in the table, {pieces_a_word[place]:.1f} pieces in a word")
+        position = numbers.index(number)
+        print(f"{number:3} pairs: {sizes[position]} rows in the table, {pieces_a_word[position]:.1f} pieces in a word")
 
 
 # %% [markdown]

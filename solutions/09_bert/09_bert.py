@@ -238,11 +238,15 @@ def your_batch():
     batch = encoded([("the cat chased the mouse .", "it was hungry ."), ("a hedgehog on falkland !", None)])
     ids, segments = batch["ids"].cpu(), batch["segments"].cpu()
     pieces = [vocabulary().tokens(row) for row in ids.tolist()]
-    places = [str(place) for place in range(ids.shape[1])]
+    positions = [str(position) for position in range(ids.shape[1])]
     shade = torch.where(batch["mask"].cpu(), 0.2 + 0.25 * segments, 0.0)
     show.matrices(
         show.Panel(
-            "light blue: segment 0; dark blue: segment 1; pale: padding", shade, ["a pair", "one text"], places, pieces
+            "light blue: segment 0; dark blue: segment 1; pale: padding",
+            shade,
+            ["a pair", "one text"],
+            positions,
+            pieces,
         ),
         alt="The tokens of a pair and of a single text: the second text and its separator are darker, padding is pale.",
     )
@@ -261,8 +265,8 @@ def three_embeddings():
     ids = torch.tensor([vocabulary().encode("the cat chased the mouse .")], device=device)
     segments = torch.zeros_like(ids)
     with torch.no_grad():
-        places = bert.positions.encoding[: ids.shape[1]]
-        summed = bert.embedding(ids) + bert.segment_embedding(segments) + places
+        positions = bert.positions.encoding[: ids.shape[1]]
+        summed = bert.embedding(ids) + bert.segment_embedding(segments) + positions
         x = bert.norm(summed)
         for block in bert.blocks:
             x = block(x).out
@@ -298,7 +302,7 @@ three_embeddings()
 # | 10 % | another word, drawn at random | cannot trust even the words that it sees |
 # | 10 % | themselves | keeps in mind what it does see |
 #
-# At all the chosen places, and only there, the model is asked what the word was.
+# At all the chosen positions, and only there, the model is asked what the word was.
 #
 # ### Exercise 2 · Predict first: how many?
 # `bert.expected_counts` · 1 point · about 4 minutes
@@ -337,7 +341,7 @@ check("bert.expected_counts", hidden=True)
 
 # %% [markdown]
 # Such a program is full of dice, and dice are hard to check. The way out is worth remembering: **roll them outside**, and
-# pass the rolls in. There are three for every place, whether it will need them or not: `chance` decides whether the word
+# pass the rolls in. There are three for every position, whether it will need them or not: `chance` decides whether the word
 # is chosen, `fate` decides what is shown instead, and `anything` is the other word.
 #
 # ### Exercise 3 · Hide words
@@ -345,7 +349,7 @@ check("bert.expected_counts", hidden=True)
 #
 # Choose the words with `chance` < 0.15 that are not `special`. Show them as `mask_id` where `fate` < 0.8, as the word in
 # `anything` where `fate` is from 0.8 up to 0.9, and as they are from 0.9 on. Words that are not chosen stay. The labels
-# are the right words, their `ids`, at all the chosen places, and −100 everywhere else: that is the number that torch's
+# are the right words, their `ids`, at all the chosen positions, and −100 everywhere else: that is the number that torch's
 # cross-entropy leaves out. `special` is True at [CLS], [SEP] and padding, say; where it is not, even a [MASK] that
 # already stands in the text is a word like any other.
 #
@@ -361,7 +365,7 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
     ids: int64 [batch, tokens]
     special: bool [batch, tokens]; True at tokens that are never chosen, such as [CLS], [SEP] and padding
     chance, fate: [batch, tokens], from 0 to 1
-    anything: int64 [batch, tokens], a token drawn at random for each place
+    anything: int64 [batch, tokens], a token drawn at random for each position
     mask_id: int, the id of [MASK]
     returns: a tuple: what the model reads and the labels, both int64 [batch, tokens]
     """
@@ -373,7 +377,7 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
 
 
 # %% [markdown] tags=["reason"]
-# Being chosen and having a fate are two draws, and the labels follow the first alone. A place that was chosen and left
+# Being chosen and having a fate are two draws, and the labels follow the first alone. A position that was chosen and left
 # as it is gets asked for all the same; leaving it out teaches the model that an unmasked word is always right, and
 # nothing need be learned about it.
 #
@@ -408,32 +412,32 @@ def what_the_model_gets_to_see():
     batch = encoded([(text, None) for text in short[:6]])
     read, labels = corrupted(batch, seed=174)
     tokens = [vocabulary().tokens(row) for row in read.tolist()]
-    for row, place in (labels != -100).nonzero().tolist():
-        answer = vocabulary().tokens([labels[row, place].item()])[0]
-        tokens[row][place] += " (stays)" if tokens[row][place] == answer else f" ({answer})"
+    for row, position in (labels != -100).nonzero().tolist():
+        answer = vocabulary().tokens([labels[row, position].item()])[0]
+        tokens[row][position] += " (stays)" if tokens[row][position] == answer else f" ({answer})"
     show.matrices(
         show.Panel(
             "blue: chosen, with the answer in brackets",
             (labels != -100).cpu(),
             [str(number) for number in range(len(tokens))],
-            [str(place) for place in range(read.shape[1])],
+            [str(position) for position in range(read.shape[1])],
             texts=tokens,
         ),
-        alt="Six sentences as tokens; the chosen places are blue and show [MASK], another token, or the token itself.",
+        alt="Six sentences as tokens; the chosen positions are blue and show [MASK], another token, or the token itself.",
     )
 
 
 # %% [markdown]
 # ## 4. What is learned from
 #
-# On top of the encoder's states sits a head with a score for every piece of the vocabulary, at every place. It looks like
+# On top of the encoder's states sits a head with a score for every piece of the vocabulary, at every position. It looks like
 # the output of any language model; what differs is *where* it learns. GPT is corrected at every word. BERT is corrected
 # at 15 % of them, so it needs more passes for the same number of corrections. That is the price of seeing both sides.
 #
 # ### Exercise 4 · The loss of masked words
 # `bert.masked_lm_loss` · 2 points (1 for the values, 1 for large logits) · about 8 minutes
 #
-# The mean negative log-probability, in nats, of the right words at the places where something is asked. Places with the
+# The mean negative log-probability, in nats, of the right words at the positions where something is asked. Positions with the
 # label −100 count neither above nor below the fraction line; at least one place has another label. Logits may lie
 # hundreds apart. You are welcome to use torch's `F.cross_entropy` and `F.log_softmax`. The gradient of the logits is
 # compared too.
@@ -456,11 +460,11 @@ def masked_lm_loss(logits, labels):
 
 
 # %% [markdown] tags=["reason"]
-# Batch and words are merged into one list of places, of which those with the label -100 are left out of the sum and of
-# the number that it is divided by. Dividing by all places would make the loss about seven times too small, and
+# Batch and words are merged into one list of positions, of which those with the label -100 are left out of the sum and of
+# the number that it is divided by. Dividing by all positions would make the loss about seven times too small, and
 # dependent on how many words happened to be chosen. The mean of the sentences' means would give a sentence with one
 # chosen word as much weight as one with ten. `cross_entropy` takes raw logits, and stays finite where they lie hundreds
-# apart. Nothing is shifted: unlike a GPT, BERT is asked for the word that stands at the place itself.
+# apart. Nothing is shifted: unlike a GPT, BERT is asked for the word that stands at the position itself.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-masked_lm_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.masked_lm_loss")
@@ -477,7 +481,7 @@ check("bert.masked_lm_loss", hidden=True)
 
 # %%
 class WordGuesser(nn.Module):
-    """The head of masked language modelling: from states to a score for every piece, at every place."""
+    """The head of masked language modelling: from states to a score for every piece, at every position."""
 
     def __init__(self, d_model, pieces):
         super().__init__()
@@ -511,8 +515,8 @@ def word_guesser():
 def guesses(text, count=6):
     """The most probable pieces for the [MASK] in a text."""
     pieces = vocabulary()
-    before, behind = (pieces.encode(part) for part in text.split("[MASK]"))
-    row = [pieces.id("[CLS]"), *before, pieces.id("[MASK]"), *behind, pieces.id("[SEP]")]
+    before, after = (pieces.encode(part) for part in text.split("[MASK]"))
+    row = [pieces.id("[CLS]"), *before, pieces.id("[MASK]"), *after, pieces.id("[SEP]")]
     with torch.no_grad():
         states = small_bert().eval()(torch.tensor([row], device=device)).states
         p = word_guesser()(states)[0, 1 + len(before)].softmax(dim=-1).cpu()
@@ -560,7 +564,8 @@ under_the_mask()
 def with_a_cat_on_it(text):
     parts = text.split()
     hidden = [
-        " ".join(["[MASK]" if i == place else part for i, part in enumerate(parts)]) for place in range(len(parts))
+        " ".join(["[MASK]" if i == position else part for i, part in enumerate(parts)])
+        for position in range(len(parts))
     ]
     found = [guesses(each, count=5) for each in hidden]
     show.covered(parts, [list(zip(names, p.tolist(), strict=True)) for names, p in found])
@@ -1271,11 +1276,11 @@ def she_he_or_it():
     kinds = {"women": (WOMEN, "she"), "men": (MEN, "he"), "animals": (ANIMALS, "it")}
     for kind, (nouns, pronoun) in kinds.items():
         batch = encoded([(f"the {noun} found the cake .", "she ate the cake .") for noun in nouns])
-        place = (batch["segments"] == 1).int().argmax(dim=1)
+        position = (batch["segments"] == 1).int().argmax(dim=1)
         rows = torch.arange(len(nouns), device=device)
-        batch["ids"][rows, place] = pieces.id("[MASK]")
+        batch["ids"][rows, position] = pieces.id("[MASK]")
         with torch.no_grad():
-            p = head(encoder(**batch).states)[rows, place].softmax(dim=-1)
+            p = head(encoder(**batch).states)[rows, position].softmax(dim=-1)
         p = p[:, [pieces.id(each) for each in pronouns]]
         right[kind] = int((p.argmax(dim=1) == pronouns.index(pronoun)).sum())
         shown = ", ".join(f"{each} {share:.2f}" for each, share in zip(pronouns, p[0].tolist(), strict=True))
@@ -1300,8 +1305,8 @@ def she_he_or_it():
 # ### Exercise 9 · A label for every word
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
 #
-# The constructor is given. Write `forward`: `starts[i, j]` is the place in row $i$ at which word $j$'s first piece stands
-# ([CLS] is place 0, so no word begins there). Rows with fewer words are padded with 0; nobody reads those scores, and
+# The constructor is given. Write `forward`: `starts[i, j]` is the position in row $i$ at which word $j$'s first piece stands
+# ([CLS] is position 0, so no word begins there). Rows with fewer words are padded with 0; nobody reads those scores, and
 # they may be [CLS]'s or 0.
 #
 # Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, tokens]`, the result is
@@ -1335,9 +1340,9 @@ class TokenClassifier(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # Tags belong to words, and BERT sees pieces; the paper lets the first piece speak for its word. Two index tensors that
-# broadcast to `[batch, tokens]` pick pairs: sentence i with each place in row i. With a slice in front, `states[:,
+# broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. With a slice in front, `states[:,
 # starts]`, all combinations come out, one dimension more than wanted; reduced to the first of each it still looks right
-# for a batch of one. Places of padding point at [CLS], are computed and never read. That is cheaper than avoiding them.
+# for a batch of one. Positions of padding point at [CLS], are computed and never read. That is cheaper than avoiding them.
 # No activation and no softmax follow, since the loss takes logits.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-token_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -1555,7 +1560,7 @@ def best_spans(logits, max_tokens=None):
 #
 # Impossible spans are filled with minus infinity. Setting them to 0, or multiplying by a triangle, lets them win
 # whenever all real sums are negative, which is common. The diagonal stays, since an answer may be one word, and so does
-# `max_tokens - 1`: a span of that many words ends that many places less one after its beginning.
+# `max_tokens - 1`: a span of that many words ends that many positions less one after its beginning.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-answer_span-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.answer_span")
@@ -1600,7 +1605,7 @@ both_ends_right = None  # in per cent
 
 # %% tags=["demo"]
 def mistake(row, answer, found, stop):
-    """What is wrong with a span, from its places and the place of the first sentence's full stop."""
+    """What is wrong with a span, from its positions and the place of the first sentence's full stop."""
     if found[0] <= stop < found[1]:
         return "runs from one sentence into the other"
     if (found[0] > stop) != (answer[0] > stop):

@@ -192,12 +192,12 @@ show.piece_rows(
 # Write the plan. A number of steps that is not whole is rounded up, so that the last tokens are learned from as well. The
 # warm-up's is rounded down, but it has at least one step, because a schedule divides by it.
 #
-# `epochs` may be a fraction; `warmup_share` is a share of all steps. The result is a tuple of three plain ints,
+# `epochs` may be a fraction; `warmup_ratio` is a share of all steps. The result is a tuple of three plain ints,
 # `(tokens_per_step, steps, warmup)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-plan_run-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_share):
+def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_ratio):
     """How much a step learns from, how many steps there are, and how many of them are warm-up.
 
     tokens: int, in one pass through the data
@@ -205,13 +205,13 @@ def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_share):
     accumulate: int, batches that each device adds up before the weights move
     devices: int, that work at the same time
     epochs: float, passes through the data
-    warmup_share: float, of all steps
+    warmup_ratio: float, of all steps
     returns: (tokens_per_step, steps, warmup), three ints
     """
     ### BEGIN SOLUTION
     tokens_per_step = batch_tokens * accumulate * devices
     steps = math.ceil(epochs * tokens / tokens_per_step)
-    return tokens_per_step, steps, max(1, math.floor(warmup_share * steps))
+    return tokens_per_step, steps, max(1, math.floor(warmup_ratio * steps))
     ### END SOLUTION
 
 
@@ -307,7 +307,7 @@ def batches_by_tokens(lengths, max_tokens):
 # Python sorts pairs by their first entry and then by the second, and its sort is stable, so that equal pairs stay in the
 # order of their numbers. The question whether a pair fits is asked before it is added, with the lengths that the batch
 # would then have: a new pair can make every other row longer. A batch costs its number of rows times the longest row, not
-# the sum of the lengths; whoever forgets the padding runs out of memory at the one batch that mixes lengths. A pair that
+# the sum of the lengths; if you forget the padding, you run out of memory at the one batch that mixes lengths. A pair that
 # fits nowhere begins a batch, and the next one begins another, since that one is overfull.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-batches_by_tokens-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -716,7 +716,7 @@ def kept():
 
 # %% [markdown]
 # The recipe does something else besides. It keeps the last few checkpoints and takes **the mean of their weights** (the
-# paper's section 6.1). Late in a run the weights circle around a good place, and the mean is nearer to its middle.
+# paper's section 6.1). Late in a run the weights circle around a good position, and the mean is nearer to its middle.
 #
 # ### 4.1 What 200 steps know, and 3,000
 #
@@ -756,10 +756,10 @@ for sentence, early, late in zip(
 def watched(sentence):
     """What the model does for a sentence: its pieces, those it writes, the likeliest ones, all cross-attention."""
     model, vocabulary = translator.model, translator.source
-    place = model.output.weight.device
-    source = torch.tensor([vocabulary.encode(sentence)], device=place)
+    position = model.output.weight.device
+    source = torch.tensor([vocabulary.encode(sentence)], device=position)
     written = vocabulary.encode(translator.translate([sentence])[0])
-    target = torch.tensor([[START_ID, *written]], device=place)
+    target = torch.tensor([[START_ID, *written]], device=position)
     cross = torch.nn.ModuleList(block.cross_attention for block in model.decoder)
     with record_attention(cross) as weights:
         scores = model(source, target)
@@ -1061,10 +1061,10 @@ def sorted_errors():
     drawn, [axes] = show.frames(width=6.8, height=3.0)
     for index, (name, counts) in enumerate(found.items()):
         shares = [100 * counts[kind] / counts.total() for kind in kinds]
-        places = [place + 0.36 * index for place in range(len(kinds))]
-        shown = axes.bar(places, shares, width=0.34, color=[BLUE, ORANGE][index], label=name)
+        positions = [position + 0.36 * index for position in range(len(kinds))]
+        shown = axes.bar(positions, shares, width=0.34, color=[BLUE, ORANGE][index], label=name)
         axes.bar_label(shown, [f"{share:.0f}" for share in shares], padding=2, fontsize=9.5)
-    axes.set_xticks([place + 0.18 * (len(found) - 1) for place in range(len(kinds))], labels=kinds)
+    axes.set_xticks([position + 0.18 * (len(found) - 1) for position in range(len(kinds))], labels=kinds)
     axes.set(ylim=(0, 118), title="what went wrong, in percent of the sentences", yticks=[0, 50, 100])
     axes.legend(loc="upper center", ncols=2)
     show.figure(drawn, "Bars: what share of each test's translations is right, or wrong in each of five ways.")

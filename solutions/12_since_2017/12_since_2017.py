@@ -115,8 +115,8 @@ class Attention(nn.Module):
     def forward(self, x):
         q, k, v = (W(x).unflatten(-1, (-1, D_HEAD)).transpose(1, 2) for W in (self.W_q, self.W_k, self.W_v))
         if self.turn is not None:
-            places = torch.arange(x.shape[1])
-            q, k = self.turn(q, places), self.turn(k, places)
+            positions = torch.arange(x.shape[1])
+            q, k = self.turn(q, positions), self.turn(k, positions)
         return self.W_o(self.attend(q, k, v).transpose(1, 2).flatten(2))
 
 
@@ -125,7 +125,7 @@ class SmallModel(nn.Module):
 
     norm: makes a norm, from d_model
     stack: from x, sublayers, norms and the final norm to the states; None for post-norm, as in 2017
-    turn: turns queries or keys by their places; None to add sinusoids to the embeddings
+    turn: turns queries or keys by their positions; None to add sinusoids to the embeddings
     network: makes a feed-forward network
     groups: how many heads keys and values have
     attend: attention, from q, k and v
@@ -182,7 +182,7 @@ def measured(name, *, rates=None, seeds=3, before=None, **changes):
 
 
 # %% [markdown]
-# **Predict first:** whoever knows nothing guesses evenly among all the characters that there are, at some four and a half
+# **Predict first:** a model that knows nothing guesses evenly among all the characters that there are, at some four and a half
 # nats. What will be the loss after the 160 steps?
 
 # %%
@@ -392,18 +392,18 @@ def before_or_after():
 #
 # Lesson 03 left us with a question. The shift matrix $M_k$ takes the place of every word to that of the word $k$ further
 # on; a head made from it by hand looks two words back, at any length. But training did not find that head. It found
-# another one, which fell apart behind the last place of the training. *The methods that came after them build the shift
+# another one, which fell apart after the last position of the training. *The methods that came after them build the shift
 # into attention itself*, we said. This is how.
 #
 # Take the matrix apart. $M_k$ is made of 2 × 2 rotations: pair $i$ turns by $k f_i$, with $f_i = 10000^{-2i/d}$. Now do
-# not *add* anything to the embeddings. Instead **turn the query** of the word at place $m$ by $M_m$, and **the key** of
-# the word at place $n$ by $M_n$. Their dot product is
+# not *add* anything to the embeddings. Instead **turn the query** of the word at position $m$ by $M_m$, and **the key** of
+# the word at position $n$ by $M_n$. Their dot product is
 #
 # $$(M_m q) \cdot (M_n k) = q^\top M_m^\top M_n\, k = q^\top M_{n-m}\, k ,$$
 #
-# because turning back by $m$ and forth by $n$ is turning by $n - m$. The places themselves are gone. **A score knows how
+# because turning back by $m$ and forth by $n$ is turning by $n - m$. The positions themselves are gone. **A score knows how
 # far apart two words are, and nothing else about where they stand.** Whatever a head learns about "two words back" at
-# place 10 holds at place 10,000; there is no other way for it to be.
+# position 10 holds at position 10,000; there is no other way for it to be.
 #
 # Only queries and keys are turned, in every layer. Values are not: what a word has to say does not depend on where it
 # stands. Su et al. (2021) called it *rotary position embedding*, RoPE. It is in nearly every model that you can download.
@@ -417,30 +417,30 @@ def before_or_after():
 # point in the plane has its first number first.)
 
 # %% [markdown]
-# ### Exercise 3 · Turned by their places
+# ### Exercise 3 · Turned by their positions
 # `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
 # Turn each pair of neighbouring numbers, 0 and 1, 2 and 3 and so on, by the place of its word times the frequency of the
-# pair. The places are given, since with a cache the only word that comes may be number 40; so is the base, which is 10,000
+# pair. The positions are given, since with a cache the only word that comes may be number 40; so is the base, which is 10,000
 # in the paper and 500,000 in Llama 3. Gradients are compared too.
 #
-# Shapes: `x` is `[..., tokens, d_head]`, `places` is an integer tensor `[tokens]`, `base` a float; the result has the shape
+# Shapes: `x` is `[..., tokens, d_head]`, `positions` is an integer tensor `[tokens]`, `base` a float; the result has the shape
 # and the dtype of `x`. The angles may be in single precision, as in Llama, but numbers in float64 keep all their
 # digits.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rotary-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def rotary(x, places, base):
-    """Queries, or keys, turned by the places of their tokens.
+def rotary(x, positions, base):
+    """Queries, or keys, turned by the positions of their tokens.
 
     x: [..., tokens, d_head], d_head even
-    places: int64 [tokens]
+    positions: int64 [tokens]
     base: float, of the frequencies base^(-2i / d_head)
     returns: [..., tokens, d_head]
     """
     ### BEGIN SOLUTION
     frequencies = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
-    angles = places.unsqueeze(-1) * frequencies
+    angles = positions.unsqueeze(-1) * frequencies
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
@@ -451,7 +451,7 @@ def rotary(x, places, base):
 # Every word has one angle for each pair, so the angles are a table of words times pairs, and they broadcast over batches
 # and heads. The two numbers of a pair are turned with their old values, then put side by side again in the old order:
 # stacking in a new last dimension and flattening does just that. Numbering the words from 0 works in training and fails
-# with a cache, where a single new word may be at place 40. Llama's program pairs number i with number i + d_head / 2
+# with a cache, where a single new word may be at position 40. Llama's program pairs number i with number i + d_head / 2
 # instead. It computes other numbers and is as good, but weights trained in one order are noise in the other.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -462,7 +462,7 @@ check("since_2017.rotary", hidden=True)
 
 # %% [markdown]
 # Does it hold? One query and one key, the same two vectors at every place of a sentence of eight: whatever differs between
-# the scores comes from the places.
+# the scores comes from the positions.
 
 
 # %% tags=["demo"]
@@ -472,10 +472,10 @@ def only_the_distance():
     q, k = torch.randn(2, 16, generator=generator)
     panels = []
     for first in (0, 1000):
-        places = torch.arange(first, first + 8)
-        scores = rotary(q.expand(8, -1), places, 10_000.0) @ rotary(k.expand(8, -1), places, 10_000.0).T
-        labels = [str(place) for place in places.tolist()]
-        panels.append(show.Panel(f"scores from place {first} on", scores, labels, labels, decimals=1))
+        positions = torch.arange(first, first + 8)
+        scores = rotary(q.expand(8, -1), positions, 10_000.0) @ rotary(k.expand(8, -1), positions, 10_000.0).T
+        labels = [str(position) for position in positions.tolist()]
+        panels.append(show.Panel(f"scores from position {first} on", scores, labels, labels, decimals=1))
     show.matrices(
         *panels, alt="Two matrices of scores, equal in every number; along each diagonal all numbers are the same."
     )
@@ -483,13 +483,13 @@ def only_the_distance():
 
 
 # %% [markdown]
-# Along each diagonal one number, and at place 1,000 the same numbers as at place 0 (but for the rounding of large
+# Along each diagonal one number, and at position 1,000 the same numbers as at position 0 (but for the rounding of large
 # angles). That is the shift matrix at work, inside the score.
 #
 # ### 4.2 The answer to lesson 03
 #
-# Here is its section 8 again: name the symbol two places back, train on 16 symbols, look at 64. The sinusoids were right
-# within the 16 and wavered between chance and perfect behind them. Same task, same layer, same training. The queries
+# Here is its section 8 again: name the symbol two positions back, train on 16 symbols, look at 64. The sinusoids were right
+# within the 16 and wavered between chance and perfect after them. Same task, same layer, same training. The queries
 # and keys are turned, and nothing is added. **Guess first:** how often is each of them right beyond the 16?
 
 # %%
@@ -502,7 +502,7 @@ def past_the_trained_length():
     symbols, width, trained, longest, back = 8, 32, 16, 64, 2
 
     class Recaller(nn.Module):
-        """Names the symbol two places back."""
+        """Names the symbol two positions back."""
 
         def __init__(self, turned):
             super().__init__()
@@ -512,12 +512,12 @@ def past_the_trained_length():
             self.turned = turned
 
         def forward(self, sequence):
-            x, places = self.symbol(sequence), torch.arange(sequence.shape[1])
+            x, positions = self.symbol(sequence), torch.arange(sequence.shape[1])
             if not self.turned:
-                x = x + sinusoidal_encoding(len(places), width)
+                x = x + sinusoidal_encoding(len(positions), width)
             q, k, v = self.to_q(x), self.to_k(x), self.to_v(x)
             if self.turned:
-                q, k = rotary(q, places, 10_000.0), rotary(k, places, 10_000.0)
+                q, k = rotary(q, positions, 10_000.0), rotary(k, positions, 10_000.0)
             return self.to_symbol(F.scaled_dot_product_attention(q, k, v, is_causal=True))
 
     def right_at_each_place(turned, seed):
@@ -549,14 +549,14 @@ def past_the_trained_length():
     axes.axhline(1 / symbols, color=show.INK, linewidth=0.8, linestyle=":")
     axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.08))
     axes.legend(loc="lower left")
-    axes.set_title("Naming the symbol two places back, trained on 16")
-    show.figure(drawn, "Right answers by position: rotary stays near 1 up to 64, sinusoids fall behind position 16.")
+    axes.set_title("Naming the symbol two positions back, trained on 16")
+    show.figure(drawn, "Right answers by position: rotary stays near 1 up to 64, sinusoids fall after position 16.")
 
 
 # %% [markdown]
-# There it is. What "two places back" means was learned once and holds everywhere, because a score cannot tell place 10 from
-# place 50. (Not quite perfect, though, and that is instructive: at place 60 there are keys fifty words away, a distance
-# that was never trained, and now and then one of them happens to score high. Rotary positions know every *place*, but not
+# There it is. What "two positions back" means was learned once and holds everywhere, because a score cannot tell position 10 from
+# position 50. (Not quite perfect, though, and that is instructive: at position 60 there are keys fifty words away, a distance
+# that was never trained, and now and then one of them happens to score high. Rotary positions know every *position*, but not
 # every *distance*. That is why long contexts are still trained for, and why people slow the clocks down to get there: Peng
 # et al. 2023, "YaRN", and `course_lib.modern.rotary`.)
 #
@@ -564,9 +564,9 @@ def past_the_trained_length():
 
 
 # %% tags=["demo"]
-def turned(x, places):
+def turned(x, positions):
     """Your rotation, with the paper's base."""
-    return rotary(x, places, 10_000.0)
+    return rotary(x, positions, 10_000.0)
 
 
 @show.when_ready
@@ -1097,8 +1097,8 @@ def held_or_brought_down():
         panels[0].plot([1, STEPS], [peak, peak], color=colour, linestyle=":")
         panels[0].plot(every_step, rates, color=colour)
         panels[1].plot(["held", "down"], [trials[held].mean, trials[down].mean], color=colour, label=f"peak {peak}")
-        for place, name in (("held", held), ("down", down)):
-            panels[1].plot([place] * len(trials[name].losses), trials[name].losses, "o", color=colour, ms=4)
+        for position, name in (("held", held), ("down", down)):
+            panels[1].plot([position] * len(trials[name].losses), trials[name].losses, "o", color=colour, ms=4)
     show.prediction("best", best_of_four, min(found, key=found.get))
     show.prediction("worst", worst_of_four, max(found, key=found.get))
     panels[0].set(xlabel="step", ylabel="learning rate", title="The plan")
@@ -1112,7 +1112,7 @@ def held_or_brought_down():
 
 # %% [markdown]
 # So much for guesses: from the small peak the cosine is **worse** than no schedule at all, and from the brisk one it is no
-# better. Half of so few steps are hardly taken; in 160 steps this model is nowhere near the place where it could settle.
+# better. Half of so few steps are hardly taken; in 160 steps this model is nowhere near the position where it could settle.
 #
 # Is the cosine wrong, then? No. We have only asked it the wrong question. A falling rate is for a training that *could* stop
 # getting better at a fixed one, and ours is cut off long before. Give it ten times the steps (`STEPS = 1600`, and some
@@ -1539,8 +1539,8 @@ def cats_for_gpt2():
 # - **RMSNorm**: a vector divided by the root of its mean square and stretched by learned gains; a layer norm without mean
 #   and shift.
 # - **Post-norm**, **pre-norm**: the norm after the residual sum, or before the sublayer, in its branch.
-# - **Final norm**: the norm behind the last block, which pre-norm needs.
-# - **Rotary positions (RoPE)**: queries and keys turned by their places, so that a score depends on the distance alone.
+# - **Final norm**: the norm after the last block, which pre-norm needs.
+# - **Rotary positions (RoPE)**: queries and keys turned by their positions, so that a score depends on the distance alone.
 # - **Gate**: a projection that says how much of another one passes, number by number.
 # - **SwiGLU**: a feed-forward network with a gate and SiLU.
 # - **Grouped-query attention**: several heads of queries share a head of keys and values; with one head for all,

@@ -75,7 +75,7 @@ class TestBERT(ExecutedLesson):
     def test_two_taggers_of_nearly_the_same_accuracy_are_told_apart_by_f1(self, output: str) -> None:
         rows = re.findall(r"^(always O|from nothing, 60|fine-tuned, (?:60|400)) +([\d.]+)% +(\d+)% (.*)$", output, re.M)
         found = {name: (float(right), int(whole), *percentages(scores)) for name, right, whole, scores in rows}
-        accuracy, whole, org = ({name: row[place] for name, row in found.items()} for place in (0, 1, 4))
+        accuracy, whole, org = ({name: row[position] for name, row in found.items()} for position in (0, 1, 4))
         assert accuracy["always O"] < 90 < 92.5 < accuracy["from nothing, 60"] < 95.5
         assert accuracy["fine-tuned, 60"] < accuracy["from nothing, 60"] + 7
         assert org["always O"] == 0
@@ -105,7 +105,7 @@ class TestWhatBERTLearns:
 
     def test_a_minute_teaches_tokens_first_and_then_pairs(self, output: str) -> None:
         lines = re.findall(r"after +(\d+) batches: hidden tokens ([\d.]+) nats, pairs ([\d.]+) nats", output)
-        tokens, pairs = ({int(n): float(row[place]) for n, *row in lines} for place in (0, 1))
+        tokens, pairs = ({int(n): float(row[position]) for n, *row in lines} for position in (0, 1))
         assert list(tokens) == [0, 100, 200, 300, 400, 500]
         assert abs(pairs[0] - 0.693) < 0.05
         assert tokens[100] < tokens[0] - 1.5

@@ -102,7 +102,7 @@ def test_what_the_prose_says_of_steps_and_places() -> None:
     assert (bits[8] != bits[9]).sum() == 1
     steps = (waves[1:] - waves[:-1]).norm(dim=-1)
     torch.testing.assert_close(steps, steps[0].expand_as(steps), rtol=1e-4, atol=0)
-    alike = [waves[place - 9 : place + 10] @ waves[place] for place in (10, 30, 50)]
+    alike = [waves[position - 9 : position + 10] @ waves[position] for position in (10, 30, 50)]
     torch.testing.assert_close(alike[0], alike[1], rtol=1e-4, atol=1e-3)
     torch.testing.assert_close(alike[0], alike[2], rtol=1e-4, atol=1e-3)
     assert alike[0].argmax() == 9

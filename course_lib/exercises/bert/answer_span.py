@@ -61,10 +61,10 @@ _SUMS, _BEST, _TOLD = "first.unsqueeze(2) + last.unsqueeze(1)", "scores.argmax(d
 
 def _first_then_last(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     first = logits[:, 0].argmax(dim=1)
-    places = torch.arange(logits.shape[2])
-    possible = places >= first.unsqueeze(1)
+    positions = torch.arange(logits.shape[2])
+    possible = positions >= first.unsqueeze(1)
     if max_tokens is not None:
-        possible &= places < first.unsqueeze(1) + max_tokens
+        possible &= positions < first.unsqueeze(1) + max_tokens
     return torch.stack([first, logits[:, 1].masked_fill(~possible, -math.inf).argmax(dim=1)], dim=1)
 
 
@@ -207,7 +207,7 @@ EXERCISE = Exercise(
         Misconception(
             "triangle_multiplied",
             "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 where there is no span, which "
-            "beats a negative sum, and turns -inf into NaN: fill these places with -inf instead.",
+            "beats a negative sum, and turns -inf into NaN: fill these positions with -inf instead.",
             _slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
         Misconception(
@@ -229,17 +229,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_and_first",
-            "Your answer returns the last place, then the first. The order is first, last.",
+            "Your answer returns the last position, then the first. The order is first, last.",
             _slip((_TOLD, "best % tokens, best // tokens")),
         ),
         Misconception(
             "end_behind_the_span",
-            "Your second number is the place after the span, as in a Python slice. Return the last token's own place.",
+            "Your second number is the position after the span, as in a Python slice. Return the last token's own "
+            "position.",
             _slip((_TOLD, f"{_TOLD} + 1")),
         ),
         Misconception(
             "first_and_length",
-            "Your second number says how many tokens the span has. Return the last token's place.",
+            "Your second number says how many tokens the span has. Return the last token's position.",
             _slip((_TOLD, f"{_TOLD} - best // tokens + 1")),
         ),
         Misconception(

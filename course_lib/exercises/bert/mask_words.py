@@ -35,7 +35,7 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         chance = torch.where(torch.rand(batch, tokens, generator=generator) < 0.6, 0.15 * chance, chance)
         fate = torch.where(torch.rand(batch, tokens, generator=generator) < 0.5, 0.75 + 0.25 * fate, fate)
         anything = torch.randint(100, 190, (batch, tokens), generator=generator)
-        # There is one of every fate, whatever was drawn. One token is drawn in its own place, and two are already
+        # There is one of every fate, whatever was drawn. One token is drawn in its own position, and two are already
         # [MASK].
         chance[0, 1:8] = torch.tensor([0.01, 0.02, 0.03, 0.6, 0.04, 0.05, 0.7])
         fate[0, 1:8] = torch.tensor([0.1, 0.85, 0.95, 0, 0, 0.86, 0.5])
@@ -113,8 +113,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two nested questions for each place: is it chosen at all, and if so, which of three fates has it? The "
-            "label asks for the right token at all chosen places, also where the token was left as it is.",
+            "Two nested questions for each position: is it chosen at all, and if so, which of three fates has it? The "
+            "label asks for the right token at all chosen positions, also where the token was left as it is.",
         ),
         Hint(
             "shapes",
@@ -132,9 +132,9 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Chosen: `chance` below 0.15, and not special.\n"
-            "What a chosen place would show: the mask below 0.8, another token below 0.9, otherwise the token itself.\n"
-            "Shown is that at the chosen places, and the old id everywhere else.\n"
-            "The labels are the ids at the chosen places, and -100 everywhere else.",
+            "What a chosen position would show: the mask below 0.8, another token below 0.9, otherwise the token "
+            "itself.\nShown is that at the chosen positions, and the old id everywhere else.\n"
+            "The labels are the ids at the chosen positions, and -100 everywhere else.",
             answers=(
                 "labels_only_where_mask",
                 "labels_only_where_changed",
@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "special_chosen",
-            "Your answer also chooses [CLS], [SEP] and padding. Leave out the places where `special` is True.",
+            "Your answer also chooses [CLS], [SEP] and padding. Leave out the positions where `special` is True.",
             _slip((_CHOSEN, "small")),
         ),
         Misconception(
@@ -231,8 +231,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "others_in_a_row",
-            "Your answer takes the other tokens one after another from the beginning of `anything`. Each place has its "
-            "own: anything[i, j] is for the token ids[i, j].",
+            "Your answer takes the other tokens one after another from the beginning of `anything`. Each position has "
+            "its own: anything[i, j] is for the token ids[i, j].",
             _slip(
                 (
                     "shown = ",

@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     title="The loss of masked words",
     statement=(
         "masked_lm_loss(logits [batch, tokens, vocab_size], labels [batch, tokens]) -> []: the mean negative "
-        "log-probability of the right tokens, over the places whose label is not -100; at least one is not."
+        "log-probability of the right tokens, over the positions whose label is not -100; at least one is not."
     ),
     points=2,
     minutes=8,
@@ -97,13 +97,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Only the places that were asked for count, above and below the fraction line. torch's cross-entropy "
+            "Only the positions that were asked for count, above and below the fraction line. torch's cross-entropy "
             "leaves out a label that you name, and by itself it leaves out -100.",
         ),
         Hint(
             "shapes",
-            "`F.cross_entropy` wants the classes in dimension 1. Make one long list of places out of batch and tokens, "
-            "in logits and labels alike: `[places, vocab_size]` and `[places]`.",
+            "`F.cross_entropy` wants the classes in dimension 1. Make one long list of positions out of batch and "
+            "tokens, in logits and labels alike: `[positions, vocab_size]` and `[positions]`.",
             answers=(
                 "view_for_transpose",
                 "mean_of_means",
@@ -116,26 +116,26 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "every_place_asked",
-            "Your answer also learns from the places that were not chosen, as if the token 0 were right there. Leave "
-            "out the places whose label is -100.",
+            "Your answer also learns from the positions that were not chosen, as if the token 0 were right there. "
+            "Leave out the positions whose label is -100.",
             _slip((_ASKED, "labels >= -100")),
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer leaves out the places whose label is 0. 0 is the id of a token like any other; leave out "
+            "Your answer leaves out the positions whose label is 0. 0 is the id of a token like any other; leave out "
             "those whose label is -100.",
             _slip((_ASKED, "labels > 0")),
         ),
         Misconception(
             "shifted",
-            "Your answer compares each place with the label of the next one, as GPT's loss does. BERT guesses the "
-            "token that stands at the place itself.",
+            "Your answer compares each position with the label of the next one, as GPT's loss does. BERT guesses the "
+            "token that stands at the position itself.",
             _slip(("asked = ", "logits, labels = logits[:, :-1], labels[:, 1:]\n    asked = ")),
         ),
         Misconception(
             "divided_by_all_places",
-            "Your answer divides by the number of all places. Divide by that of the chosen ones, or the loss depends "
-            "on how many were chosen.",
+            "Your answer divides by the number of all positions. Divide by that of the chosen ones, or the loss "
+            "depends on how many were chosen.",
             _slip((_MEAN, "losses[asked].sum() / losses.numel()")),
         ),
         Misconception(

@@ -39,9 +39,9 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ids = torch.randint(10, 60, (batch, choices, tokens), generator=generator)
         ids[:, :, 0] = torch.arange(batch).unsqueeze(1)  # what the rows of a question begin with
         lengths = torch.randint(3, tokens, (batch, choices, 1), generator=generator)
-        place = torch.arange(tokens)
-        mask = place < lengths
-        yield Case(name, (how, ids, ((place > 2) & mask).long(), mask), part=part)
+        position = torch.arange(tokens)
+        mask = position < lengths
+        yield Case(name, (how, ids, ((position > 2) & mask).long(), mask), part=part)
     alone = torch.randint(10, 60, (1, 1, 1), generator=generator)
     yield Case("one question, one choice, one token", (reading, alone, torch.zeros_like(alone), alone > 0))
 

@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Padded, all three are `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors at "
-            "their ends, with the value that you name; segments are padded with 0. A place is a token if it is "
+            "their ends, with the value that you name; segments are padded with 0. A position is a token if it is "
             "smaller than the length of its row.",
             answers=(
                 "segments_padded_with_padding_id",
@@ -243,7 +243,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padded_in_front",
-            "Your padding stands in front of the tokens. Put it after them: [CLS] has place 0 in every row.",
+            "Your padding stands in front of the tokens. Put it after them: [CLS] has position 0 in every row.",
             _slip(("row + gap", "gap + row")),
         ),
         Misconception(
@@ -253,8 +253,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_one_too_long",
-            "Your mask is also True at one place of the padding. Places are counted from 0: a token stands where the "
-            "place is smaller (<) than the length of its row.",
+            "Your mask is also True at one place of the padding. Positions are counted from 0: a token stands where "
+            "the position is smaller (<) than the length of its row.",
             _slip((_RETURN, "return ids, kinds, mask | mask.roll(1, dims=1)")),
         ),
         Misconception(

@@ -157,19 +157,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_all_places",
-            "Your answer divides the loss of the tokens by the number of all places. Divide by that of the hidden "
+            "Your answer divides the loss of the tokens by the number of all positions. Divide by that of the hidden "
             "ones.",
             _slip((_BOTH, "tokens * asked.sum() / asked.numel() + pairs"), paired=False),
         ),
         Misconception(
             "every_place_asked",
-            "Your answer also learns from the places that were not chosen, as if the token 0 were right there. Leave "
-            "out the places whose label is -100.",
+            "Your answer also learns from the positions that were not chosen, as if the token 0 were right there. "
+            "Leave out the positions whose label is -100.",
             _slip(("asked = ", "word_labels = word_labels.clamp(min=0)\n    asked = ")),
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer leaves out the places whose label is 0. 0 is the id of a token like any other; leave out "
+            "Your answer leaves out the positions whose label is 0. 0 is the id of a token like any other; leave out "
             "those whose label is -100.",
             _slip((_ASKED, "word_labels > 0")),
         ),

@@ -108,11 +108,11 @@ def _pairs_by_iterators(texts: Texts, chances: Sequence[float], others: Sequence
 def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[str]) -> list[tuple[str, str, int]]:
     sentences = [sentence for text in texts for sentence in text]
     last = torch.tensor([len(text) for text in texts]).cumsum(0) - 1
-    begins = [place for place in range(len(sentences)) if place not in last]
+    begins = [position for position in range(len(sentences)) if position not in last]
     found = []
-    for place, chance, other in zip(begins, chances, others, strict=True):
-        true = sentences[place + 1]
-        found.append((sentences[place], *((true, 0) if chance < 0.5 or other == true else (other, 1))))
+    for position, chance, other in zip(begins, chances, others, strict=True):
+        true = sentences[position + 1]
+        found.append((sentences[position], *((true, 0) if chance < 0.5 or other == true else (other, 1))))
     return found
 
 
@@ -208,8 +208,9 @@ EXERCISE = Exercise(
             _slip(
                 (
                     _FOUND,
-                    "places = [place for text in texts for place in range(len(text) - 1)]\n"
-                    "    chances, others = [chances[n] for n in places], [others[n] for n in places]\n    found = []",
+                    "positions = [position for text in texts for position in range(len(text) - 1)]\n"
+                    "    chances, others = [chances[n] for n in positions], [others[n] for n in positions]\n    found "
+                    "= []",
                 )
             ),
         ),

@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "second_word",
-            "Your answer classifies the second token's state. Places are counted from 0: [CLS] is states[:, 0].",
+            "Your answer classifies the second token's state. Positions are counted from 0: [CLS] is states[:, 0].",
             _slip((_FIRST, "states[:, 1]")),
         ),
         Misconception(

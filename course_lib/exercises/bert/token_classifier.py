@@ -91,12 +91,12 @@ _NEXT_WORD = "F.pad(starts[:, 1:], (0, 1)).maximum(starts + 1)"
 
 
 def _mean_up_to(ends: str) -> Edited:
-    """For each word, the mean of its pieces up to these places."""
+    """For each word, the mean of its pieces up to these positions."""
     return _slip(
         (
             f"picked = {_PICKED}",
-            f"places, ends = torch.arange(states.shape[1]), {ends}.unsqueeze(-1)\n"
-            "        inside = ((places >= starts.unsqueeze(-1)) & (places < ends)).to(states.dtype)\n"
+            f"positions, ends = torch.arange(states.shape[1]), {ends}.unsqueeze(-1)\n"
+            "        inside = ((positions >= starts.unsqueeze(-1)) & (positions < ends)).to(states.dtype)\n"
             "        picked = inside @ states / inside.sum(dim=-1, keepdim=True)",
         )
     )
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A word is judged by the vector of its first piece. So first pick those vectors, other places in every "
+            "A word is judged by the vector of its first piece. So first pick those vectors, other positions in every "
             "row, and then let the one linear layer score them.",
         ),
         Hint(
@@ -162,13 +162,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "the_first_pieces",
-            "Your answer takes the first pieces of the row, one for each word. Take those at the places in `starts`.",
+            "Your answer takes the first pieces of the row, one for each word. Take those at the positions in "
+            "`starts`.",
             _slip((_PICKED, "states[:, : starts.shape[1]]")),
         ),
         Misconception(
             "pieces_behind_cls",
             "Your answer takes the pieces after [CLS] one by one, as if every word were a single piece. Take those at "
-            "the places in `starts`.",
+            "the positions in `starts`.",
             _slip((_PICKED, "states[:, 1 : starts.shape[1] + 1]")),
         ),
         Misconception(
@@ -196,14 +197,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "piece_behind",
-            "Your answer takes the piece after each word's first one. `starts` are places in the row as it is, with "
-            "[CLS] as place 0.",
+            "Your answer takes the piece after each word's first one. `starts` are positions in the row as it is, with "
+            "[CLS] as position 0.",
             _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
         ),
         Misconception(
             "piece_before",
-            "Your answer takes the piece before each word. `starts` are places in the row as it is, with [CLS] as "
-            "place 0.",
+            "Your answer takes the piece before each word. `starts` are positions in the row as it is, with [CLS] as "
+            "position 0.",
             _slip((_PICKED, "states[rows, starts - 1]")),
         ),
         Misconception(

@@ -192,8 +192,8 @@ def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_ne
         stays[end_id] = 0.0  # after <e> nothing but <e>, at no cost
         following = torch.where(ended.unsqueeze(1), stays, following)
         totals = (scores.unsqueeze(1) + following).flatten()
-        scores, places = totals.topk(min(beams, len(totals)))
-        tokens = torch.cat([tokens[places // vocab_size], (places % vocab_size).unsqueeze(1)], dim=1)
+        scores, positions = totals.topk(min(beams, len(totals)))
+        tokens = torch.cat([tokens[positions // vocab_size], (positions % vocab_size).unsqueeze(1)], dim=1)
         tokens = tokens[scores > -math.inf]
         scores = scores[scores > -math.inf]
     best = tokens[scores.argmax(), 1:].tolist()
@@ -206,7 +206,7 @@ COUNTING_DIFFERENTLY = (
     _others_live_on,
     # What ends before the last one that lives on is finished.
     Edited(_others_live_on, ("best[:beams] if", "best if (len(live) < beams or each > live[-1]) and")),
-    # What ends among the best `beams` no longer competes, and leaves its place empty.
+    # What ends among the best `beams` no longer competes, and leaves its position empty.
     Edited(_others_live_on, _SET_ASIDE),
     # As Sutskever et al. (2014) count: a finished sentence takes its beam with it.
     Edited(_others_live_on, _SET_ASIDE, ("reverse=True)", "reverse=True)[: beams - len(finished)]")),

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The new key and value are `[..., 1, d_head]` and go behind the others along the dimension of the tokens, "
+            "The new key and value are `[..., 1, d_head]` and go after the others along the dimension of the tokens, "
             "the last but one: `[..., tokens + 1, d_head]`. One query gives one output, `[..., 1, d_head]`.",
             answers=(
                 "put_in_front",

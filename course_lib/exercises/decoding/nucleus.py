@@ -54,9 +54,9 @@ def _clear_of(probabilities: Tensor, generator: Generator) -> float:
 
 
 def _nucleus_by_masses(probabilities: Tensor, p: float) -> Tensor:
-    ordered, places = probabilities.sort(dim=-1, descending=True)
+    ordered, positions = probabilities.sort(dim=-1, descending=True)
     before = ordered.cumsum(dim=-1) - ordered
-    stay = torch.zeros_like(before, dtype=torch.bool).scatter(-1, places, before < p)
+    stay = torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)
     kept = probabilities * stay
     restricted = kept / kept.sum(dim=-1, keepdim=True)
     return restricted
@@ -117,8 +117,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Sorting gives values and places, both `[..., vocab_size]`. The mass before each token is the cumulative "
-            "sum minus the token's own share. `scatter` brings what is kept back to the order of the vocabulary.",
+            "Sorting gives values and positions, both `[..., vocab_size]`. The mass before each token is the "
+            "cumulative sum minus the token's own share. `scatter` brings what is kept back to the order of the "
+            "vocabulary.",
             answers=(
                 "sorted_order",
                 "gathered",
@@ -130,7 +131,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Sort each row, largest first, and keep the places.\n"
+            "Sort each row, largest first, and keep the positions.\n"
             "The mass before each token: cumulative sum minus the token itself.\n"
             "Set to 0 every token before which there is p or more; where p is 1, none.\n"
             "Divide by the sum of the row, with the dimension kept.\n"
@@ -198,15 +199,15 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gathered",
-            "Your answer does not put the numbers back in their places: gather (or indexing with the places) applies "
-            "the order of sorting once more. scatter undoes it.",
-            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, places)")),
+            "Your answer does not put the numbers back in their places: gather (or indexing with the positions) "
+            "applies the order of sorting once more. scatter undoes it.",
+            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),
         Misconception(
             "first_in_the_vocabulary",
             "Your answer keeps the right number of tokens, but the first ones of the vocabulary: what you know in "
             "sorted order must go back to the order of the vocabulary, by scatter, before it meets the probabilities.",
-            _slip(("torch.zeros_like(before, dtype=torch.bool).scatter(-1, places, before < p)", "before < p")),
+            _slip(("torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)", "before < p")),
         ),
         Misconception(
             "threshold",

@@ -17,8 +17,8 @@ from course_lib.references import decoding
 
 def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     order = torch.randperm(3, generator=generator).tolist() if hidden else range(3)
-    for place in order:
-        beams = place + 1
+    for position in order:
+        beams = position + 1
         name = f"{beams} beam{'s' if beams > 1 else ''}"
         yield Case(name if hidden else f"{TREE}, {name}", (beams,))
 

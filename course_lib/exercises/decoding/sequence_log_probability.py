@@ -20,7 +20,7 @@ from course_lib.references import decoding
 def _tree_sentence(sentence: str) -> tuple[Tensor, Tensor]:
     """Return the tree's logits for each token of a sentence, with an improbable 1e-4 for tokens it rules out."""
     ids = [decoding.TANZTE_WORDS.index(token) for token in sentence.split()]
-    rows = [Lesson()(torch.tensor([START, *ids[:place]])) for place in range(len(ids))]
+    rows = [Lesson()(torch.tensor([START, *ids[:position]])) for position in range(len(ids))]
     return torch.stack(rows).clamp(min=math.log(1e-4)), torch.tensor(ids)
 
 
@@ -35,8 +35,8 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
     for kind in kinds(generator):
         tokens, vocab_size = kind.sizes(2)
-        expected = torch.randint(vocab_size, (*kind.leading, tokens), generator=generator)
-        yield Case(kind.name, (2 * kind.normal(tokens, vocab_size) + 1, expected))
+        targets = torch.randint(vocab_size, (*kind.leading, tokens), generator=generator)
+        yield Case(kind.name, (2 * kind.normal(tokens, vocab_size) + 1, targets))
     tokens = integer(generator, 150, 200)
     logits = 3 * torch.randn(tokens, 40, generator=generator)
     yield Case(f"{tokens} tokens", (logits, torch.randint(40, (tokens,), generator=generator)), part=SMALL)
@@ -45,12 +45,12 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("large logits at every other token", (logits, torch.randint(5, (6,), generator=generator)), part=SMALL)
     logits = torch.randn(2, 4, 3, generator=generator)
     logits[1, 2, 0] = -float(integer(generator, 115, 130))
-    expected = torch.tensor([[1, 2, 0, 1], [2, 0, 0, 1]])
-    yield Case("a token that the model thinks next to impossible", (logits, expected), part=SMALL)
+    targets = torch.tensor([[1, 2, 0, 1], [2, 0, 0, 1]])
+    yield Case("a token that the model thinks next to impossible", (logits, targets), part=SMALL)
 
 
-def _log_probability(logits: Tensor, expected: Tensor) -> Tensor:
-    rows, tokens = logits, expected
+def _log_probability(logits: Tensor, targets: Tensor) -> Tensor:
+    rows, tokens = logits, targets
     log_p = torch.log_softmax(rows, dim=-1)
     picked = log_p.gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
     total = picked.sum(dim=-1)
@@ -60,7 +60,7 @@ def _log_probability(logits: Tensor, expected: Tensor) -> Tensor:
 _slip = partial(Edited, _log_probability)
 
 _LOG_P = "torch.log_softmax(rows, dim=-1)"
-_PLACES = "rows, tokens = logits, expected"
+_PLACES = "rows, tokens = logits, targets"
 
 
 _NOTHING_TO_KEEP_AWAY = "Take log_softmax, in one step, and nothing has to be kept away from 0."
@@ -86,18 +86,18 @@ def _raised(power: int) -> Misconception:
     )
 
 
-def _sequence_by_loop(logits: Tensor, expected: Tensor) -> Tensor:
-    rows, tokens = logits.reshape(-1, *logits.shape[-2:]), expected.reshape(-1, expected.shape[-1])
+def _sequence_by_loop(logits: Tensor, targets: Tensor) -> Tensor:
+    rows, tokens = logits.reshape(-1, *logits.shape[-2:]), targets.reshape(-1, targets.shape[-1])
     totals = [
-        sum(row[place] - row.logsumexp(0) for row, place in zip(sentence, ids, strict=True))
+        sum(row[position] - row.logsumexp(0) for row, position in zip(sentence, ids, strict=True))
         for sentence, ids in zip(rows, tokens, strict=True)
     ]
-    return torch.stack([torch.as_tensor(total) for total in totals]).reshape(expected.shape[:-1])
+    return torch.stack([torch.as_tensor(total) for total in totals]).reshape(targets.shape[:-1])
 
 
-def _sequence_by_cross_entropy(logits: Tensor, expected: Tensor) -> Tensor:
-    losses = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), expected.reshape(-1), reduction="none")
-    return -losses.reshape(expected.shape).sum(dim=-1)
+def _sequence_by_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    losses = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), reduction="none")
+    return -losses.reshape(targets.shape).sum(dim=-1)
 
 
 CORRECT = (_log_probability, _sequence_by_loop, _sequence_by_cross_entropy)
@@ -109,7 +109,7 @@ EXERCISE = Exercise(
     name="sequence_log_probability",
     title="How probable a sentence is",
     statement=(
-        "sequence_log_probability(logits [..., tokens, vocab_size], expected int64 [..., tokens]) -> [...]: the "
+        "sequence_log_probability(logits [..., tokens, vocab_size], targets int64 [..., tokens]) -> [...]: the "
         "natural logarithm of the whole sentence's probability, by the chain rule; all logits are finite."
     ),
     points=3,
@@ -195,8 +195,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "most_probable_words",
-            "Your answer is the log-probability of the most probable token at each place. It should be that of the "
-            "tokens in `expected`: gather them.",
+            "Your answer is the log-probability of the most probable token at each position. It should be that of the "
+            "tokens in `targets`: gather them.",
             _slip(("log_p.gather(-1, tokens.unsqueeze(-1)).squeeze(-1)", "log_p.amax(dim=-1)")),
         ),
         Misconception(
@@ -218,27 +218,27 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted_once_more",
-            "Your answer compares each row of logits with the token after its own. The rows and `expected` are already "
+            "Your answer compares each row of logits with the token after its own. The rows and `targets` are already "
             "aligned: row t is what the model said about token t.",
-            _slip((_PLACES, "rows, tokens = logits[..., :-1, :], expected[..., 1:]")),
+            _slip((_PLACES, "rows, tokens = logits[..., :-1, :], targets[..., 1:]")),
         ),
         Misconception(
             "shifted_back",
-            "Your answer compares each row of logits with the token before its own. The rows and `expected` are "
+            "Your answer compares each row of logits with the token before its own. The rows and `targets` are "
             "already aligned: row t is what the model said about token t.",
-            _slip((_PLACES, "rows, tokens = logits[..., 1:, :], expected[..., :-1]")),
+            _slip((_PLACES, "rows, tokens = logits[..., 1:, :], targets[..., :-1]")),
         ),
         Misconception(
             "last_word_left_out",
             "Your answer leaves out the last token, which ends the sentence. Ending has a probability as well: its "
             "factor belongs to the product.",
-            _slip((_PLACES, "rows, tokens = logits[..., :-1, :], expected[..., :-1]")),
+            _slip((_PLACES, "rows, tokens = logits[..., :-1, :], targets[..., :-1]")),
         ),
         Misconception(
             "first_word_left_out",
-            "Your answer leaves out the first token. `expected` does not begin with <s>: every one of its tokens is a "
+            "Your answer leaves out the first token. `targets` does not begin with <s>: every one of its tokens is a "
             "factor.",
-            _slip((_PLACES, "rows, tokens = logits[..., 1:, :], expected[..., 1:]")),
+            _slip((_PLACES, "rows, tokens = logits[..., 1:, :], targets[..., 1:]")),
         ),
         Misconception(
             "in_bits",
@@ -260,7 +260,7 @@ EXERCISE = Exercise(
         *map(_raised, (9, 12)),
         Misconception(
             "id_0_left_out",
-            "Your answer skips the places where id 0 is expected, as if it were padding. All places count here.",
+            "Your answer skips the positions where id 0 is expected, as if it were padding. All positions count here.",
             _slip((".squeeze(-1)", ".squeeze(-1) * (tokens != 0)")),
         ),
     ),

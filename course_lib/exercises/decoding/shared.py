@@ -96,9 +96,9 @@ def ids_written_into_the_code(right: Callable[..., Tensor]) -> tuple[Misconcepti
 
 def distributions(generator: Generator, tokens: int) -> Iterator[tuple[str, Tensor]]:
     """A distribution over about this many tokens, of each kind; no two tokens are equally probable."""
-    for place, kind in enumerate(kinds(generator)):
+    for position, kind in enumerate(kinds(generator)):
         several = (3,) if kind.transposed else ()
-        yield kind.name, torch.softmax(1.5 * kind.normal(*several, 1 if kind.ones else tokens + place), dim=-1)
+        yield kind.name, torch.softmax(1.5 * kind.normal(*several, 1 if kind.ones else tokens + position), dim=-1)
 
 
 DIVISION = "kept / kept.sum(dim=-1, keepdim=True)"

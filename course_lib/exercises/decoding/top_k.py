@@ -54,8 +54,8 @@ def _top_k_by_threshold(probabilities: Tensor, k: int) -> Tensor:
 
 
 def _top_k_by_scatter(probabilities: Tensor, k: int) -> Tensor:
-    values, places = torch.topk(probabilities, min(k, probabilities.shape[-1]))
-    return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(-1, keepdim=True))
+    values, positions = torch.topk(probabilities, min(k, probabilities.shape[-1]))
+    return torch.zeros_like(probabilities).scatter(-1, positions, values / values.sum(-1, keepdim=True))
 
 
 CORRECT = (_top_k_by_ranks, _top_k_by_threshold, _top_k_by_scatter)
@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`topk` along the last dimension gives values and places, both `[..., k]`. Sums of rows need their "
+            "`topk` along the last dimension gives values and positions, both `[..., k]`. Sums of rows need their "
             "dimension kept. With `scatter` the values go back to their places in zeros of the shape of the "
             "probabilities.",
             answers=(

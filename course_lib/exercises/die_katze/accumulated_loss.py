@@ -36,8 +36,8 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a single token", (means, torch.tensor([1, 2, integer(generator, 3, 9)])), gradients=(0,))
     means = torch.rand(4, generator=generator) * 5 + 1
     targets = torch.randint(3, 400, (4,), generator=generator)
-    place = integer(generator, 0, 4)
-    means[place], targets[place] = torch.nan, 0
+    position = integer(generator, 0, 4)
+    means[position], targets[position] = torch.nan, 0
     yield Case("one batch has nothing to predict", (means, targets), gradients=(0,), part=_EMPTY)
 
 

@@ -75,10 +75,10 @@ def _by_sorting(counts: Tensor, drawn: Tensor, score: Score) -> tuple[float, flo
     scores = sorted(score(torch.stack([counts[i] for i in sample.tolist()]).sum(0)) for sample in drawn)
 
     def at(share: float) -> float:
-        place = share * (len(scores) - 1)
-        below = math.floor(place)
+        position = share * (len(scores) - 1)
+        below = math.floor(position)
         above = min(below + 1, len(scores) - 1)
-        return scores[below] + (place - below) * (scores[above] - scores[below])
+        return scores[below] + (position - below) * (scores[above] - scores[below])
 
     return at(0.025), at(0.975)
 
@@ -140,8 +140,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "whole_places",
-            "Your answer takes the sorted scores at whole places. A quantile lies between two of them: draw a straight "
-            "line, as torch.quantile does.",
+            "Your answer takes the sorted scores at whole positions. A quantile lies between two of them: draw a "
+            "straight line, as torch.quantile does.",
             _slip((_QUANTILES, f"numpy.array([sorted(scores)[int(end * len(scores))] for end in ({_ENDS})])")),
         ),
         Misconception(

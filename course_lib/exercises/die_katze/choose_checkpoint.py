@@ -98,8 +98,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Two whole numbers come out. The first is a place in the list, counted from 0; the second is a number of "
-            "measurements, which is one more than the place of the last one.",
+            "Two whole numbers come out. The first is a position in the list, counted from 0; the second is a number "
+            "of measurements, which is one more than the place of the last one.",
             answers=("counted_from_one", "place_of_the_last"),
         ),
     ),

@@ -36,36 +36,36 @@ def _plan_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _in_four_steps(
-    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_share: float
+    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_ratio: float
 ) -> tuple[int, int, int]:
     of_a_step = batch_tokens * accumulate * devices
     steps = math.ceil(epochs * tokens / of_a_step)
-    share = warmup_share * steps
+    share = warmup_ratio * steps
     return of_a_step, steps, max(1, math.floor(share))
 
 
 _slip = partial(Edited, _in_four_steps)
 _NO_ACCUMULATION, _NO_DEVICES = (" * accumulate", ""), (" * devices", "")
-_STEPS, _SHARE = "math.ceil(epochs * tokens / of_a_step)", "warmup_share * steps"
+_STEPS, _SHARE = "math.ceil(epochs * tokens / of_a_step)", "warmup_ratio * steps"
 
 
 def _in_whole_numbers(
-    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_share: float
+    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_ratio: float
 ) -> tuple[int, int, int]:
     of_a_step = batch_tokens * accumulate * devices
     steps = -(-int(Fraction(epochs) * tokens * 64) // (64 * of_a_step))
-    return of_a_step, steps, max(1, int(warmup_share * steps))
+    return of_a_step, steps, max(1, int(warmup_ratio * steps))
 
 
 def _in_turn(
-    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_share: float
+    tokens: int, batch_tokens: int, accumulate: int, devices: int, epochs: float, warmup_ratio: float
 ) -> tuple[int, int, int]:
     of_a_step = 0
     for _device in range(devices):
         of_a_step += accumulate * batch_tokens
     whole, left = divmod(tokens * epochs, of_a_step)
     steps = int(whole) + (left > 0)
-    warmup = int(steps * warmup_share // 1)
+    warmup = int(steps * warmup_ratio // 1)
     return of_a_step, steps, warmup or 1
 
 
@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     name="plan_run",
     title="The plan of a run",
     statement=(
-        "plan_run(tokens int, batch_tokens int, accumulate int, devices int, epochs float, warmup_share float) -> "
+        "plan_run(tokens int, batch_tokens int, accumulate int, devices int, epochs float, warmup_ratio float) -> "
         "(tokens_per_step, steps, warmup), three ints: steps rounded up, warm-up rounded down but at least 1."
     ),
     points=3,
@@ -172,7 +172,7 @@ EXERCISE = Exercise(
         Misconception(
             "warmup_of_an_epoch",
             "Your warm-up is a share of one epoch's steps. It is a share of all steps.",
-            _slip((_SHARE, "warmup_share * (tokens / of_a_step)")),
+            _slip((_SHARE, "warmup_ratio * (tokens / of_a_step)")),
         ),
         Misconception(
             "warmup_rounded_up",

@@ -39,7 +39,7 @@ def _error_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             ],
             "all is right": wanted,
             "another order": ["auf", "einem", how, where, does, "eine", who],
-            "two words changed places": ["eine", who, does, "auf", how, "einem", where],
+            "two words changed positions": ["eine", who, does, "auf", how, "einem", where],
             "other forms in another order": ["auf", "einer", how, where, does, "eine", who],
             "a word twice": ["eine", who, does, does, "auf", "einem", how, where],
             "a word twice, another missing": ["eine", who, does, "auf", "einem", where, where],

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "by_place",
-            "Your answer goes by a step's place in the tensor. Steps may come in any order: use their numbers.",
+            "Your answer goes by a step's position in the tensor. Steps may come in any order: use their numbers.",
             _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
         ),
     ),

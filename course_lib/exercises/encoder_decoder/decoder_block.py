@@ -288,8 +288,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cross_attention_causal",
-            "Your answer's cross-attention is causal: place t may look only at the first t + 1 tokens of the source. "
-            "All of the source is there from the beginning: `memory_mask` alone says where a token may look.",
+            "Your answer's cross-attention is causal: position t may look only at the first t + 1 tokens of the "
+            "source. All of the source is there from the beginning: `memory_mask` alone says where a token may look.",
             _slip_alone(
                 ("memory, memory_mask", "memory, memory_mask & causal_mask(64)[: x.shape[1], : memory.shape[1]]")
             ),

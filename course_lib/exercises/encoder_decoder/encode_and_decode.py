@@ -266,7 +266,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "causal_cross_attention",
-            "Your answer's cross-attention is causal: place t sees the first t + 1 tokens of the source only. The "
+            "Your answer's cross-attention is causal: position t sees the first t + 1 tokens of the source only. The "
             "source is there from the beginning, so that only its padding is forbidden.",
             _slip(("mask, memory_mask", "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()")),
         ),

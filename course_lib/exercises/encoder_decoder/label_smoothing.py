@@ -25,26 +25,26 @@ def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: I went to class and took ... notes", (p.log(), torch.tensor([0]), 0.1))
     for kind, smoothing in zip(layouts(generator), (0.1, 0.2, 0.3), strict=True):
         tokens, vocab_size = integer(generator, 6, 9), integer(generator, 3, 6)
-        expected = torch.randint(vocab_size, (tokens,), generator=generator)
-        yield Case(kind.name, (2 * kind.normal(tokens, vocab_size), expected, smoothing), gradients=(0,))
+        targets = torch.randint(vocab_size, (tokens,), generator=generator)
+        yield Case(kind.name, (2 * kind.normal(tokens, vocab_size), targets, smoothing), gradients=(0,))
     tokens, vocab_size = 3, integer(generator, 20, 30)
     logits = 5 * torch.randn(tokens, vocab_size, generator=generator)
-    expected = torch.randint(vocab_size, (tokens,), generator=generator)
-    yield Case("a larger vocabulary", (logits, expected, 0.15), gradients=(0,))
-    yield Case("no smoothing at all", (logits, expected, 0.0), gradients=(0,))
+    targets = torch.randint(vocab_size, (tokens,), generator=generator)
+    yield Case("a larger vocabulary", (logits, targets, 0.15), gradients=(0,))
+    yield Case("no smoothing at all", (logits, targets, 0.0), gradients=(0,))
     # With these sizes even a target in single precision is exact.
     double = 2 * torch.randn(7, 5, generator=generator, dtype=torch.float64)
-    expected = torch.randint(5, (7,), generator=generator)
-    yield Case("double precision", (double, expected, 0.25), gradients=(0,))
-    expected = torch.randperm(4, generator=generator)
-    logits = 120.0 * torch.eye(4)[expected] + torch.randn(4, 4, generator=generator)
-    yield Case("a model that is very sure of itself", (logits, expected, 0.1), gradients=(0,), part=FAR_APART)
+    targets = torch.randint(5, (7,), generator=generator)
+    yield Case("double precision", (double, targets, 0.25), gradients=(0,))
+    targets = torch.randperm(4, generator=generator)
+    logits = 120.0 * torch.eye(4)[targets] + torch.randn(4, 4, generator=generator)
+    yield Case("a model that is very sure of itself", (logits, targets, 0.1), gradients=(0,), part=FAR_APART)
 
 
-def _smoothed(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+def _smoothed(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
     size = logits.shape[-1]
     share = smoothing / (size - 1)
-    target = torch.full_like(logits, share).scatter(-1, expected.unsqueeze(-1), 1 - smoothing)
+    target = torch.full_like(logits, share).scatter(-1, targets.unsqueeze(-1), 1 - smoothing)
     log_p = logits.log_softmax(dim=-1)
     losses = -(target * log_p).sum(dim=-1)
     return losses.mean()
@@ -54,15 +54,15 @@ _slip = partial(Edited, _smoothed)
 _SHARE, _RIGHT = "smoothing / (size - 1)", "1 - smoothing)"
 
 
-def _smoothed_by_torch(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+def _smoothed_by_torch(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
     size = logits.shape[-1]
-    return F.cross_entropy(logits, expected, label_smoothing=smoothing * size / (size - 1))
+    return F.cross_entropy(logits, targets, label_smoothing=smoothing * size / (size - 1))
 
 
-def _smoothed_by_parts(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
+def _smoothed_by_parts(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
     """The right token's part and that of the others, as in the lesson's hint."""
     log_p = logits.log_softmax(dim=-1)
-    right = log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     others = log_p.sum(dim=-1) - right
     each = smoothing / (logits.shape[-1] - 1)
     return -((1 - smoothing) * right + each * others).mean()
@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     name="label_smoothing",
     title="Label smoothing",
     statement=(
-        "label_smoothing(logits [tokens, vocab_size], expected int64 [tokens], smoothing) -> scalar: the mean "
+        "label_smoothing(logits [tokens, vocab_size], targets int64 [tokens], smoothing) -> scalar: the mean "
         "cross-entropy, in nats, with the target 1 - smoothing at the right token and the rest shared equally by all "
         "*other* tokens (S4), with gradients."
     ),
@@ -141,8 +141,8 @@ EXERCISE = Exercise(
             "torchs_variant_converted_the_wrong_way",
             "Your answer is torch's label_smoothing= with smoothing · (V - 1) / V. To give the right token exactly "
             "1 - smoothing it takes the inverse, smoothing · V / (V - 1).",
-            lambda logits, expected, smoothing: F.cross_entropy(
-                logits, expected, label_smoothing=smoothing * (logits.shape[-1] - 1) / logits.shape[-1]
+            lambda logits, targets, smoothing: F.cross_entropy(
+                logits, targets, label_smoothing=smoothing * (logits.shape[-1] - 1) / logits.shape[-1]
             ),
         ),
         Misconception(
@@ -220,9 +220,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_word_in_every_row",
-            "Your answer marks all the right tokens in every row, as q[:, expected] does. Each row has one right "
-            "token: use scatter, or q[torch.arange(tokens), expected].",
-            _slip(("scatter(-1, expected.unsqueeze(-1)", "index_fill(-1, expected")),
+            "Your answer marks all the right tokens in every row, as q[:, targets] does. Each row has one right "
+            "token: use scatter, or q[torch.arange(tokens), targets].",
+            _slip(("scatter(-1, targets.unsqueeze(-1)", "index_fill(-1, targets")),
         ),
         Misconception(
             "softmax_over_the_words",
@@ -258,7 +258,7 @@ EXERCISE = Exercise(
             "the loss becomes infinite. log_softmax takes both in one: use it.",
             _slip_by_parts(("log_softmax(dim=-1)", "softmax(dim=-1).log()")),
         ),
-        padding_left_out(_slip(("losses.mean()", "losses[expected != 0].mean()"))),
+        padding_left_out(_slip(("losses.mean()", "losses[targets != 0].mean()"))),
         Misconception(
             "summed",
             "Your answer is the sum over the tokens. Take the mean over them.",

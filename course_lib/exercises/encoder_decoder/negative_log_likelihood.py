@@ -17,43 +17,43 @@ from course_lib.references import encoder_decoder
 
 def _likelihood_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        p, expected = meowed_table()
-        yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log(), expected))
+        p, targets = meowed_table()
+        yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log(), targets))
     for kind in kinds(generator):
         tokens, vocab_size = (1, 1) if kind.ones else (integer(generator, 3, 8), integer(generator, 10, 15))
         log_p = kind.normal(tokens, vocab_size).log_softmax(-1)
-        expected = torch.randint(vocab_size, log_p.shape[:-1], generator=generator)
-        yield Case(kind.name, (log_p, expected))
+        targets = torch.randint(vocab_size, log_p.shape[:-1], generator=generator)
+        yield Case(kind.name, (log_p, targets))
     log_p = (torch.rand(1, 100_000, generator=generator) / 2).log_softmax(-1)
     yield Case("a large vocabulary, and the gradient", (log_p, torch.tensor([70_000])), gradients=(0,))
     logits = torch.randn(9, 5, generator=generator) + torch.tensor([150.0, 0, 0, 0, 0])
-    expected = torch.randint(1, 5, (9,), generator=generator)
-    yield Case("tokens of next to no probability", (logits.log_softmax(-1), expected), part=UNLIKELY)
+    targets = torch.randint(1, 5, (9,), generator=generator)
+    yield Case("tokens of next to no probability", (logits.log_softmax(-1), targets), part=UNLIKELY)
 
 
 UNLIKELY = "very unlikely tokens"
 """So unlikely that their probabilities are 0 in single precision, and their product is in double precision."""
 
 
-def _likelihood(log_p: Tensor, expected: Tensor) -> Tensor:
-    picked = log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+def _likelihood(log_p: Tensor, targets: Tensor) -> Tensor:
+    picked = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     loss = -picked.mean()
     return loss
 
 
 _slip = partial(Edited, _likelihood)
-_PICKED, _MEAN = "log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)", "picked.mean()"
+_PICKED, _MEAN = "log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)", "picked.mean()"
 _LAST_AS_THE_ONE_BEFORE = "torch.cat([picked[..., :-1], picked[..., max(picked.shape[-1] - 2, 0), None]], dim=-1)"
 
 
-def _likelihood_in_double(log_p: Tensor, expected: Tensor) -> Tensor:
+def _likelihood_in_double(log_p: Tensor, targets: Tensor) -> Tensor:
     flat = log_p.double().flatten(0, -2)
-    return -flat[torch.arange(len(flat)), expected.reshape(-1)].mean().to(log_p.dtype)
+    return -flat[torch.arange(len(flat)), targets.reshape(-1)].mean().to(log_p.dtype)
 
 
-def _likelihood_by_running_sum(log_p: Tensor, expected: Tensor) -> Tensor:
+def _likelihood_by_running_sum(log_p: Tensor, targets: Tensor) -> Tensor:
     """ln of the product, factor by factor."""
-    picked = log_p.gather(-1, expected[..., None]).flatten()
+    picked = log_p.gather(-1, targets[..., None]).flatten()
     return -torch.cumsum(picked, dim=0)[-1] / len(picked)
 
 
@@ -66,7 +66,7 @@ EXERCISE = Exercise(
     name="negative_log_likelihood",
     title="Negative log-likelihood",
     statement=(
-        "negative_log_likelihood(log_p [..., tokens, vocab_size], expected int64 [..., tokens]) -> scalar: the mean "
+        "negative_log_likelihood(log_p [..., tokens, vocab_size], targets int64 [..., tokens]) -> scalar: the mean "
         "over all tokens of -ln p(right token), in nats."
     ),
     points=2,
@@ -81,8 +81,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each place only one number counts: the log-probability of the token that stands there. Pick it, take "
-            "the mean over all places, and turn the sign.",
+            "At each position only one number counts: the log-probability of the token that stands there. Pick it, "
+            "take the mean over all positions, and turn the sign.",
         ),
         Hint(
             "shapes",
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         Misconception(
             "divided_by_the_first_dimension",
             "Your answer divides the sum by the length of the first dimension, len(...), which is the number of tokens "
-            "only where there is a single sentence. Divide by the number of all places: expected.numel().",
+            "only where there is a single sentence. Divide by the number of all positions: targets.numel().",
             _slip((_MEAN, "picked.sum() / len(picked)")),
         ),
         Misconception(
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         Misconception(
             "mean_over_the_vocabulary",
             "Your answer averages over all tokens of the vocabulary. Pick the right token's log-probability at each "
-            "place first.",
+            "position first.",
             _slip((_PICKED, "log_p")),
         ),
         Misconception(
@@ -160,22 +160,22 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_word_at_every_place",
-            "Your answer takes all right tokens at each place, log_p[..., expected], not just the one that is right "
-            "there. gather picks one for each place.",
-            _slip((_PICKED, "log_p[..., expected]")),
+            "Your answer takes all right tokens at each position, log_p[..., targets], not just the one that is right "
+            "there. gather picks one for each position.",
+            _slip((_PICKED, "log_p[..., targets]")),
         ),
-        padding_left_out(_slip(("    loss", "    picked = picked[expected != 0]\n    loss"))),
+        padding_left_out(_slip(("    loss", "    picked = picked[targets != 0]\n    loss"))),
         Misconception(
             "first_place_left_out",
-            "Your answer leaves out the first place. All places count: what is expected there is the sentence's first "
-            "token, no longer <s>.",
+            "Your answer leaves out the first place. All positions count: what is expected there is the sentence's "
+            "first token, no longer <s>.",
             _slip((_PICKED, f"{_PICKED}[..., 1:]")),
         ),
         Misconception(
             "id_before",
             "Your answer picks the token whose id is one below the right one. Ids count from 0, as indices do: use "
-            "`expected` as it is.",
-            _slip(("expected.unsqueeze", "((expected - 1) % log_p.shape[-1]).unsqueeze")),
+            "`targets` as it is.",
+            _slip(("targets.unsqueeze", "((targets - 1) % log_p.shape[-1]).unsqueeze")),
         ),
         Misconception(
             "log_taken_twice",
@@ -185,14 +185,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "the_likeliest_word",
-            "Your answer takes the model's likeliest token at each place, whichever that is, not the right one: it "
-            "praises the model for being sure. Pick the token that `expected` names.",
+            "Your answer takes the model's likeliest token at each position, whichever that is, not the right one: it "
+            "praises the model for being sure. Pick the token that `targets` names.",
             _slip((_PICKED, "log_p.amax(dim=-1)")),
         ),
         Misconception(
             "entropy",
             "Your answer is the entropy of the model's predictions: all tokens are weighted with their own "
-            "probabilities, and `expected` plays no part. Pick the right token's log-probability alone.",
+            "probabilities, and `targets` plays no part. Pick the right token's log-probability alone.",
             _slip((_PICKED, "(log_p.exp() * log_p).sum(dim=-1)")),
         ),
         Misconception(
@@ -217,7 +217,7 @@ EXERCISE = Exercise(
             "product",
             "Your answer multiplies the probabilities and takes the logarithm of the product. A product of many small "
             "numbers is rounded to 0, and the loss becomes infinite: average the logarithms instead.",
-            _slip((_MEAN, "picked.exp().prod().log() / expected.numel()"), paired=False),
+            _slip((_MEAN, "picked.exp().prod().log() / targets.numel()"), paired=False),
         ),
     ),
     withheld=WITHHELD,

@@ -18,8 +18,8 @@ from course_lib.references import encoder_decoder
 
 def _perplexity_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        p, expected = meowed_table()
-        nll = -log_p_of(p.log(), expected)
+        p, targets = meowed_table()
+        nll = -log_p_of(p.log(), targets)
         beside = torch.tensor([0.5, 1.0, 1.5, *[7.0] * 5])  # a sentence of three tokens and five of padding
         mask = padding_mask(torch.tensor([8, 3]), 8)
         yield Case("worked example: The gray fluffy cat ... alone", (nll[None], mask[:1]))
@@ -100,8 +100,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_all_places",
-            "Your answer sets padding to 0 but still divides by the number of all places, so that padding looks like "
-            "tokens the model was certain of. Divide by the number of tokens, mask.sum().",
+            "Your answer sets padding to 0 but still divides by the number of all positions, so that padding looks "
+            "like tokens the model was certain of. Divide by the number of tokens, mask.sum().",
             _slip((_MEAN, "(nll * mask).mean()")),
         ),
         Misconception(
@@ -118,13 +118,13 @@ EXERCISE = Exercise(
         Misconception(
             "certain_words_left_out",
             "Your answer leaves out tokens whose negative log-likelihood is 0. They are tokens that the model was "
-            "certain of, and they count: only the mask says which places do.",
+            "certain of, and they count: only the mask says which positions do.",
             _slip((_MEAN, "nll[mask & (nll != 0)].mean()")),
         ),
         Misconception(
             "mask_ignored_and_zeros_left_out",
             "Your answer takes all numbers that are not 0, whatever the mask says. Padding may have any number, and a "
-            "token may have 0: use the places where the mask is True.",
+            "token may have 0: use the positions where the mask is True.",
             _slip((_MEAN, "nll[nll != 0].mean()"), paired=False),
         ),
         Misconception(
@@ -152,8 +152,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_of_perplexity_1",
-            "Your answer averages exp(nll) over all places, with padding as 0, whose exp is 1. Take the mean of `nll` "
-            "where the mask is True, and exp of it at the end.",
+            "Your answer averages exp(nll) over all positions, with padding as 0, whose exp is 1. Take the mean of "
+            "`nll` where the mask is True, and exp of it at the end.",
             _slip((_MEAN, "(nll * mask).exp().mean()"), (_EXP, "mean"), paired=False),
         ),
         Misconception(

@@ -59,9 +59,9 @@ def meowed_table() -> tuple[Tensor, Tensor]:
     return p, torch.tensor([tokens.index(token) for token in MEOWED])
 
 
-def log_p_of(log_p: Tensor, expected: Tensor) -> Tensor:
+def log_p_of(log_p: Tensor, targets: Tensor) -> Tensor:
     """ln p of the right tokens, [..., tokens]."""
-    return log_p.gather(-1, expected.unsqueeze(-1)).squeeze(-1)
+    return log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
 def padding_left_out(answer: Callable[..., Value]) -> Misconception:

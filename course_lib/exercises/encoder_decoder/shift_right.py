@@ -53,10 +53,10 @@ def _shifted(
 ) -> tuple[Tensor, Tensor]:
     """Both rows, with changes: other pieces of the target, or other ids for <e> and for padding."""
     read = target.masked_fill(target == END_ID, read_end)
-    expected = target.masked_fill(target == END_ID, expected_end).masked_fill(target == PADDING_ID, padding)
+    targets = target.masked_fill(target == END_ID, expected_end).masked_fill(target == PADDING_ID, padding)
     if started:
         read, cut = torch.cat([torch.full_like(target[:, :1], START_ID), read[:, :-1]], dim=1), ((None, None),) * 2
-    pieces = [row[(slice(None),) * dim + (slice(*ends),)] for row, ends in zip((read, expected), cut, strict=True)]
+    pieces = [row[(slice(None),) * dim + (slice(*ends),)] for row, ends in zip((read, targets), cut, strict=True)]
     return (pieces[1], pieces[0]) if swapped else (pieces[0], pieces[1])
 
 
@@ -66,8 +66,8 @@ def _shifted_by_pairs(target: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _shifted_by_unfold(target: Tensor) -> tuple[Tensor, Tensor]:
-    read, expected = target.unfold(1, 2, 1).unbind(-1)
-    return read.contiguous(), expected.contiguous()
+    read, targets = target.unfold(1, 2, 1).unbind(-1)
+    return read.contiguous(), targets.contiguous()
 
 
 CORRECT = (_shifted_by_pairs, _shifted_by_unfold, lambda target: (target.roll(1, 1)[:, 1:], target.roll(-1, 1)[:, :-1]))
@@ -79,8 +79,8 @@ EXERCISE = Exercise(
     name="shift_right",
     title="Shifted right",
     statement=(
-        "shift_right(target int64 [batch, tokens]) -> (read [batch, tokens - 1], expected [batch, tokens - 1]): what "
-        "the decoder reads at each place, and the token that it should answer there."
+        "shift_right(target int64 [batch, tokens]) -> (read [batch, tokens - 1], targets [batch, tokens - 1]): what "
+        "the decoder reads at each position, and the token that it should answer there."
     ),
     points=1,
     minutes=5,
@@ -93,7 +93,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Two slices: one leaves out the last column, the other the first. Padding needs no care here, and the end "
-            "of a shorter sentence stays in what is read, since the loss skips places where padding is expected.",
+            "of a shorter sentence stays in what is read, since the loss skips positions where padding is expected.",
         ),
     ),
     misconceptions=(
@@ -105,20 +105,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_shifted",
-            "Your answer lets the decoder read the whole target and expects the same at each place: it would only "
+            "Your answer lets the decoder read the whole target and expects the same at each position: it would only "
             "have to repeat the token it has just read. Leave out the last token of one and the first of the other.",
             partial(_shifted, cut=((None, None), (None, None))),
         ),
         Misconception(
             "reads_what_it_answers",
-            "Your answer lets the decoder read, at each place, the very token that it should answer: both leave out "
+            "Your answer lets the decoder read, at each position, the very token that it should answer: both leave out "
             "the first token. What it reads begins with <s> and leaves out the last token.",
             partial(_shifted, cut=(_ALL_BUT_FIRST, _ALL_BUT_FIRST)),
         ),
         Misconception(
             "answers_what_it_reads",
-            "Your answer expects, at each place, the token that was just read: both leave out the last token. What is "
-            "expected begins after <s>.",
+            "Your answer expects, at each position, the token that was just read: both leave out the last token. What "
+            "is expected begins after <s>.",
             partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
         ),
         Misconception(

@@ -25,8 +25,8 @@ Batch = tuple[Tensor, Tensor]
 
 def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        x, expected = B.q, torch.tensor([0, 1, 2, 3])
-        inputs = (torch.zeros(2, 4), torch.zeros(4), [(x, expected)] * 3, 0.5, 1.0)
+        x, targets = B.q, torch.tensor([0, 1, 2, 3])
+        inputs = (torch.zeros(2, 4), torch.zeros(4), [(x, targets)] * 3, 0.5, 1.0)
         yield Case("worked example: from <s> die Katze tanzte to the next tokens", inputs)
     single = Kind("", generator)
     for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("clipped now and then", 1.0)):
@@ -59,9 +59,9 @@ Trained = tuple[Tensor, Tensor, Tensor]
 def _trained(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -> Trained:
     W, b = W.clone().requires_grad_(), b.clone().requires_grad_()
     losses = []
-    for x, expected in batches:
+    for x, targets in batches:
         W.grad, b.grad = torch.zeros_like(W), torch.zeros_like(b)
-        loss = F.cross_entropy(x @ W + b, expected)
+        loss = F.cross_entropy(x @ W + b, targets)
         loss.backward()
         norm = torch.cat([W.grad.flatten(), b.grad]).norm()
         factor = min(1.0, clip / float(norm))
@@ -83,9 +83,9 @@ def _trained_by_torch(W: Tensor, b: Tensor, batches: Batches, rate: float, clip:
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
     optimizer = torch.optim.SGD(parameters, lr=rate)
     losses = torch.zeros(len(batches), dtype=W.dtype)
-    for i, (x, expected) in enumerate(batches):
+    for i, (x, targets) in enumerate(batches):
         optimizer.zero_grad()
-        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
+        loss = F.cross_entropy(x @ parameters[0] + parameters[1], targets)
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, clip)
         optimizer.step()
@@ -97,10 +97,10 @@ def _trained_in_double(W: Tensor, b: Tensor, batches: Batches, rate: float, clip
     """By the formula, ∂L / ∂logits = (p - one_hot) / tokens."""
     dtype, losses = W.dtype, []
     W, b = W.double(), b.double()
-    for x, expected in batches:
+    for x, targets in batches:
         p = torch.softmax(x.double() @ W + b, dim=-1)
-        losses.append(-p[torch.arange(len(x)), expected].log().mean())
-        wrong = (p - F.one_hot(expected, p.shape[-1])) / len(x)
+        losses.append(-p[torch.arange(len(x)), targets].log().mean())
+        wrong = (p - F.one_hot(targets, p.shape[-1])) / len(x)
         of_W, of_b = x.double().T @ wrong, wrong.sum(dim=0)
         factor = rate * min(1.0, clip / math.hypot(float(of_W.norm()), float(of_b.norm())))
         W, b = W - factor * of_W, b - factor * of_b
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
     title="A training loop",
     statement=(
         "training_loop(W [d_model, vocab_size], b [vocab_size], batches, rate, clip) -> (W, b, losses [steps]): for "
-        "each batch (x [tokens, d_model], expected [tokens]) the mean NLL of x W + b, its gradients, clipped together "
+        "each batch (x [tokens, d_model], targets [tokens]) the mean NLL of x W + b, its gradients, clipped together "
         "to the norm `clip`, and a step of gradient descent; all three in the dtype of W."
     ),
     points=4,
@@ -237,7 +237,7 @@ EXERCISE = Exercise(
             "loss_afterwards",
             "Your losses are those after each step. A training loop reports the loss whose gradients it took, before "
             "the step.",
-            _slip(("(loss.detach())", "(F.cross_entropy(x @ W + b, expected).detach())")),
+            _slip(("(loss.detach())", "(F.cross_entropy(x @ W + b, targets).detach())")),
         ),
         Misconception(
             "losses_summed",
@@ -266,7 +266,7 @@ EXERCISE = Exercise(
             "summed",
             "Your answer sums the loss over the tokens of a batch, so that larger batches take larger steps. Take the "
             "mean.",
-            _slip(("expected)", 'expected, reduction="sum")')),
+            _slip(("targets)", 'targets, reduction="sum")')),
         ),
         Misconception(
             "bias_not_trained", "Your answer never changes b. It learns like W.", _slip(("b -= rate * of_b", "pass"))
@@ -287,7 +287,7 @@ EXERCISE = Exercise(
             "cross_entropy, which contains it.",
             _slip(("cross_entropy", "nll_loss")),
         ),
-        padding_left_out(_slip(("expected)", "expected, ignore_index=0)"))),
+        padding_left_out(_slip(("targets)", "targets, ignore_index=0)"))),
         Misconception(
             "first_batch_only",
             "Your answer takes a single step: does it return from within the loop? Take one for each batch.",

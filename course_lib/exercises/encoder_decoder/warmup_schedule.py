@@ -106,8 +106,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "by_place",
-            "Your answer goes by a step's place in the tensor: the first `warmup` of them rise, the rest fall. Steps "
-            "may come in any order: compare their numbers.",
+            "Your answer goes by a step's position in the tensor: the first `warmup` of them rise, the rest fall. "
+            "Steps may come in any order: compare their numbers.",
             _slip_alone((_JOINED, "torch.where(torch.arange(len(steps)) < warmup, rising, falling)")),
         ),
         Misconception(

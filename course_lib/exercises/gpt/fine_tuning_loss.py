@@ -79,9 +79,9 @@ def _fine_tuning_by_loop(
 ) -> Tensor:
     classes = [-F.log_softmax(row, dim=0)[label] for row, label in zip(class_logits, labels, strict=True)]
     tokens = [
-        -F.log_softmax(lm_logits[text, place], dim=0)[targets[text, place]]
+        -F.log_softmax(lm_logits[text, position], dim=0)[targets[text, position]]
         for text in range(targets.shape[0])
-        for place in range(targets.shape[1])
+        for position in range(targets.shape[1])
     ]
     return torch.stack(classes).mean() + weight * torch.stack(tokens).mean()
 

@@ -211,7 +211,7 @@ EXERCISE = Exercise(
         Misconception(
             "tables_turned",
             "Your answer transposes the embedding and the positions, too. They are tables with a row for each token "
-            "and each place, in GPT-2 as in torch: leave them as they are.",
+            "and each position, in GPT-2 as in torch: leave them as they are.",
             _slip((f"{_IS_LINEAR} and ", "")),
         ),
         Misconception(

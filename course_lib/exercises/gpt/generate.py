@@ -38,12 +38,12 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     ):
         vocab_size = integer(generator, 40, 60)
         drawn = torch.randn(2 * vocab_size + context_length, vocab_size, generator=generator)
-        own, so_far, place = drawn.split([vocab_size, vocab_size, context_length])
-        model = Callback("model", EveryWord(own, so_far, place, sure))
+        own, so_far, position = drawn.split([vocab_size, vocab_size, context_length])
+        model = Callback("model", EveryWord(own, so_far, position, sure))
         yield Case(name, (model, random_ids(generator, vocab_size, tokens), max_new_tokens, context_length), part=part)
-    own, so_far, place = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
-    place[3, 0] = 100.0  # after a prompt of two tokens the third new token is token 0, the lesson's full stop
-    model = Callback("model", EveryWord(own, so_far, place))
+    own, so_far, position = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
+    position[3, 0] = 100.0  # after a prompt of two tokens the third new token is token 0, the lesson's full stop
+    model = Callback("model", EveryWord(own, so_far, position))
     yield Case("token 0 on the way", (model, 1 + random_ids(generator, 39, 2), 8, 12))
 
 
@@ -108,9 +108,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "The model wants `[1, tokens]` and gives `[1, tokens, vocab_size]`; you want the row of the last place. A "
-            "slice of the last `context_length` ids is all of them where there are fewer. `torch.cat` joins tensors of "
-            "one dimension each, so the new token must keep one.",
+            "The model wants `[1, tokens]` and gives `[1, tokens, vocab_size]`; you want the row of the last position. "
+            "A slice of the last `context_length` ids is all of them where there are fewer. `torch.cat` joins tensors "
+            "of one dimension each, so the new token must keep one.",
             answers=(
                 "batch_left_on",
                 "first_position_asked",
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
             "outline",
             "Start with the prompt.\n"
             "As often as tokens are wanted: cut the ids to the last `context_length`, as a batch of one text.\n"
-            "From the answer take the last place's logits, and of those the place of the largest.\n"
+            "From the answer take the last position's logits, and of those the place of the largest.\n"
             "Append it to the whole text, not to the cut one.",
             answers=(
                 "text_cut_to_the_window",

@@ -80,9 +80,9 @@ def _given(log_probs: str) -> Edited:
 
 def _loss_by_loop(log_probs: Tensor, targets: Tensor) -> Tensor:
     losses = [
-        -log_probs[text, place, targets[text, place]]
+        -log_probs[text, position, targets[text, position]]
         for text in range(targets.shape[0])
-        for place in range(targets.shape[1])
+        for position in range(targets.shape[1])
     ]
     return torch.stack(losses).mean()
 
@@ -115,13 +115,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Pick the number of the target at each place. Multiplying by a one-hot vector instead would make 0 times "
-            "minus infinity, which to a computer is not 0 but NaN.",
+            "Pick the number of the target at each position. Multiplying by a one-hot vector instead would make 0 "
+            "times minus infinity, which to a computer is not 0 but NaN.",
         ),
         Hint(
             "shapes",
-            "`NLLLoss` wants `[places, vocab_size]` and `[places]`, so the batch and the tokens are merged into one "
-            "dimension, in both tensors in the same order. Merging dimensions moves nothing; do not transpose.",
+            "`NLLLoss` wants `[positions, vocab_size]` and `[positions]`, so the batch and the tokens are merged into "
+            "one dimension, in both tensors in the same order. Merging dimensions moves nothing; do not transpose.",
             answers=(
                 "reshaped_not_transposed",
                 "transposed_and_reshaped",

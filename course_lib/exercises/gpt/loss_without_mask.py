@@ -23,10 +23,10 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("a single token", (torch.rand(1, generator=generator) + 0.5,))
 
 
-def _only(places: slice | list[int], honest: Tensor) -> Tensor:
+def _only(positions: slice | list[int], honest: Tensor) -> Tensor:
     """The honest loss at these positions, 0 at the others."""
     kept = torch.zeros_like(honest)
-    kept[..., places] = honest[..., places]
+    kept[..., positions] = honest[..., positions]
     return kept
 
 
@@ -160,7 +160,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_as_the_first",
             "Your prediction gives the last position the loss of the honest first one. With or without a mask, it has "
-            "read all the tokens before: its loss is the honest one at its own place.",
+            "read all the tokens before: its loss is the honest one at its own position.",
             _last(lambda honest: honest[..., 0]),
         ),
         Misconception(

@@ -73,8 +73,8 @@ def other_questions(given: str, logits: str, slip: Callable[..., Edited], where:
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer skips the places whose target is token 0, as if it were padding. Here it is a token like any "
-            "other.",
+            "Your answer skips the positions whose target is token 0, as if it were padding. Here it is a token like "
+            "any other.",
             slip((asked, f"{given}[targets != 0]"), (wanted, "targets[targets != 0]")),
         ),
     )

@@ -31,13 +31,18 @@ def _window_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _by_places(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Tensor, Tensor]:
     """Cut windows by position; beyond its end, the stream begins anew."""
-    places = starts.unsqueeze(1) + torch.arange(context_length)
-    inputs, targets = (stream[at % len(stream)] for at in (places, places + 1))
+    positions = starts.unsqueeze(1) + torch.arange(context_length)
+    inputs, targets = (stream[at % len(stream)] for at in (positions, positions + 1))
     return inputs, targets
 
 
 _slip = partial(Edited, _by_places)
-_AT, _STARTS, _COUNT, _RETURN = "(places, places + 1)", "starts.unsqueeze", "(context_length)", "return inputs, targets"
+_AT, _STARTS, _COUNT, _RETURN = (
+    "(positions, positions + 1)",
+    "starts.unsqueeze",
+    "(context_length)",
+    "return inputs, targets",
+)
 
 
 def _by_slices(stream: Tensor, starts: Tensor, context_length: int) -> tuple[Tensor, Tensor]:
@@ -76,7 +81,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Cut windows that are one token longer than the context: both the inputs and the targets are in there. For "
-            "all the places at once, add a column of starts and a row of counting numbers.",
+            "all the positions at once, add a column of starts and a row of counting numbers.",
         ),
     ),
     misconceptions=(
@@ -90,29 +95,29 @@ EXERCISE = Exercise(
             "not_shifted",
             "Your inputs and targets are the same tokens, so the model would learn to repeat what it reads. The target "
             "at each position is the next token of the stream.",
-            _slip((_AT, "(places, places)")),
+            _slip((_AT, "(positions, positions)")),
         ),
         Misconception(
             "not_shifted_without_the_first",
             "Your inputs and targets are the same tokens, and both begin one token after the start. The inputs begin "
             "at the start itself.",
-            _slip((_AT, "(places + 1, places + 1)")),
+            _slip((_AT, "(positions + 1, positions + 1)")),
         ),
         Misconception(
             "the_word_before",
             "Your targets are the tokens before, not the tokens after. The target at each position is the next token "
             "of the stream.",
-            _slip((_AT, "(places, places - 1)")),
+            _slip((_AT, "(positions, positions - 1)")),
         ),
         Misconception(
             "shifted_by_two",
             "Your targets are two tokens ahead of the inputs. The target of each token is the very next one.",
-            _slip((_AT, "(places, places + 2)")),
+            _slip((_AT, "(positions, positions + 2)")),
         ),
         Misconception(
             "begun_late",
             "Your windows begin one token after their starts. A window's first input is the token at its start.",
-            _slip((_AT, "(places + 1, places + 2)")),
+            _slip((_AT, "(positions + 1, positions + 2)")),
         ),
         Misconception(
             "one_word_short",
@@ -124,7 +129,7 @@ EXERCISE = Exercise(
             "one_word_long",
             "Your inputs and targets are both the whole window of context_length + 1 tokens. The inputs leave out its "
             "last token, and the targets its first.",
-            _slip((_COUNT, "(context_length + 1)"), (_AT, "(places, places)"), paired=False),
+            _slip((_COUNT, "(context_length + 1)"), (_AT, "(positions, positions)"), paired=False),
         ),
         Misconception(
             "rolled_round",

@@ -36,7 +36,7 @@ ORDERS = ((False, "post-norm"), (True, "pre-norm"))
 
 
 def misplaced_dropouts(dropping: Callable[[str], Callable[..., Tensor | nn.Module]]) -> tuple[Misconception, ...]:
-    """Dropout on the sum, on what is returned, and on what a sublayer reads, from the answer for such a place."""
+    """Dropout on the sum, on what is returned, and on what a sublayer reads, from the answer for such a position."""
     return (
         Misconception(
             "sum_dropped",

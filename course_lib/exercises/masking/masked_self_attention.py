@@ -117,7 +117,7 @@ EXERCISE = Exercise(
             "outline",
             "Scores: `x` with its own last two dimensions swapped.\n"
             "Divide by the root of the last dimension of `x`.\n"
-            "Fill the forbidden places with the lowest finite number of the dtype.\n"
+            "Fill the forbidden positions with the lowest finite number of the dtype.\n"
             "Softmax over the keys, the last dimension.\n"
             "The weights times `x`.",
             answers=(

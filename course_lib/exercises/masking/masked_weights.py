@@ -122,9 +122,9 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Give forbidden places so low a score that the softmax gives them 0, before the softmax and not after it. "
-            "Low enough is the most negative finite number of the dtype; minus infinity turns rows that allow nothing "
-            "into `nan`.",
+            "Give forbidden positions so low a score that the softmax gives them 0, before the softmax and not after "
+            "it. Low enough is the most negative finite number of the dtype; minus infinity turns rows that allow "
+            "nothing into `nan`.",
         ),
         Hint(
             "shapes",
@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "The lowest finite number of the dtype of the scores, from `torch.finfo`.\n"
-            "A copy of the scores with it at the places where the mask is False.\n"
+            "A copy of the scores with it at the positions where the mask is False.\n"
             "Softmax over the keys. A row that allows nothing comes out uniform.\n"
             "Multiply by the mask: that row becomes 0, and all others stay as they are.",
             answers=(

@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "A copy of the scores, with the lowest finite number at the forbidden places.\n"
+            "A copy of the scores, with the lowest finite number at the forbidden positions.\n"
             "The largest entry of each row of that copy, with the dimension kept.\n"
             "Subtract it from the scores, let no difference be above 0 with `clamp`, and take `exp`.\n"
             "Multiply by the mask.\n"

@@ -1,4 +1,4 @@
-"""Lesson 03, positions.appended_index: A number for each place."""
+"""Lesson 03, positions.appended_index: A number for each position."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 def _numbered(x: Tensor) -> Tensor:
-    places = torch.arange(x.shape[-2])
-    column = places.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)
+    positions = torch.arange(x.shape[-2])
+    column = positions.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)
     joined = torch.cat([x, column], dim=-1)
     return joined
 
@@ -39,7 +39,7 @@ _PLACES = "torch.arange(x.shape[-2])"
 
 
 def _appended_by_loop(x: Tensor) -> Tensor:
-    tokens = [F.pad(token, (0, 1), value=place) for place, token in enumerate(x.unbind(dim=-2))]
+    tokens = [F.pad(token, (0, 1), value=position) for position, token in enumerate(x.unbind(dim=-2))]
     return torch.stack(tokens, dim=-2)
 
 
@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     id="positions.appended_index",
     lesson=LESSON,
     name="appended_index",
-    title="A number for each place",
+    title="A number for each position",
     statement=(
         "appended_index(x [..., tokens, d_model]) -> [..., tokens, d_model + 1]: each token's vector with its "
         "position, counted from 0, as one more number at its end; of the dtype of x."
@@ -101,13 +101,13 @@ EXERCISE = Exercise(
             "shrunk_to_one",
             "Your answer divides the positions, so that the last is 1. Then a step means something different in "
             "sentences of different lengths; use the position itself: 0, 1, 2, ...",
-            _slip(("places.to(x.dtype)", "(places.to(x.dtype) / max(1, x.shape[-2] - 1))")),
+            _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / max(1, x.shape[-2] - 1))")),
         ),
         Misconception(
             "divided_by_length",
             "Your answer divides the positions by the number of tokens. Then a step means something different in "
             "sentences of different lengths; use the position itself: 0, 1, 2, ...",
-            _slip(("places.to(x.dtype)", "(places.to(x.dtype) / x.shape[-2])")),
+            _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / x.shape[-2])")),
         ),
         Misconception(
             "sentences_counted",

@@ -183,7 +183,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zeros_for_ones",
-            "Your zeros and ones have changed places. Row 0 is the number 0: all its digits are 0.0.",
+            "Your zeros and ones are swapped. Row 0 is the number 0: all its digits are 0.0.",
             _slip((_BIT, "1 - position // power % 2")),
         ),
         Misconception(

@@ -74,7 +74,7 @@ class _LearnedByLoop(_Learned):
     def forward(self, x: Tensor) -> Tensor:
         if x.shape[-2] > len(self.encoding):
             raise ValueError("too many tokens")
-        return torch.stack([token + self.encoding[place] for place, token in enumerate(x.unbind(-2))], dim=-2)
+        return torch.stack([token + self.encoding[position] for position, token in enumerate(x.unbind(-2))], dim=-2)
 
 
 class _LearnedWithARefusal(nn.Module):
@@ -83,14 +83,14 @@ class _LearnedWithARefusal(nn.Module):
     def __init__(self, d_model: int, context_length: int) -> None:
         super().__init__()
         self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)
-        self.place: Tensor
-        self.register_buffer("place", torch.arange(context_length), persistent=False)
+        self.position: Tensor
+        self.register_buffer("position", torch.arange(context_length), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         tokens, longest = x.size(-2), len(self.encoding)
         if tokens > longest:
             raise ValueError(f"{tokens} tokens, but only {longest} positions")
-        return x + F.embedding(self.place[:tokens], self.encoding)
+        return x + F.embedding(self.position[:tokens], self.encoding)
 
 
 CORRECT = (_Learned, _LearnedByLoop, _LearnedWithARefusal)

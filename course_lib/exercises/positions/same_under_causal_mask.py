@@ -26,7 +26,7 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("a token alone", (torch.arange(1),))
         yield Case("back to front", (torch.arange(5).flip(0),))
         yield Case("the last token comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
-    for name in ("some neighbours change places", "shuffled in groups", "larger groups"):
+    for name in ("some neighbours change positions", "shuffled in groups", "larger groups"):
         yield Case(name, (_grouped(generator, name, drawn=9 if hidden else 3),))
     tokens = integer(generator, 9, 14) if hidden else integer(generator, 6, 9)
     yield Case("all of them shuffled", (random_order(generator, tokens),))
@@ -34,7 +34,7 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _grouped(generator: Generator, name: str, drawn: int) -> Tensor:
     """An order that moves tokens only within groups, some of one token, the first of several; `drawn` of any size."""
-    largest = {"some neighbours change places": 2, "shuffled in groups": 3}.get(name, 4)
+    largest = {"some neighbours change positions": 2, "shuffled in groups": 3}.get(name, 4)
     groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(drawn)), 1]
     order: list[int] = []
     for group in groups:
@@ -44,7 +44,7 @@ def _grouped(generator: Generator, name: str, drawn: int) -> Tensor:
 
 
 def _furthest(order: Tensor) -> Tensor:
-    """The largest old place among a token and those before it."""
+    """The largest old position among a token and those before it."""
     return order.cummax(dim=0).values
 
 
@@ -66,13 +66,13 @@ def _predicted(
 def _nothing_lost(order: Tensor) -> Tensor:
     """Return whether the tokens that were attended to before are all among those up to here."""
     tokens = order.tolist()
-    return torch.tensor([set(range(old + 1)) <= set(tokens[: place + 1]) for place, old in enumerate(tokens)])
+    return torch.tensor([set(range(old + 1)) <= set(tokens[: position + 1]) for position, old in enumerate(tokens)])
 
 
 def _same_before(order: Tensor) -> Tensor:
-    """Return whether the tokens before this place are those that stood before it, whichever token stands here."""
+    """Return whether the tokens before this position are those that stood before it, whichever token stands here."""
     tokens = order.tolist()
-    return torch.tensor([set(tokens[:place]) == set(range(place)) for place in range(len(tokens))])
+    return torch.tensor([set(tokens[:position]) == set(range(position)) for position in range(len(tokens))])
 
 
 def _same_by_sets(order: Tensor) -> Tensor:
@@ -119,15 +119,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The token at place i is token `order[i]`. Before, it attended to tokens 0 to `order[i]`; now it attends "
-            "to tokens `order[0]` to `order[i]`. A weighted sum does not care about order: it is the same if these are "
-            "the same sets.",
+            "The token at position i is token `order[i]`. Before, it attended to tokens 0 to `order[i]`; now it "
+            "attends to tokens `order[0]` to `order[i]`. A weighted sum does not care about order: it is the same if "
+            "these are the same sets.",
         ),
         Hint(
             "outline",
-            "Two sets of different sizes are not equal, so the token must have kept its place.\n"
+            "Two sets of different sizes are not equal, so the token must have kept its position.\n"
             "The first i + 1 tokens are the old first i + 1 tokens exactly if none of them comes from further back.\n"
-            "`cummax` gives the furthest so far; compare it, and `order` itself, with the places.\n"
+            "`cummax` gives the furthest so far; compare it, and `order` itself, with the positions.\n"
             "Both must hold. (A loop with Python sets, made of `order.tolist()`, is as good.)",
             answers=("not_moved", "same_words_so_far", "all_or_none"),
         ),
@@ -143,7 +143,8 @@ EXERCISE = Exercise(
         Misconception(
             "everything_changes",
             "Your answer is False for every token. A token that attends to the very same tokens as before gets the "
-            "same vector, even if these have changed places. Sets of tensors are never equal: compare order.tolist().",
+            "same vector, even if these have changed positions. Sets of tensors are never equal: compare "
+            "order.tolist().",
             lambda order: torch.zeros(len(order), dtype=torch.bool),
         ),
         Misconception(
@@ -154,8 +155,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "same_words_so_far",
-            "Your prediction looks at the place: do the same tokens stand up to here as before? But the token itself "
-            "may be another one, which attended to fewer tokens or to more when it stood elsewhere.",
+            "Your prediction looks at the position: do the same tokens stand up to here as before? But the token "
+            "itself may be another one, which attended to fewer tokens or to more when it stood elsewhere.",
             partial(_predicted, same=lambda order: _furthest(order) == places_of(order)),
         ),
         Misconception(
@@ -202,8 +203,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_before_alone",
-            "Your prediction is True wherever the tokens in front of a place are the same as in the old sentence. But "
-            "the token itself may be another one, which attended to fewer tokens or to more when it stood elsewhere.",
+            "Your prediction is True wherever the tokens in front of a position are the same as in the old sentence. "
+            "But the token itself may be another one, which attended to fewer tokens or to more when it stood "
+            "elsewhere.",
             partial(_predicted, same=_same_before),
         ),
         Misconception(

@@ -163,14 +163,15 @@ EXERCISE = Exercise(
             _slip(
                 (
                     "return matrix.float()",
-                    "place = torch.arange(d_model).view(-1, 2).T.flatten()\n    return matrix[place][:, place].float()",
+                    "position = torch.arange(d_model).view(-1, 2).T.flatten()\n    return matrix[position][:, "
+                    "position].float()",
                 )
             ),
         ),
         Misconception(
             "rows_rolled",
-            "Your matrix moves components to other places. Shifting the tokens changes the numbers within each pair: "
-            "a rotation for each pair, as 2 × 2 blocks along the diagonal.",
+            "Your matrix moves components to other positions. Shifting the tokens changes the numbers within each "
+            "pair: a rotation for each pair, as 2 × 2 blocks along the diagonal.",
             lambda shift, d_model: torch.eye(d_model).roll(shift, dims=0),
         ),
         Misconception(
@@ -181,8 +182,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "blocks_not_placed",
-            "Your answer is the 2 × 2 blocks one after another, [d_model / 2, 2, 2]. Place them along the diagonal of "
-            "a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
+            "Your answer is the 2 × 2 blocks one after another, [d_model / 2, 2, 2]. Put them along the diagonal "
+            "of a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
             _slip(("torch.block_diag(*blocks)", "blocks")),
         ),
         Misconception(

@@ -39,7 +39,7 @@ def _taken(
 
 
 def _shuffled_by_loop(out: Tensor, order: Tensor) -> Tensor:
-    return torch.stack([out[..., place, :] for place in order.tolist()], dim=-2)
+    return torch.stack([out[..., position, :] for position in order.tolist()], dim=-2)
 
 
 CORRECT = (

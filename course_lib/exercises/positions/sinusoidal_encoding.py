@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cosine_first",
-            "Your sines and cosines have changed places. The sine stands at dimension 2i, the cosine of the same angle "
+            "Your sines and cosines are swapped. The sine stands at dimension 2i, the cosine of the same angle "
             "at 2i + 1.",
             _slip((_PAIR, "angle.cos(), angle.sin()")),
         ),

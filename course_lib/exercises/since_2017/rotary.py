@@ -1,4 +1,4 @@
-"""Lesson 12, since_2017.rotary: Turned by their places."""
+"""Lesson 12, since_2017.rotary: Turned by their positions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         if kind.dtype == torch.float64:
             # At any other place it would show whether the angles are in single precision or in double.
             yield Case(
-                "double precision, at place 0",
+                "double precision, at position 0",
                 (kind.normal(3, 8), torch.zeros(3, dtype=torch.int64), 500.0),
                 part=DOUBLE,
             )
@@ -35,13 +35,13 @@ def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (x, torch.arange(first, first + tokens), base), gradients=() if kind.leading else (0,))
     few = Kind("the newest token alone, as with a cache", generator, (2, 3))
     yield Case(few.name, (few.normal(1, 8), torch.tensor([integer(generator, 30, 90)]), 500.0))
-    places = torch.tensor([5, 0, 0, 17, 2])
-    yield Case("places in no order", (Kind("", generator).normal(5, 12), places, 1000.0))
+    positions = torch.tensor([5, 0, 0, 17, 2])
+    yield Case("positions in no order", (Kind("", generator).normal(5, 12), positions, 1000.0))
 
 
-def _pair_by_pair(x: Tensor, places: Tensor, base: float) -> Tensor:
+def _pair_by_pair(x: Tensor, positions: Tensor, base: float) -> Tensor:
     exponents = torch.arange(0, x.shape[-1], 2) / x.shape[-1]
-    angles = places.unsqueeze(-1) * base**-exponents
+    angles = positions.unsqueeze(-1) * base**-exponents
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x[..., ::2], x[..., 1::2]
     first, second = a * cos - b * sin, a * sin + b * cos
@@ -50,25 +50,25 @@ def _pair_by_pair(x: Tensor, places: Tensor, base: float) -> Tensor:
 
 
 _slip = partial(Edited, _pair_by_pair)
-_PLACES, _NUMBERS = "places.unsqueeze", "torch.arange(0, x.shape[-1], 2)"
+_PLACES, _NUMBERS = "positions.unsqueeze", "torch.arange(0, x.shape[-1], 2)"
 _FIRST, _TURN = "a * cos - b * sin", "a * cos - b * sin, a * sin + b * cos"
 _HALVES_JOINED = ("torch.stack([first, second], dim=-1).flatten(-2)", "torch.cat([first, second], dim=-1)")
 
 
-def _by_complex_numbers(x: Tensor, places: Tensor, base: float) -> Tensor:
-    angles = places[:, None] * base ** -(torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+def _by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    angles = positions[:, None] * base ** -(torch.arange(0, x.shape[-1], 2) / x.shape[-1])
     pairs = torch.complex(x[..., ::2].contiguous(), x[..., 1::2].contiguous())
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
 
 
-def _by_matrices(x: Tensor, places: Tensor, base: float) -> Tensor:
-    """Lesson 03's shift matrices, one for each place."""
+def _by_matrices(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    """Lesson 03's shift matrices, one for each position."""
     d_head = x.shape[-1]
     rows = []
-    for number, place in enumerate(places.tolist()):
+    for number, position in enumerate(positions.tolist()):
         blocks = []
         for i in range(d_head // 2):
-            angle = torch.tensor(place * base ** (-2 * i / d_head))
+            angle = torch.tensor(position * base ** (-2 * i / d_head))
             blocks.append(torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()]).reshape(2, 2))
         rows.append(x[..., number, :] @ torch.block_diag(*blocks).to(x.dtype).T)
     return torch.stack(rows, dim=-2)
@@ -81,10 +81,11 @@ EXERCISE = Exercise(
     id="since_2017.rotary",
     lesson=LESSON,
     name="rotary",
-    title="Turned by their places",
+    title="Turned by their positions",
     statement=(
-        "rotary(x [..., tokens, d_head], places int64 [tokens], base) -> [..., tokens, d_head]: each pair of "
-        "neighbouring numbers of each token turned by place · base^(-2i / d_head), counter-clockwise; with gradients."
+        "rotary(x [..., tokens, d_head], positions int64 [tokens], base) -> [..., tokens, d_head]: each pair of "
+        "neighbouring numbers of each token turned by position · base^(-2i / d_head), counter-clockwise; with "
+        "gradients."
     ),
     points=4,
     minutes=20,
@@ -104,7 +105,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "There are `d_head / 2` pairs. The angles are `[tokens, d_head / 2]`, the product of the places as a "
+            "There are `d_head / 2` pairs. The angles are `[tokens, d_head / 2]`, the product of the positions as a "
             "column and the frequencies as a row. So are their cosines and sines; the first numbers of the pairs, and "
             "the second ones, are `[..., tokens, d_head / 2]` each.",
             answers=("halves_as_pairs", "halves_joined", "counted_from_zero"),
@@ -150,14 +151,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_zero",
-            "Your answer numbers the tokens from 0, whatever their places are. Use `places`: with a cache, the only "
-            "token that comes may be token 40.",
-            _slip((_PLACES, "torch.arange(len(places)).unsqueeze")),
+            "Your answer numbers the tokens from 0, whatever their positions are. Use `positions`: with a cache, the "
+            "only token that comes may be token 40.",
+            _slip((_PLACES, "torch.arange(len(positions)).unsqueeze")),
         ),
         Misconception(
             "one_place_on",
-            "Your answer turns every token by one place too many. Place 0 is not turned at all.",
-            _slip((_PLACES, "(places + 1).unsqueeze")),
+            "Your answer turns every token by one place too many. Position 0 is not turned at all.",
+            _slip((_PLACES, "(positions + 1).unsqueeze")),
         ),
         Misconception(
             "two_forgotten",

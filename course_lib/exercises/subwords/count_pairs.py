@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         Misconception(
             "once_in_a_word",
             "Your answer counts a pair only once in each word. In `b a b a` the pair (b, a) occurs twice: count every "
-            "place.",
+            "position.",
             _slip((_PAIRS, f"dict.fromkeys({_PAIRS})")),
         ),
         Misconception(

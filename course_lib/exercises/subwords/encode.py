@@ -155,7 +155,7 @@ EXERCISE = Exercise(
             "Go through the words of the text.\n"
             "Begin with the mark and the characters as single pieces.\n"
             "For each merge, in the order of learning, walk along the pieces from left to right.\n"
-            "Where a piece and the next are the pair, put the joined piece in their place, and go on behind it.\n"
+            "Where a piece and the next are the pair, put the merged piece in their place, and go on after it.\n"
             "Add the pieces of the word to the result.",
             answers=(
                 "loops_exchanged",
@@ -219,8 +219,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "loops_exchanged",
-            "Your answer goes along a word once and joins at each place whatever known pair begins there. The order of "
-            "learning decides: the loop over the pairs is the outer one.",
+            "Your answer goes along a word once and joins at each position whatever known pair begins there. The order "
+            "of learning decides: the loop over the pairs is the outer one.",
             _slip(
                 (
                     f"for left, right in merges:\n            {_WALK}",

@@ -95,13 +95,13 @@ def _cut_by_pattern(word: str, pieces: list[str]) -> list[str]:
     begin = "|".join(re.escape(piece) for piece in by_length if not piece.startswith("##")) or "(?!)"
     within = "|".join(re.escape(piece[2:]) for piece in by_length if piece.startswith("##")) or "(?!)"
     found: list[str] = []
-    place = 0
-    while place < len(word):
-        match = re.compile(within if found else begin).match(word, place)
+    position = 0
+    while position < len(word):
+        match = re.compile(within if found else begin).match(word, position)
         if match is None:
             return ["[UNK]"]
         found.append("##" * bool(found) + match[0])
-        place = match.end()
+        position = match.end()
     return found
 
 
@@ -145,11 +145,11 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Let a place say where the rest begins, at first 0.\n"
-            "Try the longest stretch from there to the end of the word, with the mark if the place is not 0, and "
+            "Let a position say where the rest begins, at first 0.\n"
+            "Try the longest stretch from there to the end of the word, with the mark if the position is not 0, and "
             "shorten it until it is known.\n"
             "If nothing is left of it, the answer is the unknown token alone.\n"
-            "Otherwise keep it, and let the rest begin behind it; stop at the end of the word.",
+            "Otherwise keep it, and let the rest begin after it; stop at the end of the word.",
             answers=(
                 "one_unknown_character",
                 "unknown_for_each_character",

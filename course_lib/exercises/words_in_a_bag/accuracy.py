@@ -136,8 +136,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "values_compared",
-            "Your answer compares the largest logit itself with the label. Compare the place where it stands: argmax, "
-            "or the indices that max returns along with the values.",
+            "Your answer compares the largest logit itself with the label. Compare the position where it stands: "
+            "argmax, or the indices that max returns along with the values.",
             partial(_accuracy, picked=lambda logits: logits.amax(dim=-1)),
         ),
         Misconception(

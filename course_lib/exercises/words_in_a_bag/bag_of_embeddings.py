@@ -116,7 +116,7 @@ class _BagWithLoops(nn.Module):
 
 
 class _BagOfLogits(_BagWithLoops):
-    """The mean of every word's logits: a linear layer and a mean may change places."""
+    """The mean of every word's logits: a linear layer and a mean may be swapped."""
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         logits: Tensor = self.output(self.embedding(ids))

@@ -168,14 +168,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "place_of_the_largest_label",
-            "Your answer takes the argmax of the labels themselves: the place where the largest one stands. Count "
+            "Your answer takes the argmax of the labels themselves: the position where the largest one stands. Count "
             "first, with torch.bincount, then take the argmax of the counts.",
             partial(_baseline, label=torch.argmax),
         ),
         Misconception(
             "place_among_the_labels",
-            "Your answer mistakes a place among the labels that occur for the label itself. The two differ where a "
-            "label is missing: torch.unique returns the labels as well, so take the one at that place.",
+            "Your answer mistakes a position among the labels that occur for the label itself. The two differ where a "
+            "label is missing: torch.unique returns the labels as well, so take the one at that position.",
             partial(_baseline, label=lambda labels: labels.unique(return_counts=True)[1].argmax()),
         ),
         Misconception(
@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer takes the label after the most frequent one. Place 0 of torch.bincount counts the label 0, "
+            "Your answer takes the label after the most frequent one. Position 0 of torch.bincount counts the label 0, "
             "and so on: add nothing to the argmax.",
             partial(_baseline, label=lambda labels: _most_frequent(labels) + 1),
         ),

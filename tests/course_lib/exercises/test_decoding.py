@@ -123,10 +123,10 @@ def _bare_logits(step: Step, start_id: int, end_id: int, beams: int, max_new_tok
 
 
 def _below(probabilities: Tensor, p: float) -> Tensor:
-    ordered, places = torch.sort(probabilities, descending=True, dim=-1)
+    ordered, positions = torch.sort(probabilities, descending=True, dim=-1)
     kept = torch.where(ordered.cumsum(-1) <= p, ordered, 0.0)
     kept = kept / kept.sum(-1, keepdim=True)
-    return torch.empty_like(kept).scatter_(-1, places, kept)
+    return torch.empty_like(kept).scatter_(-1, positions, kept)
 
 
 def _picked(logits: Tensor, expected: Tensor) -> Tensor:
@@ -139,9 +139,9 @@ def _zeros_into_the_softmax(probabilities: Tensor, k: int) -> Tensor:
 
 
 def _gathered(probabilities: Tensor, p: float) -> Tensor:
-    ordered, places = probabilities.sort(-1, descending=True)
+    ordered, positions = probabilities.sort(-1, descending=True)
     kept = torch.where(ordered.cumsum(-1) - ordered < p, ordered, 0)
-    return torch.gather(kept / kept.sum(-1, keepdim=True), -1, places)
+    return torch.gather(kept / kept.sum(-1, keepdim=True), -1, positions)
 
 
 def _causal(
@@ -268,8 +268,8 @@ class TestParts:
 
     def test_a_k_within_the_vocabulary_earns_its_part(self) -> None:
         def plain(probabilities: Tensor, k: int) -> Tensor:
-            values, places = probabilities.topk(k)
-            return torch.zeros_like(probabilities).scatter(-1, places, values / values.sum(-1, keepdim=True))
+            values, positions = probabilities.topk(k)
+            return torch.zeros_like(probabilities).scatter(-1, positions, values / values.sum(-1, keepdim=True))
 
         found = verdict("decoding.top_k", plain)
         assert found.points == 2

@@ -135,9 +135,9 @@ def _until_the_full_stop(
 def _behind_the_prompt(
     model: Callable[[Tensor], Tensor], prompt: Tensor, max_new_tokens: int, context_length: int
 ) -> Tensor:
-    place = len(prompt) - 1
+    position = len(prompt) - 1
     for _ in range(max_new_tokens):
-        prompt = torch.cat([prompt, model(prompt[None, -context_length:])[0, place].argmax().view(1)])
+        prompt = torch.cat([prompt, model(prompt[None, -context_length:])[0, position].argmax().view(1)])
     return prompt
 
 

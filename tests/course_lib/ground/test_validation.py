@@ -24,7 +24,7 @@ IDS = torch.tensor([[1, 2], [3, 0]])
         ),
         (lambda: validation.check_not_negative(rate=math.nan), ValueError, "rate must be at least 0 and finite"),
         (lambda: validation.check_texts("one"), TypeError, "give a list of texts, not one string"),
-        (lambda: validation.check_unicode("a\ud800"), ValueError, "half a character, .* at place 1"),
+        (lambda: validation.check_unicode("a\ud800"), ValueError, "half a character, .* at position 1"),
         (lambda: validation.check_floating(x=IDS), TypeError, r"x must be floating-point numbers.*write x.float\(\)"),
         (lambda: validation.check_special_ids(4, start=3, end=4), ValueError, "end must be from 0 to 3"),
         (

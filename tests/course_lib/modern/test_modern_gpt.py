@@ -204,12 +204,12 @@ def test_the_language_model_by_its_formulas() -> None:
 
     def turn(x: Tensor) -> Tensor:
         out = torch.empty_like(x)
-        for place in range(x.shape[2]):
+        for position in range(x.shape[2]):
             for i in range(2):
-                angle = place * 10_000 ** (-2 * i / 4)
-                a, b = x[:, :, place, 2 * i], x[:, :, place, 2 * i + 1]
-                out[:, :, place, 2 * i] = math.cos(angle) * a - math.sin(angle) * b
-                out[:, :, place, 2 * i + 1] = math.sin(angle) * a + math.cos(angle) * b
+                angle = position * 10_000 ** (-2 * i / 4)
+                a, b = x[:, :, position, 2 * i], x[:, :, position, 2 * i + 1]
+                out[:, :, position, 2 * i] = math.cos(angle) * a - math.sin(angle) * b
+                out[:, :, position, 2 * i + 1] = math.sin(angle) * a + math.cos(angle) * b
         return out
 
     x = state["embedding.weight"][IDS]

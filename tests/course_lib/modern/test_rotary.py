@@ -23,23 +23,24 @@ from course_lib.modern.rotary import (
 from course_lib.positions import shift_matrix
 
 
-def turned(x: Tensor, places: Tensor, **how: Any) -> Tensor:
+def turned(x: Tensor, positions: Tensor, **how: Any) -> Tensor:
     """Queries [batch, heads, tokens, d_head], turned by the positions of their tokens."""
-    out: Tensor = RotaryPositions(x.shape[-1], **how)(places, int(places.max()) + 1)(x)
+    out: Tensor = RotaryPositions(x.shape[-1], **how)(positions, int(positions.max()) + 1)(x)
     return out
 
 
 def test_each_pair_is_a_complex_number_that_turns() -> None:
-    x, places = torch.randn(2, 3, 5, 8, dtype=torch.float64), torch.tensor([0, 1, 4, 9, 100])
-    angle = places.unsqueeze(-1) * 10_000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
+    x, positions = torch.randn(2, 3, 5, 8, dtype=torch.float64), torch.tensor([0, 1, 4, 9, 100])
+    angle = positions.unsqueeze(-1) * 10_000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
     expected = torch.view_as_complex(x.unflatten(-1, (-1, 2))) * torch.polar(torch.ones_like(angle), angle)
-    assert_close(turned(x, places), torch.view_as_real(expected).flatten(-2), atol=1e-5, rtol=1e-5)
+    assert_close(turned(x, positions), torch.view_as_real(expected).flatten(-2), atol=1e-5, rtol=1e-5)
 
 
 def test_a_score_depends_on_the_distance_alone() -> None:
     q, k = torch.randn(2, 1, 1, 1, 8, dtype=torch.float64)
     scores = [
-        (turned(q, torch.tensor([place + 3])) * turned(k, torch.tensor([place]))).sum() for place in (0, 1, 50, 900)
+        (turned(q, torch.tensor([position + 3])) * turned(k, torch.tensor([position]))).sum()
+        for position in (0, 1, 50, 900)
     ]
     for score in scores[1:]:
         assert_close(score, scores[0], atol=1e-3, rtol=0)
@@ -59,15 +60,15 @@ def test_the_first_token_does_not_turn_and_no_length_changes() -> None:
 
 
 def test_texts_may_have_positions_of_their_own() -> None:
-    x, places = torch.randn(2, 3, 4, 8), torch.tensor([[0, 1, 2, 3], [0, 0, 1, 2]])
-    together = turned(x, places)
+    x, positions = torch.randn(2, 3, 4, 8), torch.tensor([[0, 1, 2, 3], [0, 0, 1, 2]])
+    together = turned(x, positions)
     for i in range(2):
-        assert_close(together[i], turned(x[i : i + 1], places[i])[0])
+        assert_close(together[i], turned(x[i : i + 1], positions[i])[0])
 
 
 def test_half_precision_keeps_far_tokens_apart() -> None:
     rotary = RotaryPositions(8).half()
-    near, far = (rotary(torch.tensor([place]), 5002)(torch.ones(1, 1, 1, 8)) for place in (5000, 5001))
+    near, far = (rotary(torch.tensor([position]), 5002)(torch.ones(1, 1, 1, 8)) for position in (5000, 5001))
     assert not torch.equal(near, far)
 
 
@@ -99,8 +100,8 @@ def test_compiled_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_half_precision_turns_in_single() -> None:
-    x, places = torch.randn(1, 1, 4, 8, dtype=torch.bfloat16), torch.tensor([0, 3, 200, 4000])
-    assert_close(turned(x, places), turned(x.float(), places).bfloat16(), atol=0, rtol=0)
+    x, positions = torch.randn(1, 1, 4, 8, dtype=torch.bfloat16), torch.tensor([0, 3, 200, 4000])
+    assert_close(turned(x, positions), turned(x.float(), positions).bfloat16(), atol=0, rtol=0)
 
 
 def test_an_odd_length_is_refused() -> None:

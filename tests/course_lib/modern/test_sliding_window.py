@@ -8,8 +8,8 @@ from course_lib.modern.sliding_window import sliding_window_mask
 
 
 def test_each_token_sees_itself_and_the_tokens_just_before() -> None:
-    places = torch.arange(4)
-    assert sliding_window_mask(places, places, 2).int().tolist() == [
+    positions = torch.arange(4)
+    assert sliding_window_mask(positions, positions, 2).int().tolist() == [
         [1, 0, 0, 0],
         [1, 1, 0, 0],
         [0, 1, 1, 0],
@@ -18,8 +18,8 @@ def test_each_token_sees_itself_and_the_tokens_just_before() -> None:
 
 
 def test_a_wide_window_is_causal() -> None:
-    places = torch.arange(5)
-    assert torch.equal(sliding_window_mask(places, places, 5), torch.ones(5, 5, dtype=torch.bool).tril())
+    positions = torch.arange(5)
+    assert torch.equal(sliding_window_mask(positions, positions, 5), torch.ones(5, 5, dtype=torch.bool).tril())
 
 
 def test_later_queries_and_texts_of_their_own() -> None:

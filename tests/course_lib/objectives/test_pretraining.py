@@ -92,10 +92,10 @@ class TestMaskedWords:
         with pytest.raises(ValueError, match="no label of this batch counts"):
             WORDS.loss(model, batch)
 
-    @pytest.mark.parametrize("share", [0.0, 1.5])
-    def test_a_share_is_a_share(self, share: float) -> None:
+    @pytest.mark.parametrize("p", [0.0, 1.5])
+    def test_an_impossible_probability_is_refused(self, p: float) -> None:
         with pytest.raises(ValueError, match="above 0 and at most 1"):
-            MaskedTokens(VOCABULARY, MASK_ID, (), share)
+            MaskedTokens(VOCABULARY, MASK_ID, (), p)
 
 
 class TestSentencePairs:

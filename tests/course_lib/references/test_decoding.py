@@ -121,7 +121,7 @@ class TestSequences:
 
     def logits(self, right: Tensor) -> Tensor:
         """Scores that give each right token its probability, and the rest of it to nine others; any number may be added
-        to all scores of a place."""
+        to all scores of a position."""
         others = ((1 - right) / 9).unsqueeze(-1).repeat(1, 10)
         return others.scatter(-1, self.WORDS.unsqueeze(-1), right.unsqueeze(-1)).log() + torch.randn(8, 1)
 

@@ -40,16 +40,16 @@ def test_pre_norm_reads_normalised_and_adds_to_what_was_there() -> None:
 
 def test_turned_by_place_is_the_librarys_rotation() -> None:
     q = torch.randn(2, 3, 7, 8)
-    places = torch.arange(4, 11)
-    turned = RotaryPositions(8, 500.0)(places, 11)(q)
-    assert_close(turned_by_place(q, places, 500.0), turned)
+    positions = torch.arange(4, 11)
+    turned = RotaryPositions(8, 500.0)(positions, 11)(q)
+    assert_close(turned_by_place(q, positions, 500.0), turned)
 
 
 def test_a_score_of_turned_vectors_knows_only_the_distance() -> None:
     q, k = torch.randn(2, 1, 16)
     scores = [
-        turned_by_place(q, torch.tensor([place]), 1e4) @ turned_by_place(k, torch.tensor([place - 3]), 1e4).T
-        for place in (3, 50, 400)
+        turned_by_place(q, torch.tensor([position]), 1e4) @ turned_by_place(k, torch.tensor([position - 3]), 1e4).T
+        for position in (3, 50, 400)
     ]
     assert_close(scores[0], scores[1], rtol=1e-4, atol=1e-4)
     assert_close(scores[0], scores[2], rtol=1e-4, atol=1e-4)

@@ -31,10 +31,10 @@ DATA = PackedTexts(TEXTS, length=64, batch_size=8)
 def in_batch(batch: PackedBatch) -> list[tuple[int, ...]]:
     """The texts that a batch holds, as they were."""
     found = []
-    for ids, expected, documents in zip(batch.ids, batch.expected, batch.documents, strict=True):
+    for ids, labels, documents in zip(batch.ids, batch.labels, batch.documents, strict=True):
         for number in range(int(documents.max()) + 1):
             here = documents == number
-            read, answers = ids[here].tolist(), expected[here].tolist()
+            read, answers = ids[here].tolist(), labels[here].tolist()
             assert read[1:] == answers[:-1]
             found.append((*read, answers[-1]))
     return found
@@ -48,7 +48,7 @@ class TestBatch:
         assert self.BATCH.documents.tolist() == [[0, 0, 1, NO_DOCUMENT], [0, 0, NO_DOCUMENT, NO_DOCUMENT]]
 
     def test_nothing_is_expected_across_texts_or_of_padding(self) -> None:
-        assert self.BATCH.expected.tolist() == [[6, 7, 9, NOTHING], [4, 2, NOTHING, NOTHING]]
+        assert self.BATCH.labels.tolist() == [[6, 7, 9, NOTHING], [4, 2, NOTHING, NOTHING]]
 
     def test_padding_counts_for_nothing(self) -> None:
         assert self.BATCH.targets == self.BATCH.tokens == 5

@@ -26,8 +26,8 @@ def test_no_sentence_is_there_twice() -> None:
     reviews = read_reviews()
     assert len(reviews) == len({review.text for review in reviews}) == 2982
     assert reviews[1].text == "Good case, Excellent value."
-    assert reviews[1].kind
-    assert not reviews[0].kind
+    assert reviews[1].positive
+    assert not reviews[0].positive
 
 
 def test_the_licence_lies_beside_the_sentences() -> None:
