@@ -13,7 +13,7 @@
 - `distributions`: several over the same words, side by side
 - `writing` and `Written`: a sentence written word by word, to step through
 - `prompts`: how a model continues some beginnings
-- `piece_rows`: words cut into pieces, as bricks; `merge_tree`: how a word's pieces were joined
+- `piece_rows`: words cut into pieces, as bricks; `merge_tree`: how a word's pieces were merged
 - `cutting`: the same rows, with a field to cut other words, pair by pair
 - `covered`: a sentence whose words can be covered, and what a model says lies there
 - `edits`: the table of an edit distance, and the path through it

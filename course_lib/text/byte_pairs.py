@@ -4,11 +4,11 @@ Radford et al. (2019), "Language Models are Unsupervised Multitask Learners", se
 words, each with the space before it, by GPT-2's pattern or by GPT-4's; no piece crosses from one word to the next.
 
 This is the algorithm to read, in plain Python; `course_lib.text.fast_subwords` is the one to work with. It differs
-from `course_lib.text.subwords` in its units, and in that it counts all pairs only once: joining one changes only the
+from `course_lib.text.subwords` in its units, and in that it counts all pairs only once: merging one changes only the
 words that hold it, so only their pairs are counted anew. Every choice is fixed as in the `tokenizers` library, ties
 included:
 
-- the ids: the 256 bytes in GPT-2's order, which begins with the printable ones, then the joined pieces in the order in
+- the ids: the 256 bytes in GPT-2's order, which begins with the printable ones, then the merged pieces in the order in
   which they were learned, then the special tokens;
 - of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has
   (or, with `ties="largest"`, the pair whose pieces are the largest as bytes).
@@ -41,7 +41,7 @@ Pattern = Literal["gpt2", "gpt4"]
 """Whose words they are: GPT-2's, or GPT-4's."""
 
 Ties = Literal["smallest", "largest"]
-"""Which of several most frequent pairs is joined: that with the smallest ids, or that with the largest bytes."""
+"""Which of several most frequent pairs is merged: that with the smallest ids, or that with the largest bytes."""
 
 PATTERNS: dict[Pattern, str] = {
     "gpt2": "|".join(ENDINGS) + r"| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -121,13 +121,13 @@ def read_piece(text: str) -> bytes:
     return bytes(_READ[character] for character in text)
 
 
-def join_ids(ids: Sequence[int], pair: Pair, joined: int) -> list[int]:
+def merge_ids(ids: Sequence[int], pair: Pair, merged: int) -> list[int]:
     """The ids with every occurrence of the pair replaced by one id, from left to right."""
     result: list[int] = []
     i = 0
     while i < len(ids):
         if tuple(ids[i : i + 2]) == pair:
-            result.append(joined)
+            result.append(merged)
             i += 2
         else:
             result.append(ids[i])
@@ -146,7 +146,7 @@ class PairCounts:
     """
 
     def __init__(self, words: Mapping[Sequence[int], int], order: Callable[[Pair], Any] = tuple) -> None:
-        """Counted once; of equally frequent pairs, the first in this order is joined."""
+        """Counted once; of equally frequent pairs, the first in this order is merged."""
         self._order = order
         self.words = [list(word) for word in words]
         self.times = list(words.values())
@@ -160,7 +160,7 @@ class PairCounts:
         heapify(self._queue)
 
     def most_frequent(self) -> Pair | None:
-        """The pair to join next: of several most frequent ones, the first in their order; None if there is none.
+        """The pair to merge next: of several most frequent ones, the first in their order; None if there is none.
 
         Every new count of a pair is put into the queue; what is there of an old one is passed over.
         """
@@ -170,12 +170,12 @@ class PairCounts:
                 return pair
         return None
 
-    def join(self, pair: Pair, joined: int) -> None:
+    def merge(self, pair: Pair, merged: int) -> None:
         """Replace the pair by one id in all words, and count the pairs of these words anew."""
         changes: Counter[Pair] = Counter()
         for index in self.holders.pop(pair):
             before = self.words[index]
-            after = self.words[index] = join_ids(before, pair, joined)
+            after = self.words[index] = merge_ids(before, pair, merged)
             for lost in pairwise(before):
                 changes[lost] -= self.times[index]
             for gained in pairwise(after):
@@ -196,7 +196,7 @@ class _Reversed(Merge):
 
 
 def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "smallest") -> list[Merge]:
-    """The pairs to join, in order; fewer where none is left.
+    """The pairs to merge, in order; fewer where none is left.
 
     Args:
         words: each word's bytes, and how often it occurs.
@@ -220,7 +220,7 @@ def learn_byte_merges(words: Mapping[bytes, int], merges: int, ties: Ties = "sma
         if left + right not in ids:  # abc is ab-c as well as a-bc
             ids[left + right] = len(pieces)
             pieces.append(left + right)
-        counts.join(pair, ids[left + right])
+        counts.merge(pair, ids[left + right])
     return learned
 
 
@@ -243,7 +243,7 @@ class ByteLevelVocabulary:
         known = {bytes([byte]) for byte in BYTES}
         for left, right in self.merges:
             if absent := {left, right} - known:
-                raise ValueError(f"a pair is joined from {min(absent)!r}, which no pair before it was joined to")
+                raise ValueError(f"a pair is merged from {min(absent)!r}, which no pair before it was merged to")
             known.add(left + right)
         check_special(self.special, set(map(written, known)))
 
@@ -310,7 +310,7 @@ class ByteLevelVocabulary:
 
     @cached_property
     def pieces(self) -> tuple[bytes, ...]:
-        """The bytes and the joined pieces; a piece's id is its index."""
+        """The bytes and the merged pieces; a piece's id is its index."""
         return tuple(dict.fromkeys([*(bytes([byte]) for byte in BYTES), *(a + b for a, b in self.merges)]))
 
     @cached_property
@@ -329,11 +329,11 @@ class ByteLevelVocabulary:
         return {(self.ids[left], self.ids[right]): rank for rank, (left, right) in enumerate(self.merges)}
 
     def cut(self, word: str) -> list[int]:
-        """The ids of a word's pieces: its bytes, joined pair by pair, always the one that was learned first."""
+        """The ids of a word's pieces: its bytes, merged pair by pair, always the one that was learned first."""
         ids = [self.ids[bytes([byte])] for byte in word.encode()]
         while known := [pair for pair in pairwise(ids) if pair in self.ranks]:
             pair = min(known, key=self.ranks.__getitem__)
-            ids = join_ids(ids, pair, self.ids[self.pieces[pair[0]] + self.pieces[pair[1]]])
+            ids = merge_ids(ids, pair, self.ids[self.pieces[pair[0]] + self.pieces[pair[1]]])
         return ids
 
     def encode(self, text: str, *, allowed_special: Choice = (), disallowed_special: Choice = "all") -> list[int]:

@@ -25,7 +25,7 @@ Part = str | int
 def without_special(texts: Iterable[str], special: Collection[str]) -> Iterator[str]:
     """Yield the parts of texts before, between and after the special tokens that they spell.
 
-    A vocabulary is learned from these, as a special token is no text: nothing of it is joined, nor anything across it.
+    A vocabulary is learned from these, as a special token is no text: nothing of it is merged, nor anything across it.
 
     Raises:
         TypeError: one string in place of texts.

@@ -1,6 +1,6 @@
 """Byte-pair encoding: words cut into pieces that are learned from a text.
 
-It begins with single characters, and again and again joins the two neighbours that occur together most often:
+It begins with single characters, and again and again merges the two neighbours that occur together most often:
 frequent words become one piece, rare ones stay several, and no word of known characters is unknown.
 
 Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
@@ -10,10 +10,10 @@ This is the algorithm to read, in plain Python; `course_lib.text.byte_pairs` sho
 `course_lib.text.fast_subwords` is the one to work with. Every choice is fixed, so that the same text gives
 the same pieces and ids everywhere, and in the `tokenizers` library, ties included:
 
-- the ids: the four special tokens, the characters in the order of their code points, then the joined pieces in the
+- the ids: the four special tokens, the characters in the order of their code points, then the merged pieces in the
   order in which they were learned;
 - of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has;
-- to encode a word, the pair that was learned first is joined first, from left to right.
+- to encode a word, the pair that was learned first is merged first, from left to right.
 
 At the end is BERT's WordPiece, which learns and cuts differently: Schuster and Nakajima (2012), "Japanese and
 Korean Voice Search"; Devlin et al. (2019), section 3.
@@ -42,17 +42,17 @@ def marked_words(text: str) -> list[str]:
 
 
 def join(pieces: Pieces, pair: Merge) -> Pieces:
-    """The pieces with every occurrence of the pair joined, from left to right: a a a and (a, a) give aa a."""
-    joined: list[str] = []
+    """The pieces with every occurrence of the pair merged, from left to right: a a a and (a, a) give aa a."""
+    merged: list[str] = []
     i = 0
     while i < len(pieces):
         if pieces[i : i + 2] == pair:
-            joined.append(pair[0] + pair[1])
+            merged.append(pair[0] + pair[1])
             i += 2
         else:
-            joined.append(pieces[i])
+            merged.append(pieces[i])
             i += 1
-    return tuple(joined)
+    return tuple(merged)
 
 
 def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
@@ -65,7 +65,7 @@ def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
 
 
 def most_frequent_pair(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
-    """The pair to join next: of several most frequent ones, that with the smallest ids, the left piece's first."""
+    """The pair to merge next: of several most frequent ones, that with the smallest ids, the left piece's first."""
     return min(counts, key=lambda pair: (-counts[pair], ids[pair[0]], ids[pair[1]]))
 
 
@@ -77,11 +77,11 @@ def learn_merges(
     choose: Callable[[Mapping[Merge, int], Mapping[str, int]], Merge] = most_frequent_pair,
     join: Callable[[Pieces, Merge], Pieces] = join,
 ) -> list[Merge]:
-    """The pairs to join, in order: count, choose, join everywhere, and start over. Fewer where none is left.
+    """The pairs to merge, in order: count, choose, join everywhere, and start over. Fewer where none is left.
 
     Args:
         words: each word's characters, and how often it occurs.
-        ids: each character's id. A joined piece gets the next one, unless it has one: abc is ab-c as well as a-bc.
+        ids: each character's id. A merged piece gets the next one, unless it has one: abc is ab-c as well as a-bc.
         merges: how many pairs at most.
         count, choose, join: the three steps.
     """
@@ -96,7 +96,7 @@ def learn_merges(
 
 
 def cut(word: str, ranks: Mapping[Merge, int]) -> Pieces:
-    """A marked word's pieces: its characters, joined pair by pair, always the known one of the lowest rank."""
+    """A marked word's pieces: its characters, merged pair by pair, always the known one of the lowest rank."""
     pieces: Pieces = tuple(word)
     while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
         pieces = join(pieces, min(known, key=ranks.__getitem__))
@@ -117,7 +117,7 @@ def decode_pieces(pieces: Sequence[str]) -> str:
 def vocabulary_size(characters: int, merges: int, special: int) -> int:
     """Return the number of pieces: a merge makes a new one, and the two that it was made from stay.
 
-    GPT-2's 50,257 are 256 bytes, 50,000 joined pieces and one special token: Radford et al. (2019), section 2.3.
+    GPT-2's 50,257 are 256 bytes, 50,000 merged pieces and one special token: Radford et al. (2019), section 2.3.
     """
     return special + characters + merges
 
@@ -150,7 +150,7 @@ class BytePairVocabulary:
         check_tokens(self.pieces)
         unknown = [piece for pair in self.merges for piece in (*pair, "".join(pair)) if piece not in self.ids]
         if unknown:
-            raise ValueError(f"a pair is joined from or to {unknown[0]!r}, which is not among the pieces")
+            raise ValueError(f"a pair is merged from or to {unknown[0]!r}, which is not among the pieces")
 
     @classmethod
     def learn(cls, texts: Iterable[str], merges: int) -> BytePairVocabulary:
@@ -183,7 +183,7 @@ class BytePairVocabulary:
         return {pair: rank for rank, pair in enumerate(self.merges)}
 
     def cut(self, word: str) -> Pieces:
-        """A marked word's pieces: its characters, joined in the order in which the pairs were learned."""
+        """A marked word's pieces: its characters, merged in the order in which the pairs were learned."""
         return cut(word, self.ranks)
 
     def encode(self, text: str) -> list[int]:
@@ -224,7 +224,7 @@ def pair_scores(words: Mapping[Pieces, int]) -> dict[Merge, float]:
     """Return how much likelier merging each pair makes the text: count(a b) / (count(a) · count(b)).
 
     With pieces drawn independently, the log-likelihood gains about log of this (and of a constant) for each time the
-    pair is joined; WordPiece takes the pair with the best score where byte-pair encoding takes the most frequent one.
+    pair is merged; WordPiece takes the pair with the best score where byte-pair encoding takes the most frequent one.
     """
     counts: Counter[str] = Counter()
     for pieces, times in words.items():

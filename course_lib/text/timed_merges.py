@@ -100,13 +100,13 @@ def vocabulary_of(words: Mapping[Pieces, int], merges: Sequence[Merge]) -> Subwo
         merges: the pairs, in the order in which they were learned.
 
     Raises:
-        ValueError: a pair is joined from what is neither a character nor joined before.
+        ValueError: a pair is merged from what is neither a character nor merged before.
     """
     ids = first_ids(words)
     for pair in merges:
         unknown = [piece for piece in pair if piece not in ids]
         if unknown:
-            raise ValueError(f"a pair is joined from {unknown[0]!r}, which is not among the pieces before it")
+            raise ValueError(f"a pair is merged from {unknown[0]!r}, which is not among the pieces before it")
         ids.setdefault("".join(pair), len(ids))
     ready = SubwordVocabulary.train_bpe(["a"], 1, split_punctuation=True).tokenizer
     tokenizer = Tokenizer(models.BPE(ids, list(merges), unk_token=UNKNOWN))

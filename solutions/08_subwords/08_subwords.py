@@ -29,7 +29,7 @@
 # |---|---|---|---|
 # | 1 | counting neighbours | 3 | 12 |
 # | 2 | choosing a pair, ties included | 2 | 8 |
-# | 3 | joining a pair | 3 | 12 |
+# | 3 | merging a pair | 3 | 12 |
 # | 4 | learning the pairs: the whole algorithm | 4 | 20 |
 # | 5 | a prediction: how many pieces? | 1 | 5 |
 # | 6 | cutting a text into pieces | 4 | 15 |
@@ -130,7 +130,7 @@ show.figure(drawn, "Different words against words read: a line that keeps rising
 #
 # 1. Cut every word of a text into characters.
 # 2. Count which two pieces stand side by side, and how often.
-# 3. Join the most frequent pair into one new piece, everywhere.
+# 3. Merge the most frequent pair into one new piece, everywhere.
 # 4. Go back to 2, until there are as many pieces as you want.
 #
 # One detail first. Pieces should remember where words began, or *play ing* and *playing* would look alike. So the mark
@@ -181,7 +181,7 @@ def count_pairs(words):
 # A corpus is kept as its different words with their frequencies, since a pair in a word that occurs a thousand times
 # has been seen a thousand times. Adding 1 instead of the frequency makes rare names as important as "the", and the
 # merges come out quite different. Pairs are taken within words only: across a boundary they would make pieces that
-# contain a space. In "a a a" the pair overlaps with itself and counts twice here, although joining will use only one of
+# contain a space. In "a a a" the pair overlaps with itself and counts twice here, although merging will use only one of
 # the two; the published algorithm counts the same way.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -205,14 +205,14 @@ def pairs_as_a_table():
 
 
 # %% [markdown]
-# One cell is darker than all others. Which pair will be joined first? And what happens to its neighbours' counts then?
+# One cell is darker than all others. Which pair will be merged first? And what happens to its neighbours' counts then?
 #
 # ### 2.2 Ties
 #
 # Often several pairs are equally frequent, especially in a small text. Then *some* rule must decide, the same on every
 # machine, or my pieces will not be yours. Ours is the rule of the widely used `tokenizers` library: every piece has an
 # **id**, in the order in which the pieces came into being. Special tokens come first, then the characters in the order of
-# their code points, then each joined piece as it is made. Of equally frequent pairs, the one whose **left** piece has the
+# their code points, then each merged piece as it is made. Of equally frequent pairs, the one whose **left** piece has the
 # smallest id wins; if that is the same piece, the **right** one decides.
 
 # %%
@@ -224,7 +224,7 @@ print(ids)
 # `subwords.most_frequent_pair` · 2 points · about 8 minutes
 #
 # `counts` is a dict from pairs to how often they occur, with at least one pair; `ids` is a dict from pieces to their ids,
-# not always in the order of the ids. The result is the pair to join next.
+# not always in the order of the ids. The result is the pair to merge next.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -254,16 +254,16 @@ check("subwords.most_frequent_pair", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# ### 2.3 Joining
+# ### 2.3 Merging
 #
 # Now put the new piece in place of the two. This looks trivial but has three traps. A pair may stand in a word more than
 # once. Occurrences may overlap: with `a a a` and the pair `(a, a)`, the first two become `aa`, and the third has no
 # partner left. And a pair is two whole *pieces*: in `xl a` there is no piece `l`, whatever the letters say.
 #
-# ### Exercise 3 · Joining a pair
+# ### Exercise 3 · Merging a pair
 # `subwords.merge` · 3 points · about 12 minutes
 #
-# Join every occurrence of the pair, from left to right.
+# Merge every occurrence of the pair, from left to right.
 #
 # `pieces` is a tuple of strings, `pair` a tuple of two strings, the result is a tuple of strings. Where the pair does not
 # occur, it is the same pieces again.
@@ -271,28 +271,28 @@ check("subwords.most_frequent_pair", hidden=True)
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-merge-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def join(pieces, pair):
-    """The pieces with every occurrence of the pair joined, from left to right.
+    """The pieces with every occurrence of the pair merged, from left to right.
 
     pieces: tuple of str
     pair: tuple of two str
     returns: tuple of str
     """
     ### BEGIN SOLUTION
-    joined = []
+    merged = []
     i = 0
     while i < len(pieces):
         if pieces[i : i + 2] == pair:
-            joined.append(pair[0] + pair[1])
+            merged.append(pair[0] + pair[1])
             i += 2
         else:
-            joined.append(pieces[i])
+            merged.append(pieces[i])
             i += 1
-    return tuple(joined)
+    return tuple(merged)
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# A piece that has been joined is used up, so the walk goes on after it: of three times "a" the first two become one
+# A piece that has been merged is used up, so the walk goes on after it: of three times "a" the first two become one
 # piece and the third stays. Going on by one would use the middle "a" twice and make the word longer. The comparison is
 # of whole pieces and never of letters. Replacing in the text would find the pair inside other pieces, such as "e" and
 # "r" inside a finished "her". Building a new list and leaving the old one alone also avoids the classic trap of
@@ -308,7 +308,7 @@ check("subwords.merge", hidden=True)
 # ### 2.4 The whole algorithm
 #
 # Count, choose, join, start again. After each round there are different neighbours, so the counts of the last round are
-# stale: count again. (Programs for large texts correct only the counts that a joining has changed. The result is the
+# stale: count again. (Programs for large texts correct only the counts that a merging has changed. The result is the
 # same, and the code no longer fits on a page.)
 #
 # ### Exercise 4 · Learning the pairs
@@ -318,7 +318,7 @@ check("subwords.merge", hidden=True)
 # `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for. Call these, not functions of your own.
 #
 # `words` is a dict from pieces to how often the word occurs, `ids` a dict from pieces to ids, `merges` the largest number
-# of pairs. The result is the list of pairs, in the order in which they were joined. A joined piece gets the next id,
+# of pairs. The result is the list of pairs, in the order in which they were merged. A merged piece gets the next id,
 # `len(ids)`, unless it already has one: then it keeps it, and its pair is listed like any other. (If all words begin as
 # single characters, that never happens. But words may arrive in longer pieces, and then `abc` may be made of `ab` and
 # `c`, and later of `a` and `bc`.) If every word is a single piece, there is nothing left: stop. Leave `words` and `ids`
@@ -327,7 +327,7 @@ check("subwords.merge", hidden=True)
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-learn_merges-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learn_merges(words, ids, merges, count, choose, join):
-    """The pairs to join, in order.
+    """The pairs to merge, in order.
 
     words: dict from pieces (tuple of str) to how often the word occurs
     ids: dict from pieces to ids
@@ -351,8 +351,8 @@ def learn_merges(words, ids, merges, count, choose, join):
 
 
 # %% [markdown] tags=["reason"]
-# Byte-pair encoding is greedy: join the most frequent pair, look again. The counts have to be taken anew in each round,
-# since joining "t" and "h" makes "th" a piece that can be joined in turn, and takes its letters out of other pairs.
+# Byte-pair encoding is greedy: merge the most frequent pair, look again. The counts have to be taken anew in each round,
+# since merging "t" and "h" makes "th" a piece that can be merged in turn, and takes its letters out of other pairs.
 # Counting once would list frequent pairs that no longer exist.
 #
 # A piece that is already known keeps its id; a second id would leave two numbers for one string, of which one is never
@@ -377,17 +377,17 @@ def the_first_pairs():
 # First *ay*, which all of them share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. Stems and endings: nobody said a
 # word about grammar, the counts did.
 #
-# Here is *playing* as a tree. Its leaves are characters, each fork is a pair that was joined, and the numbers say when.
+# Here is *playing* as a tree. Its leaves are characters, each fork is a pair that was merged, and the numbers say when.
 
 
 # %% tags=["demo"]
 def steps_of(word, merges):
-    """The pieces of a word before and after each of its pairs is joined, and the pairs' numbers."""
+    """The pieces of a word before and after each of its pairs is merged, and the pairs' numbers."""
     steps, numbers = [tuple(MARK + word)], []
     for number, pair in enumerate(merges, start=1):
-        joined = join(steps[-1], pair)
-        if joined != steps[-1]:
-            steps.append(joined)
+        merged = join(steps[-1], pair)
+        if merged != steps[-1]:
+            steps.append(merged)
             numbers.append(number)
     return steps, numbers
 
@@ -400,7 +400,7 @@ def playing_as_a_tree():
         steps,
         numbers=numbers,
         title="How “playing” was put together",
-        alt="A tree over the characters of playing: a and y are joined first, then step by step to ▁play, and i, n, g to ing.",
+        alt="A tree over the characters of playing: a and y are merged first, then step by step to ▁play, and i, n, g to ing.",
     )
 
 
@@ -428,7 +428,7 @@ def compared_with_the_library():
 # %% [markdown]
 # ### 2.5 How many pieces?
 #
-# Every round joins two pieces into one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
+# Every round merges two pieces into one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
 #
 # ### Exercise 5 · Predict: how many pieces?
 # `subwords.vocabulary_size` · 1 point · about 5 minutes
@@ -437,7 +437,7 @@ def compared_with_the_library():
 # `characters` and `special` tokens at the start, and each round made a piece that was not there before? All are ints, and
 # so is the result.
 #
-# You can test it on a famous number. GPT-2 begins with the 256 possible bytes instead of characters, joins 50,000 pairs,
+# You can test it on a famous number. GPT-2 begins with the 256 possible bytes instead of characters, merges 50,000 pairs,
 # and has one special token, which stands between two documents. How large is its vocabulary?
 
 
@@ -455,7 +455,7 @@ def vocabulary_size(characters, merges, special):
 
 # %% [markdown] tags=["reason"]
 # Each round adds exactly one piece and removes none, so the size is that of the start plus the number of rounds. The
-# two joined pieces stay, because another word may need them without each other. GPT-2: 256 bytes, 50,000 merges and one
+# two merged pieces stay, because another word may need them without each other. GPT-2: 256 bytes, 50,000 merges and one
 # special token make 50,257. That so many published numbers end oddly is just this sum. Thinking that two pieces become
 # one, and the vocabulary shrinks, confuses the vocabulary with the text: the text gets shorter in each round, the
 # vocabulary longer.
@@ -472,7 +472,7 @@ check("subwords.vocabulary_size", hidden=True)
 #
 # Now with a text of your own. Type one into the field, step through the pairs or press *Play*, and watch both bars of
 # *pieces now*: every step makes the text shorter and the list longer. Begin with the words of one family (*tanzen, tanzte,
-# getanzt*), then write without any repetition: which pairs are joined when all are equally rare?
+# getanzt*), then write without any repetition: which pairs are merged when all are equally rare?
 
 # %% tags=["demo"]
 show.merging(SMALL_TEXT)
@@ -483,14 +483,14 @@ show.merging(SMALL_TEXT)
 # ### 3.1 Words that were never seen
 #
 # Learning happened once, on some text. Now along comes a new text. How is it cut? By replaying the history: begin with
-# characters, and join the pairs **in the order in which they were learned**. A word of the old text ends up exactly as it
+# characters, and merge the pairs **in the order in which they were learned**. A word of the old text ends up exactly as it
 # did then. A new word goes as far as its characters allow.
 #
 # ### Exercise 6 · Cutting a text into pieces
 # `subwords.encode` · 4 points · about 15 minutes
 #
-# Put `▁` before each word, cut it into characters, and join, each pair from left to right, as in exercise 3. This
-# exercise is checked on its own: write the joining out again rather than calling your `join`. The `tokenizers` library is not allowed.
+# Put `▁` before each word, cut it into characters, and merge, each pair from left to right, as in exercise 3. This
+# exercise is checked on its own: write the merging out again rather than calling your `join`. The `tokenizers` library is not allowed.
 #
 # `text` is a string of one or more words, with one or more spaces between them, and perhaps some at its ends; `merges` is
 # a list of pairs as `learn_merges` returns it, in the order in which they were learned. The result is one list of
@@ -521,12 +521,12 @@ def encode(text, merges):
 
 
 # %% [markdown] tags=["reason"]
-# Encoding repeats what learning did, on a new word: the same joins in the same order, and so a word of the training
+# Encoding repeats what learning did, on a new word: the same merges in the same order, and so a word of the training
 # text ends in exactly the pieces that it had there. The loop over the merges is therefore the outer one and the walk
 # along the word the inner one. Exchanged, the leftmost pair wins instead of the one that was learned first.
 #
 # Taking the longest known piece is another algorithm, WordPiece's, and differs on some words. The mark is set before
-# the joining, because the merges contain it: without it "▁the" can never be formed, and a word's beginning looks like
+# the merging, because the merges contain it: without it "▁the" can never be formed, and a word's beginning looks like
 # its middle. A pair that is missing in this word is passed over, for later pairs may well occur.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -563,7 +563,7 @@ def a_word_that_was_never_seen():
 
 # %% [markdown]
 # There it is, cut where you would have cut it. Type other words into the field, begin with no pair at all, and
-# press Play: one learned pair after another joins what it can. S4's slide shows the same on a real translation
+# press Play: one learned pair after another merges what it can. S4's slide shows the same on a real translation
 # system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist would
 # choose. The pieces are what is *frequent*, and mostly that is also what means something.
 #
@@ -759,7 +759,7 @@ def shakespeare_cut():
 
 
 def cut(word, ranks):
-    """What `encode` makes of a word, sooner: of the pairs that are there, the one learned first is joined."""
+    """What `encode` makes of a word, sooner: of the pairs that are there, the one learned first is merged."""
     pieces = (MARK, *word)
     while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
         pieces = join(pieces, min(known, key=ranks.get))
@@ -913,11 +913,11 @@ check("subwords.wordpiece", hidden=True)
 def as_wordpiece(merges):
     """The pieces of byte-pair encoding, marked as WordPiece marks them."""
     characters = sorted({character for pieces in compounds for character in pieces} - {MARK})
-    joined = ["".join(pair) for pair in merges]
+    merged = ["".join(pair) for pair in merges]
     return [
         *characters,
         *("##" + character for character in characters),
-        *(piece.removeprefix(MARK) if piece.startswith(MARK) else "##" + piece for piece in joined),
+        *(piece.removeprefix(MARK) if piece.startswith(MARK) else "##" + piece for piece in merged),
     ]
 
 
@@ -950,7 +950,7 @@ def two_ways_to_cut():
 
 
 # %% [markdown]
-# Most of the time the two agree. In the first word *t* and *s* were joined early, as in *gesundheits*, so byte-pair
+# Most of the time the two agree. In the first word *t* and *s* were merged early, as in *gesundheits*, so byte-pair
 # encoding has no *t* left for *sport*, while WordPiece takes *##port* as the longer one. In the others the marks are to
 # blame: *landes* was learned within words, and to WordPiece a piece that continues a word is not a piece that begins one.
 #
@@ -1006,8 +1006,8 @@ def two_ways_to_learn():
 # ## Glossary
 #
 # - **Piece** (or subword): a string that the vocabulary knows, from a character to a whole word.
-# - **Byte-pair encoding**: learns pieces by joining, again and again, the most frequent pair of neighbours.
-# - **Pair** (or merge): two pieces that are joined into a new one; the list of them, in order, is what is learned.
+# - **Byte-pair encoding**: learns pieces by merging, again and again, the most frequent pair of neighbours.
+# - **Pair** (or merge): two pieces that are merged into a new one; the list of them, in order, is what is learned.
 # - **Mark**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
 # - **Encoding**: from a text to its pieces and their ids; **decoding** is the way back.
 # - **Tie**: several pairs are equally frequent; a fixed rule decides, by ids.

@@ -19,10 +19,10 @@ class TestSubwords(ExecutedLesson):
     )
 
     def test_stems_and_endings_are_among_the_first_ten_pairs(self, output: str) -> None:
-        joined = re.findall(r"^ ?\d+\. .* -> (\S+)$", output, flags=re.M)
-        assert len(joined) == 10
-        assert joined[0] == "ay"
-        assert {"▁play", "▁stay", "ing", "ed"} <= set(joined)
+        merged = re.findall(r"^ ?\d+\. .* -> (\S+)$", output, flags=re.M)
+        assert len(merged) == 10
+        assert merged[0] == "ay"
+        assert {"▁play", "▁stay", "ing", "ed"} <= set(merged)
 
     def test_most_further_words_are_new(self, output: str) -> None:
         assert numbers(r"(\d+) of 200 further words are not among them", output)[0] > 100

@@ -29,15 +29,15 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: play, playing, played", (PLAY,))
         yield Case("a word with three equal neighbours", ({("▁", "a", "a", "a", "b"): 2, ("b", "a"): 1},))
         yield Case("the same pair in two places", ({tuple("▁banana"): 2, tuple("▁ban"): 1},))
-        yield Case("words with joined pieces", ({("▁play", "ing"): 2, ("▁play", "e", "d"): 1, ("▁s", "ing"): 4},))
+        yield Case("words with merged pieces", ({("▁play", "ing"): 2, ("▁play", "e", "d"): 1, ("▁s", "ing"): 4},))
         yield Case("no words", ({},))
         yield Case("a word of one piece", ({("▁a",): 5, ("▁", "a", "t"): 1},))
         return
     rng = random_source(generator)
     yield Case("German words", (random_words(rng, GERMAN.split(), 5),))
     yield Case("few letters", (random_words(rng, FEW_LETTERS, 6),))
-    joined = {subwords.join(word, ("a", "b")): times for word, times in random_words(rng, FEW_LETTERS, 7).items()}
-    yield Case("few letters, some joined", (joined,))
+    merged = {subwords.join(word, ("a", "b")): times for word, times in random_words(rng, FEW_LETTERS, 7).items()}
+    yield Case("few letters, some merged", (merged,))
 
 
 def _in_one_row(words: Mapping[Pieces, int], repeated: bool = True) -> dict[Merge, int]:
@@ -134,7 +134,7 @@ EXERCISE = Exercise(
         Misconception(
             "without_overlaps",
             "Your answer counts `a a a` as one pair (a, a). Here every pair of neighbours counts, so it has two of "
-            "them: that they overlap matters only when they are joined.",
+            "them: that they overlap matters only when they are merged.",
             _slip((_PAIRS, f"[pair for _, run in itertools.groupby({_PAIRS}) for pair in list(run)[::2]]")),
         ),
         Misconception(

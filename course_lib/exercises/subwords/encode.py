@@ -32,7 +32,7 @@ from course_lib.text.subwords import Merge, Pieces
 def _learned(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
     """Pairs learned from words, up to the first piece that two pairs make.
 
-    As long as every pair makes a new piece, joining the pairs one after another and always joining the one that was
+    As long as every pair makes a new piece, merging the pairs one after another and always merging the one that was
     learned first give the same result; and both are honest readings of the paper.
     """
     learned = subwords.learn_merges(words, ids_of(words), merges)
@@ -52,7 +52,7 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("several spaces", ("  play   playing play ", play))
         yield Case("the later pair stands further left", ("abc", [("b", "c"), ("a", "b")]))
         yield Case("the earlier pair stands further left", ("abc", [("a", "b"), ("b", "c")]))
-        yield Case("the longest piece is joined from the right", ("abc", [("b", "c"), ("a", "b"), ("a", "bc")]))
+        yield Case("the longest piece is merged from the right", ("abc", [("b", "c"), ("a", "b"), ("a", "bc")]))
         yield Case("in several places", ("banana", [("a", "n"), ("an", "a"), ("▁", "b")]))
         yield Case("three equal characters in a row", ("aaa baaaaa", [("a", "a")]))
         return
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
     title="Cutting a text into pieces",
     statement=(
         "encode(text: str, merges: list of pairs in the order in which they were learned) -> list of str: the pieces "
-        "of all words, each with ▁ before it, cut into characters, and joined pair by pair in that order, "
+        "of all words, each with ▁ before it, cut into characters, and merged pair by pair in that order, "
         "each from left to right."
     ),
     points=4,
@@ -133,9 +133,9 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The merges are rules with an order: the pair that was learned first is joined first, everywhere in the "
+            "The merges are rules with an order: the pair that was learned first is merged first, everywhere in the "
             "word, before the next is looked at. The mark is a piece of its own at the start, and takes part in the "
-            "joining.",
+            "merging.",
         ),
         Hint(
             "shapes",
@@ -171,7 +171,7 @@ EXERCISE = Exercise(
         Misconception(
             "not_marked",
             "Your answer has no ▁ before the words. It belongs to the word: put it there before you cut the word into "
-            "characters, so that it can be joined as well.",
+            "characters, so that it can be merged as well.",
             _slip((_MARKED, "[*word]")),
         ),
         Misconception(
@@ -186,14 +186,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "marked_afterwards",
-            "Your answer puts ▁ before a word's pieces only once they are joined. It is a piece like the others: put "
-            "it there before you join, so that pairs with it are found.",
+            "Your answer puts ▁ before a word's pieces only once they are merged. It is a piece like the others: put "
+            "it there before you merge, so that pairs with it are found.",
             _slip((_MARKED, "[*word]"), ("extend(pieces)", 'extend(["▁" + pieces[0], *pieces[1:]])')),
         ),
         Misconception(
             "longest_piece_first",
             "Your answer always takes the longest known piece from the left. That is what WordPiece does. Byte-pair "
-            "encoding joins pairs in the order in which they were learned.",
+            "encoding merges pairs in the order in which they were learned.",
             _slip(
                 (
                     _MARKED,
@@ -205,7 +205,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "leftmost_pair_first",
-            "Your answer joins the known pair that stands furthest to the left. Join the one that was learned first, "
+            "Your answer merges the known pair that stands furthest to the left. Merge the one that was learned first, "
             "wherever it stands.",
             _slip(
                 (
@@ -219,8 +219,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "loops_exchanged",
-            "Your answer goes along a word once and joins at each position whatever known pair begins there. The order "
-            "of learning decides: the loop over the pairs is the outer one.",
+            "Your answer goes along a word once and merges at each position whatever known pair begins there. The "
+            "order of learning decides: the loop over the pairs is the outer one.",
             _slip(
                 (
                     f"for left, right in merges:\n            {_WALK}",
@@ -253,12 +253,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_place_only",
-            "Your answer joins each pair in only one place of a word. Join it wherever it stands in the word.",
+            "Your answer merges each pair in only one place of a word. Merge it wherever it stands in the word.",
             _slip(_JOINED_ONCE),
         ),
         Misconception(
             "joined_from_the_right",
-            "Your answer joins from right to left: it turns `a a a` into `a aa`. Go from left to right: `aa a`.",
+            "Your answer merges from right to left: it turns `a a a` into `a aa`. Go from left to right: `aa a`.",
             _slip((_WALK, "for i in range(len(pieces) - 2, -1, -1):")),
         ),
         Misconception(
@@ -273,14 +273,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "skips_behind_a_joined_piece",
-            "Your answer goes on by two in a list that has just become shorter, and so skips the piece after a joined "
+            "Your answer goes on by two in a list that has just become shorter, and so skips the piece after a merged "
             "one. There the next piece is only one further on.",
             _slip((_JOINED, f"{_JOINED}\n                    i += 1")),
         ),
         Misconception(
             "characters",
-            "Your answer leaves the words in single characters: nothing is joined. Either no pair is ever found (a "
-            "list never equals a tuple), or what comes out of the joining is not kept.",
+            "Your answer leaves the words in single characters: nothing is merged. Either no pair is ever found (a "
+            "list never equals a tuple), or what comes out of the merging is not kept.",
             _slip(("pieces[i : i + 2] == [left, right]", "False")),
         ),
         Misconception(

@@ -35,7 +35,7 @@ def _chosen(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
         raise ValueError("there is no pair to choose from: stop when count(words) is empty")
     unknown = next((piece for pair in counts for piece in pair if piece not in ids), None)
     if unknown is not None:
-        raise ValueError(f"the piece {unknown!r} has no id: give every joined piece the next one, len(ids)")
+        raise ValueError(f"the piece {unknown!r} has no id: give every merged piece the next one, len(ids)")
     return subwords.most_frequent_pair(counts, ids)
 
 
@@ -48,7 +48,7 @@ _CHOOSE = Callback("choose", _chosen)
 _JOIN = Callback("join", subwords.join)
 
 
-_NOTHING_LEFT = "when nothing is left to join"
+_NOTHING_LEFT = "when nothing is left to merge"
 
 
 _KNOWN_PIECE = "a piece that is there already"
@@ -66,7 +66,7 @@ def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         lowest = {tuple("▁low"): 5, tuple("▁lower"): 2, tuple("▁newest"): 6, tuple("▁widest"): 3}
         yield case("the words of the paper", lowest, 8)
         yield case("all words once", {tuple("▁cba"): 1, tuple("▁bca"): 1}, 3)
-        yield case("equally frequent: a joined piece is younger", {tuple("▁xaxb"): 1, tuple("▁xacb"): 1}, 3)
+        yield case("equally frequent: a merged piece is younger", {tuple("▁xaxb"): 1, tuple("▁xacb"): 1}, 3)
     else:
         yield case("German words", random_words(rng, GERMAN.split(), 5), 7)
         yield case("few letters", random_words(rng, FEW_LETTERS, 5), 4)
@@ -74,7 +74,7 @@ def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield case("few letters, all words once", once, 5)
     a, b, x, y, z = "abxyz" if not hidden else sorted(rng.sample("abcdefghij", 5))
     tied: dict[Pieces, int] = {(x, y): 9, (x, y, b): 2, (y, x): 6, (y, x, a): 2}
-    yield case("equally frequent: the older one of two joined pieces", tied, 4)
+    yield case("equally frequent: the older one of two merged pieces", tied, 4)
     known: dict[Pieces, int] = {(x, y + z): 9, (x, y + z, b): 2, (z, y): 6, (z, y, a): 2, (x + y, z): 4}
     yield case("x + yz and xy + z are one piece", known, 4, _KNOWN_PIECE)
     yield case("more pairs than there are", {tuple("▁ab"): 2, tuple("▁b"): 1}, 9, _NOTHING_LEFT)
@@ -117,9 +117,9 @@ def _learn_by_recursion(
     if merges == 0 or not counts:
         return []
     pair = choose(counts, ids)
-    joined = {join(pieces, pair): times for pieces, times in words.items()}
+    merged = {join(pieces, pair): times for pieces, times in words.items()}
     more = ids if "".join(pair) in ids else {**ids, "".join(pair): len(ids)}
-    return [pair, *_learn_by_recursion(joined, more, merges - 1, count, choose, join)]
+    return [pair, *_learn_by_recursion(merged, more, merges - 1, count, choose, join)]
 
 
 def _learn_with_own_steps(
@@ -153,7 +153,7 @@ EXERCISE = Exercise(
     title="Learning the pairs",
     statement=(
         "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are "
-        "joined: count the pairs of `words`, choose one, give the joined piece the next id, join it in every word, "
+        "merged: count the pairs of `words`, choose one, give the merged piece the next id, join it in every word, "
         "and start again; `merges` pairs at most, fewer where none is left. A piece that has an id keeps it."
     ),
     points=4,
@@ -167,14 +167,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Count, choose, join, and do it again, because every join changes the counts. Keep your own copies of "
+            "Count, choose, join, and do it again, because every merge changes the counts. Keep your own copies of "
             "what came in, and stop early where there is no pair left.",
         ),
         Hint(
             "shapes",
             "`words` is a dict from tuples of pieces to how often they occur, so every round builds a new dict of "
-            "joined tuples with the same numbers. `ids` is a dict from pieces to ids, in which a new piece gets the "
-            "next number. Out comes a list of pairs, in the order of joining.",
+            "merged tuples with the same numbers. `ids` is a dict from pieces to ids, in which a new piece gets the "
+            "next number. Out comes a list of pairs, in the order of merging.",
             answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
         ),
         Hint(
@@ -182,8 +182,8 @@ EXERCISE = Exercise(
             "Copy the dict of ids.\n"
             "As long as fewer than `merges` pairs are learned: count the pairs of the words as they are now.\n"
             "Stop if there are none; an empty dict counts as False.\n"
-            "Choose a pair, note it, and give the joined piece the next id unless it has one.\n"
-            "Join the pair in every word, keeping its number.",
+            "Choose a pair, note it, and give the merged piece the next id unless it has one.\n"
+            "Merge the pair in every word, keeping its number.",
             answers=(
                 "counted_once",
                 "nothing_joined",
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "counted_once",
-            "Your answer counts the pairs once and takes the most frequent of them. After each joining there are "
+            "Your answer counts the pairs once and takes the most frequent of them. After each merging there are "
             "different neighbours: count again in every round.",
             _slip(
                 (
@@ -214,7 +214,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "times_lost",
-            "Your answer forgets, after the first joining, how often each word occurs. Keep the number: {join(pieces, "
+            "Your answer forgets, after the first merging, how often each word occurs. Keep the number: {join(pieces, "
             "pair): times for pieces, times in words.items()}.",
             _slip((": times for", ": 1 for")),
         ),
@@ -226,7 +226,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rare_pairs_left_out",
-            "Your answer stops at pairs that occur only once. Here they are joined as well, as long as more pairs are "
+            "Your answer stops at pairs that occur only once. Here they are merged as well, as long as more pairs are "
             "wanted.",
             _slip(("not counts", "max(counts.values(), default=0) < 2")),
         ),
@@ -237,25 +237,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "stops_at_one_pair",
-            "Your answer stops when a single pair is left to choose from. That one is joined as well: stop when there "
+            "Your answer stops when a single pair is left to choose from. That one is merged as well: stop when there "
             "is none.",
             _slip(("not counts", "len(counts) < 2")),
         ),
         Misconception(
             "joined_pieces_first",
-            "Your answer gives a joined piece a smaller id than all the others, so it wins every tie. It is the "
+            "Your answer gives a merged piece a smaller id than all the others, so it wins every tie. It is the "
             "youngest: give it the next id, which is the largest.",
             _slip(("ids.get(piece, len(ids))", "min(ids.values()) - 1")),
         ),
         Misconception(
             "ids_from_zero",
-            "Your answer numbers the joined pieces from 0, so that they win ties against characters. The ids go on "
+            "Your answer numbers the merged pieces from 0, so that they win ties against characters. The ids go on "
             "where the given ones end: the next one is len(ids).",
             _slip(("len(ids)", "len(learned) - 1")),
         ),
         Misconception(
             "one_id_for_all_joined_pieces",
-            "Your answer gives all joined pieces the same id. Each gets the next one: len(ids), counted afresh in "
+            "Your answer gives all merged pieces the same id. Each gets the next one: len(ids), counted afresh in "
             "every round.",
             _slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
@@ -269,7 +269,7 @@ EXERCISE = Exercise(
         Misconception(
             "known_piece_not_listed",
             "Your answer is right as long as each pair makes a new piece. A pair whose piece already has an id is "
-            "joined and listed like any other.",
+            "merged and listed like any other.",
             _slip(("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []")),
             alone=True,
         ),
@@ -285,7 +285,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_pieces_returned",
-            "Your answer lists the joined pieces. Return the pairs: from `aba` alone nobody can tell whether it was "
+            "Your answer lists the merged pieces. Return the pairs: from `aba` alone nobody can tell whether it was "
             "(a, ba) or (ab, a).",
             _slip(("return learned", "return [''.join(pair) for pair in learned]")),
         ),

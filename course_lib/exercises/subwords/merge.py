@@ -1,4 +1,4 @@
-"""Lesson 08, subwords.merge: Joining a pair."""
+"""Lesson 08, subwords.merge: Merging a pair."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ EXERCISE = Exercise(
     id="subwords.merge",
     lesson=LESSON,
     name="join",
-    title="Joining a pair",
+    title="Merging a pair",
     statement=(
         "join(pieces: tuple of str, pair: tuple of two str) -> tuple of str: the pieces with every occurrence of the "
-        "pair joined into one piece, from left to right."
+        "pair merged into one piece, from left to right."
     ),
     points=3,
     minutes=12,
-    section="Joining",
+    section="Merging",
     source="Sennrich et al. (2016), section 3.2, algorithm 1",
     reference=subwords.join,
     cases=_merge_cases,
@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Walk along the pieces with an index. Where the pair begins, take the joined piece and go on by two; "
+            "Walk along the pieces with an index. Where the pair begins, take the merged piece and go on by two; "
             "elsewhere take the piece and go on by one.",
         ),
         Hint(
@@ -108,31 +108,31 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_one_only",
-            "Your answer joins the pair only at its first place. Go on to the end of the word: every occurrence is "
-            "joined.",
+            "Your answer merges the pair only at its first place. Go on to the end of the word: every occurrence is "
+            "merged.",
             _slip(("both == pair", "both == pair and i == len(out)")),
         ),
         Misconception(
             "used_twice",
-            "Your answer uses a piece twice: it turns `a a a` into `aa aa`. A piece that has been joined is gone: go "
+            "Your answer uses a piece twice: it turns `a a a` into `aa aa`. A piece that has been merged is gone: go "
             "on two pieces further.",
             _slip(("i += 2", "i += 1 if pieces[i + 1 : i + 3] == pair else 2")),
         ),
         Misconception(
             "right_piece_kept",
-            "Your answer goes on by one piece after joining, so that the right one of the two comes once more, after "
-            "the joined piece. Go on by two.",
+            "Your answer goes on by one piece after merging, so that the right one of the two comes once more, after "
+            "the merged piece. Go on by two.",
             _slip(("i += 2", "i += 1")),
         ),
         Misconception(
             "last_piece_lost",
-            "Your answer loses the last piece of a word, unless it is joined: the walk ends one piece too early. Go on "
+            "Your answer loses the last piece of a word, unless it is merged: the walk ends one piece too early. Go on "
             "while i < len(pieces).",
             _slip(("i < len(pieces)", "i < len(pieces) - 1")),
         ),
         Misconception(
             "from_the_right",
-            "Your answer joins from the right: it turns `a a a` into `a aa`. Begin at the left: `aa a`.",
+            "Your answer merges from the right: it turns `a a a` into `a aa`. Begin at the left: `aa a`.",
             _slip(
                 ("i = 0", "pieces, pair = pieces[::-1], pair[::-1]\n    i = 0"),
                 ("join(both)", "join(both[::-1])"),
@@ -141,25 +141,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "either_way_round",
-            "Your answer joins the two pieces the other way round as well. The left one must stand on the left.",
+            "Your answer merges the two pieces the other way round as well. The left one must stand on the left.",
             _slip(("== pair", "in (pair, pair[::-1])")),
         ),
         Misconception(
             "both_of_the_pair",
-            "Your answer joins any two neighbours that both belong to the pair, even `a a` for (a, b). The left one "
+            "Your answer merges any two neighbours that both belong to the pair, even `a a` for (a, b). The left one "
             "must be pair[0] and the right one pair[1].",
             _slip(("both == pair", "len(both) == 2 and both[0] in pair and both[1] in pair")),
         ),
         Misconception(
             "same_letters",
-            "Your answer joins whatever is spelt the same: even `a bc` for the pair (ab, c). A pair is two whole "
+            "Your answer merges whatever is spelt the same: even `a bc` for the pair (ab, c). A pair is two whole "
             "pieces: compare each of them.",
             _slip(("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)")),
         ),
         Misconception(
             "nothing_joined",
             "Your answer returns the pieces as they came. Either the pair is never found (a list never equals a "
-            "tuple), or what is joined is not kept.",
+            "tuple), or what is merged is not kept.",
             _slip(("both == pair", "False")),
         ),
         Misconception(
@@ -181,7 +181,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "space_between",
-            "Your answer keeps a space between the two halves of the joined piece. Join them with nothing between.",
+            "Your answer keeps a space between the two halves of the merged piece. Join them with nothing between.",
             _slip(('""', '" "')),
         ),
         Misconception(
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pair_kept_as_a_pair",
-            "Your answer puts the pair itself into the word. Join its two pieces into one: pair[0] + pair[1].",
+            "Your answer puts the pair itself into the word. Merge its two pieces into one: pair[0] + pair[1].",
             _slip(('"".join(both)', "both")),
         ),
     ),

@@ -32,7 +32,7 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("equally frequent, another left piece", ({("c", "a"): 4, ("▁", "a"): 1, ("b", "▁"): 4}, ids))
         yield Case("equally frequent, the same left piece", ({("b", "ab"): 3, ("b", "c"): 3, ("a", "b"): 2}, ids))
         yield Case("three with the same left piece", ({("b", "c"): 3, ("b", "ab"): 3, ("b", "a"): 3}, ids))
-        yield Case("a joined piece among them", ({("ab", "c"): 5, ("ca", "a"): 5, ("b", "ca"): 5, ("a", "a"): 2}, ids))
+        yield Case("a merged piece among them", ({("ab", "c"): 5, ("ca", "a"): 5, ("b", "ca"): 5, ("a", "a"): 2}, ids))
         yield Case("a piece beside itself", ({("▁", "a"): 6, ("b", "b"): 6, ("c", "ab"): 1}, ids))
         yield Case("small on the right does not help", ({("c", "▁"): 4, ("▁", "a"): 4, ("ab", "a"): 3}, ids))
         yield Case("the smallest of all ids on the left", ({("ca", "b"): 4, ("▁", "ca"): 1, ("a", "ca"): 4}, ids))
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         Misconception(
             "alphabetical",
             "Of equally frequent pairs your answer takes the alphabetically first one. Compare ids, not letters: a "
-            "joined piece is younger than every character and so has a larger id.",
+            "merged piece is younger than every character and so has a larger id.",
             _slip((_IDS, "pair")),
         ),
         Misconception(
@@ -205,7 +205,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined",
-            "Your answer joins the pair into one string. Return the pair (left, right), a tuple: joining comes next.",
+            "Your answer merges the pair into one string. Return the pair (left, right), a tuple: merging comes next.",
             _slip((_CHOSEN, f"''.join({_CHOSEN})")),
         ),
     ),

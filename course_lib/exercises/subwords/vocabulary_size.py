@@ -53,7 +53,7 @@ EXERCISE = Exercise(
     title="Predict: how many pieces?",
     statement=(
         "vocabulary_size(characters, merges, special) -> int: how many pieces there are after `merges` pairs were "
-        "joined, each into a new piece, including the characters and special tokens."
+        "merged, each into a new piece, including the characters and special tokens."
     ),
     points=1,
     minutes=5,
@@ -66,7 +66,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "What does a round add to the vocabulary, and does it take anything away? A character whose pairs are all "
-            "joined may still be needed for the next unknown word.",
+            "merged may still be needed for the next unknown word.",
         ),
     ),
     misconceptions=(
@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_for_each_pair",
-            "You expect two pieces for each pair. Its two halves are already in the vocabulary: only the joined piece "
+            "You expect two pieces for each pair. Its two halves are already in the vocabulary: only the merged piece "
             "is new.",
             _slip(("+ merges", "+ 2 * merges")),
         ),

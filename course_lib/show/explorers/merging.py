@@ -11,7 +11,7 @@ from course_lib.show.interactive import interactive
 
 
 def merging(text: str, *, mark: str = "▁") -> None:
-    """Show how pieces are learned from a text, which the reader can change, one joined pair after the other.
+    """Show how pieces are learned from a text, which the reader can change, one merged pair after the other.
 
     Args:
         text: one or more words, in one line.
@@ -31,7 +31,7 @@ def merging(text: str, *, mark: str = "▁") -> None:
         {"text": " ".join(words), "mark": mark},
         still=f"<p>{escape(' '.join(mark + word for word in words))}</p>"
         f"<table><tr><td></td><th>in the text</th><th>different ones</th></tr>{lines}</table>",
-        alt="A text cut into characters, whose most frequent pairs of neighbours are joined one after the other; their "
+        alt="A text cut into characters, whose most frequent pairs of neighbours are merged one after the other; their "
         "counts as bars, and how many pieces there are, beside the characters and the words.",
         text="\n".join(f"{name}: {len(all_)} in the text, {len(set(all_))} different" for name, all_ in rows),
     )

@@ -1,4 +1,4 @@
-"""Words cut into pieces: as bricks, one row for each way to cut, and as a tree, one fork for each joined pair."""
+"""Words cut into pieces: as bricks, one row for each way to cut, and as a tree, one fork for each merged pair."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class _Node:
 
 
 def merge_tree(steps: Sequence[Sequence[str]], *, numbers: Sequence[int], title: str, alt: str) -> None:
-    """Show how a word's pieces were joined: its characters below, every joined piece above its two parts.
+    """Show how a word's pieces were merged: its characters below, every merged piece above its two parts.
 
     Args:
-        steps: the pieces before the first joining and after each one; a step joins one pair wherever it stands.
-        numbers: for each joining, the number of the pair among all that were learned.
+        steps: the pieces before the first merging and after each one; a step merges one pair wherever it stands.
+        numbers: for each merging, the number of the pair among all that were learned.
         title: what the picture shows.
         alt: one sentence for readers who cannot see it.
     """
@@ -89,7 +89,7 @@ def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], titl
     """The figure that `merge_tree` shows.
 
     Raises:
-        ValueError: there is not exactly one number for each joining, or a step does not follow from the one before.
+        ValueError: there is not exactly one number for each merging, or a step does not follow from the one before.
     """
     if len(numbers) != len(steps) - 1:
         raise ValueError(f"{len(steps)} steps need {len(steps) - 1} numbers, not {len(numbers)}")
@@ -126,7 +126,7 @@ def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], titl
 
 
 def _joined(nodes: Sequence[_Node], pieces: Sequence[str], number: int) -> list[_Node]:
-    """The nodes after a joining that leaves these pieces."""
+    """The nodes after a merging that leaves these pieces."""
     left = list(nodes)
     found: list[_Node] = []
     for piece in pieces:
@@ -134,7 +134,7 @@ def _joined(nodes: Sequence[_Node], pieces: Sequence[str], number: int) -> list[
             found.append(left.pop(0))
             continue
         if len(left) < 2 or left[0].text + left[1].text != piece:
-            raise ValueError(f"{list(pieces)} does not follow from {[node.text for node in nodes]} by joining one pair")
+            raise ValueError(f"{list(pieces)} does not follow from {[node.text for node in nodes]} by merging one pair")
         first, second = left.pop(0), left.pop(0)
         middle, height = (first.x + second.x) / 2, max(first.height, second.height) + 1
         found.append(_Node(piece, middle, height, (first, second), number))

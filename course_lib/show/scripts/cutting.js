@@ -1,4 +1,4 @@
-// A text cut into pieces: characters at first, then joined by one pair after another, in the order of the list.
+// A text cut into pieces: characters at first, then merged by one pair after another, in the order of the list.
 
 function draw({ text, merges, mark }) {
   const { element, say } = speaker();
@@ -6,11 +6,11 @@ function draw({ text, merges, mark }) {
   let [typed, known] = [text, merges.length];
 
   function join(parts, [left, right]) {
-    const joined = [];
+    const merged = [];
     for (let i = 0; i < parts.length; i++) {
-      joined.push(parts[i] === left && parts[i + 1] === right ? left + parts[++i] : parts[i]);
+      merged.push(parts[i] === left && parts[i + 1] === right ? left + parts[++i] : parts[i]);
     }
-    return joined;
+    return merged;
   }
 
   function cut(word, number) {
@@ -20,7 +20,7 @@ function draw({ text, merges, mark }) {
   function update() {
     const found = typed.split(/\s+/).filter(Boolean).flatMap((word) => cut(word, known));
     pieces.replaceChildren(...found.map((piece, i) => chip(piece, i % 2 ? 0.7 : 0.25)));
-    const last = known ? `; the last one joins ${merges[known - 1].join(" and ")}` : "";
+    const last = known ? `; the last one merges ${merges[known - 1].join(" and ")}` : "";
     say(`${found.length} pieces by ${known} pairs${last}.`);
   }
 

@@ -29,7 +29,7 @@ function draw({ text, mark }) {
     return ages.get(left) - ages.get(otherLeft) || ages.get(right) - ages.get(otherRight);
   }
 
-  function joined(parts, left, right) {
+  function merged(parts, left, right) {
     const found = [];
     let open = false; // whether the last piece may still be the left one of the pair
     for (const part of parts) {
@@ -57,7 +57,7 @@ function draw({ text, mark }) {
       if (!counts.length) break;
       const [next] = counts.reduce((best, pair) => (order(pair, best) < 0 ? pair : best));
       const [left, right] = next.split(" ");
-      pieces = pieces.map((parts) => (parts.length > 1 ? joined(parts, left, right) : parts));
+      pieces = pieces.map((parts) => (parts.length > 1 ? merged(parts, left, right) : parts));
       made = left + right;
       ages.set(made, ages.size);
     }
@@ -84,10 +84,10 @@ function draw({ text, mark }) {
     const first = next.slice(0, 8);
     const drawn = bars("the most frequent pairs", first.map(([pair]) => pair.replace(" ", " + ")), { most: first.length ? first[0][1] : 1, text: String });
     drawn.set(first.map(([, times]) => times), [0]);
-    counted.replaceChildren("the most frequent pairs of neighbours, the next one to be joined in orange", drawn.element);
+    counted.replaceChildren("the most frequent pairs of neighbours, the next one to be merged in orange", drawn.element);
     measure(rounds[number]);
     const before = made ? `“${made}” is a piece now. ` : "";
-    if (!next.length) return say(`${before}Each word is one piece: there is nothing left to join.`);
+    if (!next.length) return say(`${before}Each word is one piece: there is nothing left to merge.`);
     const [[pair, times], ...others] = next;
     const same = others.filter(([, count]) => count === times).length;
     const why = same ? `as often as ${same} other pair${same > 1 ? "s" : ""}: the pieces that came first decide` : "more often than any other";
@@ -97,7 +97,7 @@ function draw({ text, mark }) {
   function renew() {
     learn();
     if (walk) walk.stop();
-    const fresh = player("pairs joined", rounds.length, show, { text: (number) => `${number} of ${rounds.length - 1}` });
+    const fresh = player("pairs merged", rounds.length, show, { text: (number) => `${number} of ${rounds.length - 1}` });
     if (walk) walk.element.replaceWith(fresh.element);
     walk = fresh;
     show(0);

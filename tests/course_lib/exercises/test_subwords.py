@@ -310,7 +310,7 @@ def test_ids_that_are_forgotten_are_asked_for() -> None:
         return learned
 
     worked_example, *_ = verdict("subwords.learn_merges", learn).cases
-    assert "the piece 'ay' has no id: give every joined piece the next one" in worked_example.message
+    assert "the piece 'ay' has no id: give every merged piece the next one" in worked_example.message
 
 
 def test_no_points_for_joining_only_once() -> None:

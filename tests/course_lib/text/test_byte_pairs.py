@@ -25,8 +25,8 @@ from course_lib.text.byte_pairs import (
     ByteLevelVocabulary,
     PairCounts,
     Pattern,
-    join_ids,
     learn_byte_merges,
+    merge_ids,
     read_piece,
     settled_words,
     split_words,
@@ -161,7 +161,7 @@ class TestLearning:
         assert learn_byte_merges({b"aa": 1, b"b": 9}, 10) == [(b"a", b"a")]
 
     def test_joins_from_left_to_right(self) -> None:
-        assert join_ids([7, 7, 7, 8], (7, 7), 9) == [9, 7, 8]
+        assert merge_ids([7, 7, 7, 8], (7, 7), 9) == [9, 7, 8]
 
     @given(words=st.dictionaries(st.text("abc", min_size=1, max_size=8), st.integers(1, 3), min_size=1))
     def test_counts_kept_are_the_counts_taken_anew(self, words: dict[str, int]) -> None:
@@ -170,7 +170,7 @@ class TestLearning:
             pair = counts.most_frequent()
             if pair is None:
                 break
-            counts.join(pair, new)
+            counts.merge(pair, new)
             anew: Counter[tuple[int, int]] = Counter()
             for ids, times in zip(counts.words, counts.times, strict=True):
                 for found in pairwise(ids):
@@ -209,7 +209,7 @@ class TestLearning:
                 break
             expected.append(max(counts, key=lambda pair: (counts[pair], pair)))
             cut = {
-                tuple(join_ids(pieces, expected[-1], b"".join(expected[-1]))): times for pieces, times in cut.items()
+                tuple(merge_ids(pieces, expected[-1], b"".join(expected[-1]))): times for pieces, times in cut.items()
             }  # type: ignore[arg-type, misc]
         assert list(ByteLevelVocabulary.learn(["a", *texts], merges, ties="largest").merges) == expected
 
@@ -282,7 +282,7 @@ class TestVocabulary:
             ByteLevelVocabulary(()).decode([257])
 
     def test_contradictions_are_refused(self) -> None:
-        with pytest.raises(ValueError, match="joined from b'ab', which no pair before it"):
+        with pytest.raises(ValueError, match="merged from b'ab', which no pair before it"):
             ByteLevelVocabulary(((b"ab", b"c"),))
         with pytest.raises(ValueError, match="each special token once"):
             ByteLevelVocabulary((), ("<a>", "<a>"))

@@ -39,7 +39,7 @@ def test_a_mark_in_the_text_is_a_space() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "joined"),
+    ("pieces", "merged"),
     [
         (("a", "b", "a", "b"), ("ab", "ab")),
         (("b", "a"), ("b", "a")),
@@ -47,8 +47,8 @@ def test_a_mark_in_the_text_is_a_space() -> None:
         ((), ()),
     ],
 )
-def test_every_occurrence_is_joined(pieces: tuple[str, ...], joined: tuple[str, ...]) -> None:
-    assert join(pieces, ("a", "b")) == joined
+def test_every_occurrence_is_joined(pieces: tuple[str, ...], merged: tuple[str, ...]) -> None:
+    assert join(pieces, ("a", "b")) == merged
 
 
 def test_overlapping_occurrences_are_joined_from_the_left() -> None:
