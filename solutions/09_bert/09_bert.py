@@ -27,7 +27,7 @@
 # | 1 | pairs of texts as BERT reads them | 3 | 12 |
 # | 2 | a prediction: how many words are hidden? | 1 | 4 |
 # | 3 | the hiding itself | 4 | 15 |
-# | 4 | the loss of the hidden words | 2 | 8 |
+# | 4 | the loss of the masked tokens | 2 | 8 |
 # | 5 | pairs that follow, and pairs that don't | 3 | 12 |
 # | 6 | both goals in one loss | 2 | 8 |
 # | 7 | which computation printed them? | 2 | 6 |
@@ -111,7 +111,7 @@ show.matrices(
 # exercise, which needs no labels either. The plan has two parts (S1):
 #
 # - **Pre-training**: an encoder learns to make good vectors with a goal that has nothing to do with your task, on as much
-#   text as there is. BERT has two such goals: guess hidden words, and say whether one sentence follows another.
+#   text as there is. BERT has two such goals: guess masked tokens, and say whether one sentence follows another.
 # - **Fine-tuning**: a small **head** for your task is put on top, and everything is trained a little on your labels.
 #
 # S1 sorts the well-known models by what they were pre-trained to predict (after Wolf et al., 2020, figure 2).
@@ -434,7 +434,7 @@ def what_the_model_gets_to_see():
 # the output of any language model; what differs is *where* it learns. GPT is corrected at every word. BERT is corrected
 # at 15 % of them, so it needs more passes for the same number of corrections. That is the price of seeing both sides.
 #
-# ### Exercise 4 · The loss of masked words
+# ### Exercise 4 · The loss of masked tokens
 # `bert.masked_lm_loss` · 2 points (1 for the values, 1 for large logits) · about 8 minutes
 #
 # The mean negative log-probability, in nats, of the right words at the positions where something is asked. Positions with the
@@ -448,7 +448,7 @@ def what_the_model_gets_to_see():
 
 # %% nbgrader={"grade": false, "grade_id": "bert-masked_lm_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_lm_loss(logits, labels):
-    """The mean negative log-probability of the hidden tokens.
+    """The mean negative log-probability of the masked tokens.
 
     logits: [batch, tokens, vocab_size]
     labels: int64 [batch, tokens]; -100 where nothing is asked
@@ -607,11 +607,11 @@ show.heads(
 )
 
 # %% [markdown]
-# How good is it on stories that it has not read? Your loss will tell. **Predict** what share of the hidden words it gets
+# How good is it on stories that it has not read? Your loss will tell. **Predict** what share of the masked tokens it gets
 # right (a blind guess is right once in 590 times). Predictions are for you alone: nobody grades them.
 
 # %%
-hidden_tokens_right = None  # in per cent
+masked_tokens_right = None  # in per cent
 
 
 # %% tags=["demo"]
@@ -632,7 +632,7 @@ def how_well_it_guesses():
         right = (logits.argmax(dim=-1) == labels)[asked].float().mean().item()
         print(f"{name:14}  loss {loss:5.2f} nats   right {right:4.0%} of {int(asked.sum())} tokens")
     print(f"a guess among {len(vocabulary())} pieces: log {len(vocabulary())} = {math.log(len(vocabulary())):.2f} nats")
-    show.prediction("hidden tokens right", hidden_tokens_right, 100 * right, " %")
+    show.prediction("masked tokens right", masked_tokens_right, 100 * right, " %")
 
 
 # %% [markdown]
@@ -695,7 +695,7 @@ check("bert.sentence_pairs", hidden=True)
 
 # %% [markdown]
 # Both goals are trained at once, on the same rows: a pair of sentences, some of whose words are hidden. What is minimised is
-# the mean loss of the hidden words **plus** the mean loss of the pairs (Devlin et al., 2019, appendix A.2).
+# the mean loss of the masked tokens **plus** the mean loss of the pairs (Devlin et al., 2019, appendix A.2).
 #
 # ### Exercise 6 · Both goals in one loss
 # `bert.pretraining_loss` · 2 points · about 8 minutes
@@ -710,7 +710,7 @@ check("bert.sentence_pairs", hidden=True)
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
-    """BERT's loss: the mean over the hidden tokens plus the mean over the pairs.
+    """BERT's loss: the mean over the masked tokens plus the mean over the pairs.
 
     word_logits: [batch, tokens, vocab_size]
     word_labels: int64 [batch, tokens]; -100 where nothing is asked
@@ -725,7 +725,7 @@ def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
 
 
 # %% [markdown] tags=["reason"]
-# Two means and a plus sign: a batch has many hidden words and few pairs, and in one mean over all of them the pairs would
+# Two means and a plus sign: a batch has many masked tokens and few pairs, and in one mean over all of them the pairs would
 # hardly be heard. Each goal gets a mean of its own, so neither depends on how many answers the other has. The two scores
 # of a pair exclude each other, so one softmax runs over both, which cross-entropy takes; two sigmoids would let a
 # sentence follow and not follow. A plain sum is a choice: a weight in front of either term would be one more thing to
@@ -740,7 +740,7 @@ check("bert.pretraining_loss", hidden=True)
 # %% [markdown]
 # ### 4.2 A minute of reading
 #
-# Everything is there: your pairs, your hidden words, your layout, your loss. So let a new encoder read: five hundred batches
+# Everything is there: your pairs, your masked tokens, your layout, your loss. So let a new encoder read: five hundred batches
 # of 48 pairs, from nearly twenty thousand stories, each of which goes by once. Two heads sit on it: `WordGuesser`, and for the pairs a linear layer on the state of [CLS].
 #
 # *Predict first.* One of the two losses begins to fall at once, the other waits. Which one waits? And after these five
@@ -819,7 +819,7 @@ def a_minute_of_reading():
     drawn, panels = show.frames(2, width=11, height=3.4)
     levels = ((counting, "counting tokens alone"), (math.log(2), "tossing a coin"))
     for panel, losses, title, (level, means) in zip(
-        panels, zip(*curves, strict=True), ("hidden tokens", "pairs"), levels, strict=True
+        panels, zip(*curves, strict=True), ("masked tokens", "pairs"), levels, strict=True
     ):
         panel.plot(range(0, steps + 1, every), [loss.item() for loss in losses], color=BLUE, marker="o", markersize=3)
         panel.axhline(level, color=GREY, linestyle=":", label=f"{means}: {level:.2f}")
@@ -828,18 +828,18 @@ def a_minute_of_reading():
         panel.legend(loc="lower left")
     show.figure(
         drawn,
-        "Two losses against the batches read: that of the hidden tokens falls from the start and passes the level of mere "
+        "Two losses against the batches read: that of the masked tokens falls from the start and passes the level of mere "
         "counting; that of the pairs is still at log 2 after fifty batches and falls then.",
     )
     for batches, (of_tokens, of_pairs) in list(enumerate(curves))[:: len(curves) // 4]:
-        print(f"after {batches * every:3} batches: hidden tokens {of_tokens:.2f} nats, pairs {of_pairs:.3f} nats")
+        print(f"after {batches * every:3} batches: masked tokens {of_tokens:.2f} nats, pairs {of_pairs:.3f} nats")
     print(f"pairs judged rightly: {judged:.0%}")
     show.prediction("waits", waits, "pairs")
     show.prediction("pairs judged rightly", pairs_right, 100 * judged, " %")
 
 
 # %% [markdown]
-# The hidden words come first. What falls in the first fifty batches is not yet language, it is *counting*: that there are
+# The masked tokens come first. What falls in the first fifty batches is not yet language, it is *counting*: that there are
 # many full stops and few hedgehogs. The dotted line is what a model reaches that knows how often each piece occurs, and
 # nothing else. Only below it does the company of a word begin to matter. The pairs have to wait until then. Whether *it then
 # growled* follows *the queen baked the cake* cannot be seen before *growled* and *queen* mean anything, and so the second
@@ -1840,7 +1840,7 @@ else:
 #
 # 1. **Read longer.** Five thousand batches instead of five hundred in section 4.2 (and `texts(200_000, seed=7)`) take ten times
 #    as long. Does your reader get past the small BERT? From when on does it know that a queen is a *she* (section 5.3)?
-# 2. **Be RoBERTa.** Leave the pairs out of the loss and read as many batches. Do the hidden words come out better? And what
+# 2. **Be RoBERTa.** Leave the pairs out of the loss and read as many batches. Do the masked tokens come out better? And what
 #    becomes of section 5.2, where [CLS] has nothing to say now?
 # 3. **A real one.** With a network, `BERT.from_pretrained("bert-base-uncased")` takes your `encode_pairs`, with the vocabulary
 #    that comes with it. What does it put under the mask in *The queen came in and [MASK] sat down.*?
@@ -1851,7 +1851,7 @@ else:
 # - **fine-tuning**: going on from pre-trained weights with a task's labels; all the weights move.
 # - **feature-based**: using a pre-trained model as it is; only a model on top of its vectors learns.
 # - **head**: the few layers on an encoder's states that answer a task.
-# - **masked language modelling**: guessing hidden tokens from both sides.
+# - **masked language modelling**: guessing masked tokens from both sides.
 # - **next-sentence prediction**: saying whether the second text follows the first.
 # - **[CLS]**: the token before everything else, whose state stands for the whole input.
 # - **[SEP]**: the token after each text.

@@ -31,7 +31,7 @@
 # |---|---|---|---|
 # | 1 | the plan of a run | 3 | 10 |
 # | 2 | batches by tokens | 4 | 20 |
-# | 3 | a schedule with a flat roof | 2 | 8 |
+# | 3 | a warmup-stable-decay schedule | 2 | 8 |
 # | 4 | one large batch out of small ones | 3 | 10 |
 # | 5 | which checkpoint to keep | 3 | 12 |
 # | 6 | how sure the score is | 4 | 20 |
@@ -349,13 +349,14 @@ def padding_by_way_of_cutting():
 # ### 2.2 Up, along, and down
 #
 # Lesson 05 had the paper's schedule: up, then down with $1/\sqrt{\text{step}}$. It never ends. Most runs nowadays are to end
-# somewhere, and there is a form that leaves open *where*: up in a straight line, **along a flat roof** for as long as you like,
-# and in the last part down to 0. As long as you are on the roof you can still decide to go on; only the descent settles it.
+# somewhere, and there is a form that leaves open *where*: up in a straight line, **constant** for as long as you like, and in
+# the last part down to 0: *warmup-stable-decay* (WSD). As long as the rate is constant you can still decide to go on; only the
+# descent settles it.
 #
 # $$\text{rate}(\text{step}) = \text{peak} \cdot \min\left(1,\ \frac{\text{step}}{\text{warmup}},\
 # \frac{\text{total} + 1 - \text{step}}{\text{cooldown}}\right)$$
 #
-# ### Exercise 3 · A schedule with a flat roof
+# ### Exercise 3 · A warmup-stable-decay schedule
 # `die_katze.trapezoid_schedule` · 2 points · about 8 minutes
 #
 # Write it. Steps count from 1 and may come in any order; the rate would be 0 only at step 0, and at the step after the last.
@@ -400,7 +401,7 @@ def roofs():
     paper = [inverse_root_schedule(3e-3, 300)(step) for step in numbers.tolist()]
     drawn, [axes] = show.frames(width=6.6, height=3.0)
     axes.plot(numbers, paper, color=GREY, linewidth=2, label="the paper's: down with 1 / √step")
-    axes.plot(numbers, trapezoid_schedule(numbers, total, 300, 900, 3e-3), color=BLUE, linewidth=2, label="a flat roof")
+    axes.plot(numbers, trapezoid_schedule(numbers, total, 300, 900, 3e-3), color=BLUE, linewidth=2, label="warmup-stable-decay")
     early = trapezoid_schedule(numbers[:2000], 2000, 300, 600, 3e-3)
     axes.plot(numbers[:2000], early, color=ORANGE, linewidth=2, linestyle="--", label="the same, ended earlier")
     axes.set(title="learning rate by step", ylim=(0, 5e-3))

@@ -104,7 +104,7 @@ class TestWhatBERTLearns:
     lesson = TestBERT.lesson
 
     def test_a_minute_teaches_tokens_first_and_then_pairs(self, output: str) -> None:
-        lines = re.findall(r"after +(\d+) batches: hidden tokens ([\d.]+) nats, pairs ([\d.]+) nats", output)
+        lines = re.findall(r"after +(\d+) batches: masked tokens ([\d.]+) nats, pairs ([\d.]+) nats", output)
         tokens, pairs = ({int(n): float(row[position]) for n, *row in lines} for position in (0, 1))
         assert list(tokens) == [0, 100, 200, 300, 400, 500]
         assert abs(pairs[0] - 0.693) < 0.05

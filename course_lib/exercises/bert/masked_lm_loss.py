@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     id="bert.masked_lm_loss",
     lesson=LESSON,
     name="masked_lm_loss",
-    title="The loss of masked words",
+    title="The loss of masked tokens",
     statement=(
         "masked_lm_loss(logits [batch, tokens, vocab_size], labels [batch, tokens]) -> []: the mean negative "
         "log-probability of the right tokens, over the positions whose label is not -100; at least one is not."

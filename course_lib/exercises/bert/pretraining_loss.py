@@ -22,7 +22,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tokens = torch.tensor([[[1.0, 3, 0, 1], [0, 0, 0, 0]], [[1, 0, 0, 4], [0, 2, 2, 0]]]).log1p()
         word_labels = torch.tensor([[1, IGNORED], [IGNORED, 2]])
         pairs, pair_labels = torch.tensor([[2.0, 0], [0, 1]]).log1p(), torch.tensor([0, 1])
-        yield Case("worked example: two pairs, one hidden token in each", (tokens, word_labels, pairs, pair_labels))
+        yield Case("worked example: two pairs, one masked token in each", (tokens, word_labels, pairs, pair_labels))
     batch, tokens_, vocab_size = integer(generator, 4, 7), integer(generator, 7, 10), integer(generator, 11, 15)
     for name, dtype in (("a batch", torch.float32), ("double precision", torch.float64)):
         logits = 2 * torch.randn(batch, tokens_, vocab_size, generator=generator, dtype=dtype)
@@ -85,7 +85,7 @@ EXERCISE = Exercise(
     title="Both goals in one loss",
     statement=(
         "pretraining_loss(word_logits [batch, tokens, vocab_size], word_labels [batch, tokens], pair_logits [batch, "
-        "2], pair_labels [batch]) -> []: the mean loss of the hidden tokens plus the mean loss of the pairs."
+        "2], pair_labels [batch]) -> []: the mean loss of the masked tokens plus the mean loss of the pairs."
     ),
     points=2,
     minutes=8,
@@ -116,17 +116,17 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_alone",
-            "Your answer is the loss of the hidden tokens alone. Add the loss of the pairs.",
+            "Your answer is the loss of the masked tokens alone. Add the loss of the pairs.",
             _slip((_BOTH, "tokens + 0 * pairs")),
         ),
         Misconception(
             "pairs_alone",
-            "Your answer is the loss of the pairs alone. Add the loss of the hidden tokens.",
+            "Your answer is the loss of the pairs alone. Add the loss of the masked tokens.",
             _slip((_BOTH, "0 * tokens + pairs")),
         ),
         Misconception(
             "over_all_answers",
-            "Your answer is one mean over hidden tokens and pairs together, so that the pairs, of which there are few, "
+            "Your answer is one mean over masked tokens and pairs together, so that the pairs, of which there are few, "
             "hardly count. Take a mean of each, and add the two.",
             _slip(
                 (_BOTH, "(tokens * asked.sum() + pairs * len(pair_labels)) / (asked.sum() + len(pair_labels))"),
@@ -135,8 +135,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pair_by_pair",
-            "Your answer takes a loss for each row and their mean, so that a hidden token counts less in a row that "
-            "has many. Every hidden token of the batch counts the same.",
+            "Your answer takes a loss for each row and their mean, so that a masked token counts less in a row that "
+            "has many. Every masked token of the batch counts the same.",
             _slip(
                 (
                     "F.nll_loss(log_p, word_labels[asked])",
@@ -152,7 +152,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_summed",
-            "Your answer adds up the losses of the hidden tokens. Take their mean, or it grows with the batch.",
+            "Your answer adds up the losses of the masked tokens. Take their mean, or it grows with the batch.",
             _slip(("word_labels[asked])", "word_labels[asked], reduction='sum')")),
         ),
         Misconception(

@@ -1,4 +1,4 @@
-"""Lesson 11, die_katze.trapezoid_schedule: A schedule with a flat roof."""
+"""Lesson 11, die_katze.trapezoid_schedule: A warmup-stable-decay schedule."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ EXERCISE = Exercise(
     id="die_katze.trapezoid_schedule",
     lesson=LESSON,
     name="trapezoid_schedule",
-    title="A schedule with a flat roof",
+    title="A warmup-stable-decay schedule",
     statement=(
         "trapezoid_schedule(steps int64 [steps], total, warmup, cooldown, peak) -> float32 [steps]: "
         "peak · min(1, step / warmup, (total + 1 - step) / cooldown), at each of these steps."
