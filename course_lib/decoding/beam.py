@@ -139,7 +139,8 @@ def search(text: DecodingState, how: BeamSearch, max_new_tokens: int, rules: Rul
     longest = torch.zeros((), dtype=torch.long, device=text.device)
     for length in range(1, max_new_tokens + 1):
         longest += ~done.all()
-        log_probabilities = rules.change(live.tokens[:, :, : length - 1].flatten(0, 1), _log_softmax(logits))
+        log_probabilities = torch.log_softmax(logits.float(), dim=-1)
+        log_probabilities = rules.change(live.tokens[:, :, : length - 1].flatten(0, 1), log_probabilities)
         tokens, scores, parents = _candidates(live, log_probabilities, length, beams * max(2, 1 + len(text.end_ids)))
         ends = _ends(tokens[:, :, :length], text, rules)
         ended = scores.masked_fill(~ends | done.unsqueeze(1), -math.inf)[:, :beams] / how.penalty(length)
@@ -200,7 +201,3 @@ def _trimmed(found: Beams, padding_id: int, length: int) -> Beams:
     """Without the columns that no sentence reaches, and without tokens where there is no sentence."""
     none = found.scores.isneginf().unsqueeze(2)
     return Beams(found.tokens.masked_fill(none, padding_id)[:, :, :length], found.scores)
-
-
-def _log_softmax(logits: Float[Tensor, "rows vocab_size"]) -> Float[Tensor, "rows vocab_size"]:
-    return torch.log_softmax(logits.float(), dim=-1)

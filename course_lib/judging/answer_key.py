@@ -123,7 +123,9 @@ class AnswerKey:
             self.shown, self.probes = exercise.recording.shown, exercise.recording.probes
         else:
             self.shown = CalledCases(exercise, lambda: _and_again(exercise.visible_cases()))
-            self.probes = CalledCases(exercise, lambda: _of_seeds(exercise, PROBE_SEEDS))
+            self.probes = CalledCases(
+                exercise, lambda: [case for seed in PROBE_SEEDS for case in exercise.hidden_cases(seed)]
+            )
 
     def with_hidden(self, seed: int) -> AnswerKey:
         """A key that shares everything with this one but the hidden cases, which are those of a seed."""
@@ -165,10 +167,6 @@ def _check_plain(exercise: Exercise, where: str, values: Sequence[Value]) -> Non
 
 def _and_again(cases: Sequence[Case]) -> list[Case]:
     return [*cases, *(again for case in cases[:1] for again in case.once_more())]
-
-
-def _of_seeds(exercise: Exercise, seeds: Sequence[int]) -> list[Case]:
-    return [case for seed in seeds for case in exercise.hidden_cases(seed)]
 
 
 def _hidden(exercise: Exercise, seed: int | None) -> KeyedCases:

@@ -33,7 +33,8 @@ def borrowed(picture: Callable[[], None]) -> Iterator[None]:
     names: Names = getattr(picture, "__globals__", {})
     lent = _references(_missing(picture, names), names)
     if lent:
-        print(f"Borrowed for this cell: the course's own {_and(list(lent))}, until yours {_is(lent)} there.")
+        verb = "is" if len(lent) == 1 else "are"
+        print(f"Borrowed for this cell: the course's own {_and(list(lent))}, until yours {verb} there.")
     before = {name: names[name] for name in lent if name in names}
     names.update(lent)
     try:
@@ -119,7 +120,3 @@ def is_stub(value: object) -> bool:
 def _and(names: list[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _is(names: Names) -> str:
-    return "is" if len(names) == 1 else "are"

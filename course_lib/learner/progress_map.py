@@ -183,7 +183,11 @@ def progress_map(lesson: str | None = None, kept: ProgressFile | None = None, pa
     kept = kept or progress_file()
     histories = kept.read()
     lessons = tuple(lesson_progress(name, histories, kept.path.parent, page) for name in catalogue.modules)
-    chosen = max(lessons, key=lambda each: each.last) if lesson is None else _named(lessons, lesson)
+    chosen = (
+        max(lessons, key=lambda each: each.last)
+        if lesson is None
+        else next(each for each in lessons if each.lesson == lesson)
+    )
     return ProgressMap(lessons, chosen, " ".join(filter(None, [kept.problem, kept.damage])))
 
 
@@ -207,10 +211,6 @@ def lesson_progress(
     notebook = folder / lesson / f"{lesson}.ipynb"
     link = Path(os.path.relpath(notebook, page)).as_posix() if notebook.is_file() else None
     return LessonProgress(lesson, tuple(current_catalogue().of_lesson(lesson)), histories, link)
-
-
-def _named(lessons: tuple[LessonProgress, ...], name: str) -> LessonProgress:
-    return next(lesson for lesson in lessons if lesson.lesson == name)
 
 
 def _counts(lesson: LessonProgress) -> str:

@@ -382,8 +382,8 @@ def trapezoid_schedule(steps, total, warmup, cooldown, peak):
 
 
 # %% [markdown] tags=["reason"]
-# Of three lines the lowest counts, which makes cases unnecessary: a run too short for a roof gets a gable. Both slopes
-# are shifted so that no step has the rate 0. The rise is step / warmup and not (step - 1) / warmup, the fall counts from
+# Of three lines the lowest counts, which makes cases unnecessary: a run too short to be constant goes up and comes straight
+# down. Both slopes are shifted so that no step has the rate 0. The rise is step / warmup and not (step - 1) / warmup, the fall counts from
 # the step after the last. A rate of 0 would waste a whole batch, and a run of one step would not learn at all.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-trapezoid_schedule-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -395,13 +395,19 @@ check("die_katze.trapezoid_schedule", hidden=True)
 
 # %% tags=["demo"]
 @show.when_ready
-def roofs():
+def warmup_stable_decay():
     total = 3000
     numbers = torch.arange(1, total + 1)
     paper = [inverse_root_schedule(3e-3, 300)(step) for step in numbers.tolist()]
     drawn, [axes] = show.frames(width=6.6, height=3.0)
     axes.plot(numbers, paper, color=GREY, linewidth=2, label="the paper's: down with 1 / √step")
-    axes.plot(numbers, trapezoid_schedule(numbers, total, 300, 900, 3e-3), color=BLUE, linewidth=2, label="warmup-stable-decay")
+    axes.plot(
+        numbers,
+        trapezoid_schedule(numbers, total, 300, 900, 3e-3),
+        color=BLUE,
+        linewidth=2,
+        label="warmup-stable-decay",
+    )
     early = trapezoid_schedule(numbers[:2000], 2000, 300, 600, 3e-3)
     axes.plot(numbers[:2000], early, color=ORANGE, linewidth=2, linestyle="--", label="the same, ended earlier")
     axes.set(title="learning rate by step", ylim=(0, 5e-3))
@@ -410,8 +416,8 @@ def roofs():
 
 
 # %% [markdown]
-# The dashed run and the blue one are the same run until the dashed one comes down. That is worth money: one long roof, and a
-# descent wherever you would like a finished model.
+# The dashed run and the blue one are the same run until the dashed one comes down. That is worth money: one long
+# constant part, and a descent wherever you would like a finished model.
 #
 # ### 2.3 More than fits
 #
@@ -1144,8 +1150,8 @@ for i in asked:
 # - **Your own translator.** Train your classes of section 3.1 to the end, and translate with the greedy loop of lesson 06
 #   (`answer("decoding.greedy")`). How many points of BLEU lie between yours and the library's, and are they more than the
 #   bootstrap's interval?
-# - **The roof.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and end it at three lengths from one
-#   roof.
+# - **Warmup, stable, decay.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and end it at three lengths from one
+#   constant part.
 # - **Five beams, and a length penalty.** `beam_search` has one. Does it help with the short ones?
 #
 # ## Glossary

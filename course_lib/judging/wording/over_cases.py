@@ -200,7 +200,7 @@ def _nearly(failures: Results) -> str:
     least = min(digits)
     if not (2 if len(failures) >= _EACH else _OF_ONE) <= least <= _MOST_DIGITS:
         return ""
-    if least >= _SINGLE and all(_is_double(result.expected.value) for result in failures):
+    if least >= _SINGLE and all(getattr(result.expected.value, "dtype", None) == torch.float64 for result in failures):
         return (
             f"The numbers agree to about {least} digits: is something computed in single precision where the inputs "
             "are in double, or is a small number left where 0 belongs?"
@@ -212,10 +212,6 @@ def _nearly(failures: Results) -> str:
 
 
 _OF_ONE, _SINGLE, _MOST_DIGITS = 4, 6, 9
-
-
-def _is_double(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype == torch.float64
 
 
 def _digits(result: CaseResult) -> int:

@@ -31,7 +31,10 @@ def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end
     """
     if () not in branches:
         raise ValueError("searching needs the probabilities of the first word: an entry for ()")
-    rows = [(" ".join(("<s>", *words)), _listed(following)) for words, following in branches.items()][:_SHOWN]
+    rows = [
+        (" ".join(("<s>", *words)), ", ".join(f"{word} {p:.2f}" for word, p in following.items()))
+        for words, following in branches.items()
+    ][:_SHOWN]
     lines = "".join(f"<tr><th>{escape(words)}</th><td>{escape(listed)}</td></tr>" for words, listed in rows)
     interactive(
         "searching",
@@ -40,10 +43,6 @@ def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end
         alt=f"A tree of the words that may follow each other in a translation of “{source}”, and a beam search in it.",
         text="\n".join(f"{words} →  {listed}" for words, listed in rows),
     )
-
-
-def _listed(following: Mapping[str, float]) -> str:
-    return ", ".join(f"{word} {share:.2f}" for word, share in following.items())
 
 
 def _below(words: Words, branches: Mapping[Words, Mapping[str, float]]) -> list[list[Any]]:

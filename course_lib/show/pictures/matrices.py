@@ -79,7 +79,7 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
         for cell, panel in zip(cells, panels, strict=True)
     ]
     tallest = _CELL_HEIGHT * max(len(panel.rows) for panel in panels)
-    tilted = any(_too_long(panel) for panel in panels)
+    tilted = any(max(map(len, panel.columns)) * _LETTER > _cell_width(panel) for panel in panels)
     longest = max(len(label) for panel in panels for label in panel.columns)
     below = 0.32 + (_LETTER * 0.6 * longest if tilted else 0)
     above = 0.75 if title else 0.4
@@ -102,11 +102,6 @@ def draw_matrices(panels: Sequence[Panel], title: str = "") -> Figure:
 def _cell_width(panel: Panel) -> float:
     """Inches, so that the longest text fits."""
     return max(_NARROWEST, 0.2 + _LETTER * 0.8 * max(len(text) for row in _texts(panel) for text in row))
-
-
-def _too_long(panel: Panel) -> bool:
-    """Return whether the column labels are too long to stand side by side."""
-    return max(map(len, panel.columns)) * _LETTER > _cell_width(panel)
 
 
 def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:

@@ -25,7 +25,7 @@ def prompts(go_on: Callable[[str], str], beginnings: Sequence[str], times: int =
     """
     if not beginnings:
         raise ValueError("a model goes on from a beginning: give at least one")
-    texts = [[_rest(go_on, beginning) for _ in range(times)] for beginning in beginnings]
+    texts = [[go_on(beginning).removeprefix(beginning).strip() for _ in range(times)] for beginning in beginnings]
     whole = [f"{beginning} … {text}" for beginning, [text, *_more] in zip(beginnings, texts, strict=True)]
     interactive(
         "prompts",
@@ -34,7 +34,3 @@ def prompts(go_on: Callable[[str], str], beginnings: Sequence[str], times: int =
         alt="Beginnings, and how the model goes on from them.",
         text="\n\n".join(textwrap.fill(text, _WIDTH) for text in whole),
     )
-
-
-def _rest(go_on: Callable[[str], str], beginning: str) -> str:
-    return go_on(beginning).removeprefix(beginning).strip()
