@@ -900,7 +900,7 @@ def the_worst_mistakes():
     missed = (positive - labels.float()).abs()
     for position in missed.argsort(descending=True)[:6].tolist():
         said, truth = f"{positive[position]:.0%} positive", ("negative", "positive")[int(labels[position])]
-        print(f"it says {said:9} and it is {truth:7} {real_reviews[len(real_reviews) - 600 + position].text}")
+        print(f"it says {said:13} and it is {truth:8} {real_reviews[len(real_reviews) - 600 + position].text}")
     negated = [
         position
         for position in range(600)

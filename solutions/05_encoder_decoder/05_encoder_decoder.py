@@ -700,7 +700,7 @@ def three_tests_before_training():
             "three paddings after the source": model(padded, target),
             "another source": model(source.flip(1), target),
         }
-    print(f"{'how much the scores move at position':>34}   0       1       2       3")
+    print(f"{'how much the scores move, position':>34}   0       1       2       3")
     for name, after in changes.items():
         moved = (after - before).abs().amax(dim=-1)[0]
         print(f"{name:>34}  {'  '.join(f'{number:.4f}' for number in moved.tolist())}")
