@@ -252,7 +252,7 @@ def which_tokens_notice():
 # Attention only sees vectors. So whatever it should know about a place must be *in* the vectors. The easiest thing that
 # comes to mind, says S4, is to append the number of the place: one more dimension that holds 0, 1, 2, and so on.
 #
-# ### Exercise 3 · A number for each place
+# ### Exercise 3 · A number for each position
 # `positions.appended_index` · 1 point · about 8 minutes
 #
 # Do that.
