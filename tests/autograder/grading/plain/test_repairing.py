@@ -66,29 +66,20 @@ def test_of_copies_all_run_and_the_last_is_graded(made: dict[str, Any], first: M
     assert all(one.is_code for one in repaired.cells if "def mean" in one.source)
 
 
-def test_a_missing_test_comes_behind_what_it_tests(made: dict[str, Any], first: MasterNotebook) -> None:
-    made["cells"] = [one for one in made["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") != "same"]
-    made["cells"].insert(1, cell("code", "own = 1"))
-    repaired = mended(made, first)
-    assert [one.nbgrader.get("grade_id") for one in repaired.cells] == [
-        None,
-        None,
-        "setup",
-        "mean",
-        "same",
-        "share",
-        "why",
-    ]
-    assert repaired.repairs == ("Missing tests were put back: same.",)
-
-
-def test_a_missing_question_is_put_back_unanswered_and_does_not_run(
+def test_a_missing_test_comes_behind_what_it_tests_and_a_missing_question_does_not_run(
     made: dict[str, Any], first: MasterNotebook
 ) -> None:
-    made["cells"].pop()
+    lost = ("same", "why")
+    made["cells"] = [one for one in made["cells"] if one["metadata"].get("nbgrader", {}).get("grade_id") not in lost]
+    made["cells"].insert(1, cell("code", "own = 1"))
     repaired = mended(made, first)
-    assert repaired.cells[-1].skipped
-    assert repaired.repairs == ("Missing questions were put back, without an answer: why.",)
+    names = [one.nbgrader.get("grade_id") for one in repaired.cells]
+    assert names == [None, None, "setup", "mean", "same", "share", "why"]
+    assert [one.skipped for one in repaired.cells] == [False] * 6 + [True]
+    assert repaired.repairs == (
+        "Missing tests were put back: same.",
+        "Missing questions were put back, without an answer: why.",
+    )
 
 
 def test_claims_about_points_and_cells_count_for_nothing(made: dict[str, Any], first: MasterNotebook) -> None:
