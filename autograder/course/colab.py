@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 import course_lib
 from autograder.course.course import Course
+from autograder.course.folding import FOLDED
 from autograder.errors import BadInput
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
@@ -70,7 +71,7 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
         raise BadInput(f'{course.root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME": notebooks link to it')
     path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
     address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
-    yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", metadata={"tags": [BADGE]})
+    yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", id=BADGE, metadata={"tags": [BADGE]})
     yield install_cell(f"katze @ git+https://github.com/{course.repository}@{course.revision}", code, course.exercises)
 
 
@@ -83,10 +84,8 @@ def install_cell(library: str, code: str, catalogue: Catalogue) -> NotebookNode:
         catalogue: the course's, which knows what Colab lacks.
     """
     needed = "\n".join(f'        "{package}",' for package in (library, *LACKING, *_lacking_for(code, catalogue)))
-    folded = {"tags": [INSTALL], "jupyter": {"source_hidden": True}, "cellView": "form"}
-    cell: NotebookNode = nbformat.v4.new_code_cell(
-        _CELL.format(needed=needed, version=course_lib.__version__), metadata=folded
-    )
+    source = _CELL.format(needed=needed, version=course_lib.__version__)
+    cell: NotebookNode = nbformat.v4.new_code_cell(source, id=INSTALL, metadata={"tags": [INSTALL], **FOLDED})
     return cell
 
 

@@ -26,14 +26,14 @@ def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
     return list(_needed(source, [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]))
 
 
-def answered_cells(notebook: Path, fresh: Path) -> list[str]:
+def answered_cells(notebook: Path, fresh: bytes) -> list[str]:
     """The `grade_id`s of a notebook's cells that somebody has written an answer into; none where it is no notebook.
 
     Args:
         notebook: a copy of a released notebook, or the released one itself.
-        fresh: the same lesson as it is released.
+        fresh: the same lesson's notebook as it is released.
     """
-    stubs = _answer_cells(json.loads(fresh.read_text(encoding="utf-8")))
+    stubs = _answer_cells(json.loads(fresh))
     try:
         written = _answer_cells(json.loads(notebook.read_text(encoding="utf-8")))
     except (ValueError, LookupError, TypeError, AttributeError):

@@ -98,17 +98,17 @@ def move_answers(course: Course, lesson: str, folder: Path) -> Path:
     """
     edited = course.release_notebook(lesson)
     target = folder / lesson / edited.name
-    with fresh_release(course, lesson) as fresh:
-        if not answered_cells(edited, fresh):
-            raise BadInput(f"{edited} holds no answers: there is nothing to move")
-        if target.exists() and answered_cells(target, fresh):
-            raise BadInput(f"{target} holds answers already; rename that file, then run this again")
-        _copy_all(edited.parent, target.parent)
-        (folder / PROGRESS).touch()
-        (folder / KEPT).mkdir(exist_ok=True)
-        shutil.copyfile(fresh, folder / KEPT / edited.name)
-        with put_in_place(edited) as unfinished:
-            shutil.copyfile(fresh, unfinished)
+    fresh = fresh_release(course, lesson)
+    if not answered_cells(edited, fresh):
+        raise BadInput(f"{edited} holds no answers: there is nothing to move")
+    if target.exists() and answered_cells(target, fresh):
+        raise BadInput(f"{target} holds answers already; rename that file, then run this again")
+    _copy_all(edited.parent, target.parent)
+    (folder / PROGRESS).touch()
+    (folder / KEPT).mkdir(exist_ok=True)
+    (folder / KEPT / edited.name).write_bytes(fresh)
+    with put_in_place(edited) as unfinished:
+        unfinished.write_bytes(fresh)
     return target
 
 

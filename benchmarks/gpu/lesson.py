@@ -15,6 +15,7 @@ from autograder.site.executed import execute_notebook, read_solution
 from benchmarks.gpu.results import Said, Tell
 from benchmarks.gpu.running import Settings
 from benchmarks.table import Row
+from course_lib import exercises
 from course_lib.ground.files import cache_folder
 
 LESSON = "11_die_katze"
@@ -46,10 +47,10 @@ def lesson(settings: Settings, tell: Tell) -> None:
     if not settings.tiny and not form.startswith(FULL_FORM):
         raise RuntimeError("the notebook ran in its short form")
     tell(Row.of("the notebook from its first cell to its last", minutes, None, "min", more=False))
-    graded = [cell for cell in ran.cells if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code"]
-    if graded:
-        got = sum(float(cell.outputs[-1]["data"]["text/plain"]) for cell in graded)
-        most = sum(cell.metadata.nbgrader.points for cell in graded)
+    checks = [cell for cell in ran.cells if cell.metadata.get("nbgrader", {}).get("grade_id", "").endswith("-check")]
+    if checks:
+        got = sum(float(cell.outputs[-1]["data"]["text/plain"]) for cell in checks)
+        most = sum(exercise.points for exercise in exercises.of_lesson(LESSON))
         tell(Row.of("points for its answers", got, most, "", more=True, goal=1.0))
     for line in printed:
         if JUDGED in line:

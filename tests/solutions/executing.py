@@ -28,7 +28,7 @@ def points(notebook: NotebookNode) -> dict[str, float]:
     return {
         cell.metadata.nbgrader.grade_id: float(cell.outputs[-1]["data"]["text/plain"])
         for cell in notebook.cells
-        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
+        if cell.metadata.get("nbgrader", {}).get("grade_id", "").endswith("-check")
     }
 
 

@@ -29,10 +29,11 @@ def test_a_table_that_is_written_out_is_given_and_what_is_computed_is_not() -> N
 
 
 def test_answers_in_a_copy_are_found(tmp_path: Path) -> None:
-    copy = tmp_path / "copy.ipynb"
-    copy.write_text(NOTEBOOK.read_text(encoding="utf-8"), encoding="utf-8")
-    assert answered_cells(copy, NOTEBOOK) == []
-    copy.write_text(copy.read_text(encoding="utf-8").replace("def decode(pieces)", "def decode(p)"), encoding="utf-8")
-    assert answered_cells(copy, NOTEBOOK) == ["subwords-decode-answer"]
-    copy.write_text("not a notebook")
-    assert answered_cells(copy, NOTEBOOK) == []
+    copy, fresh = tmp_path / "copy.ipynb", NOTEBOOK.read_bytes()
+    for content, answered in (
+        (fresh, []),
+        (fresh.replace(b"def decode(pieces)", b"def decode(p)"), ["subwords-decode-answer"]),
+        (b"not a notebook", []),
+    ):
+        copy.write_bytes(content)
+        assert answered_cells(copy, fresh) == answered

@@ -111,38 +111,23 @@ def test_a_file_is_no_folder(released: dict[str, Path], work: Path) -> None:
         copy_lessons(released, work)
 
 
-class Moved:
-    """A course whose release of one lesson holds an answer."""
-
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (root / "nbgrader_config.py").write_text(
-            'c.CourseDirectory.release_directory = "notebooks"\nc.Katze.repository = "a/b"\n'
-        )
-        shutil.copytree(REPOSITORY / "notebooks" / LESSON, root / "notebooks" / LESSON)
-        self.course = Course.find(root)
-        self.released = self.course.release_notebook(LESSON)
-        self.fresh = REPOSITORY / "notebooks" / LESSON / f"{LESSON}.ipynb"
-        monkeypatch.setattr(folder_module, "fresh_release", self)
-
-    def __call__(self, course: Course, lesson: str) -> Moved:
-        return self
-
-    def __enter__(self) -> Path:
-        return self.fresh
-
-    def __exit__(self, *error: object) -> None: ...
-
-
 def test_answers_are_moved_out_of_the_release(tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    course = Moved(tmp_path, monkeypatch)
-    change(course.released, ANSWER, "mine")
-    moved = move_answers(course.course, LESSON, work)
+    (tmp_path / "nbgrader_config.py").write_text(
+        'c.CourseDirectory.release_directory = "notebooks"\nc.Katze.repository = "a/b"\n'
+    )
+    shutil.copytree(REPOSITORY / "notebooks" / LESSON, tmp_path / "notebooks" / LESSON)
+    course = Course.find(tmp_path)
+    released = course.release_notebook(LESSON)
+    fresh = released.read_bytes()
+    monkeypatch.setattr(folder_module, "fresh_release", lambda _course, _lesson: fresh)
+    change(released, ANSWER, "mine")
+    moved = move_answers(course, LESSON, work)
     assert source(moved, ANSWER) == "mine"
-    assert course.released.read_bytes() == course.fresh.read_bytes()
+    assert released.read_bytes() == fresh
     with pytest.raises(BadInput, match="holds no answers"):
-        move_answers(course.course, LESSON, work)
-    change(course.released, ANSWER, "also mine")
+        move_answers(course, LESSON, work)
+    change(released, ANSWER, "also mine")
     with pytest.raises(BadInput, match="holds answers already"):
-        move_answers(course.course, LESSON, work)
-    assert source(course.released, ANSWER) == "also mine"
+        move_answers(course, LESSON, work)
+    assert source(released, ANSWER) == "also mine"
     assert source(moved, ANSWER) == "mine"
