@@ -9,26 +9,34 @@ changes in a semester, deadlines and exercises, is in `course.toml` next to it (
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
 from traitlets.config.loader import Config
 
 import course_lib
 from autograder.course.address import DEFAULT_URL, Address, address_from
-from autograder.course.jupyter import jupyter_settings, read_settings
 from autograder.course.semester import SEMESTER_NAME, Semester, read_semester
-from autograder.course.settings import exercises_from, limits_from, shows_solutions_from
+from autograder.course.settings import (
+    exercises_from,
+    jupyter_settings,
+    limits_from,
+    read_settings,
+    shows_solutions_from,
+    text_from,
+)
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue, UnknownName
 
 SECRET_BYTES = 32
+
+_REPOSITORY = r"([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?"
+_REVISION = r"[A-Za-z0-9][A-Za-z0-9._/-]*"
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,7 @@ class Course:
             if folder is not None and "root" in config.CourseDirectory:
                 del config.CourseDirectory["root"]
             config.merge(read_settings(here / CONFIG_NAME))
-        root = Path(here or start, _setting(config, "CourseDirectory", "root", "")).resolve()
+        root = Path(here or start, text_from(config, "CourseDirectory.root", "")).resolve()
         if here is None and "root" not in config.CourseDirectory:
             raise BadInput(f"no {CONFIG_NAME} in {start} or above it; go to the folder of the course")
         if not root.is_dir():
@@ -108,23 +116,24 @@ class Course:
     @classmethod
     def _load(cls, root: Path, config: Config) -> Course:
         folders = {
-            step: root / _setting(config, "CourseDirectory", f"{step}_directory", step)
+            step: root / text_from(config, f"CourseDirectory.{step}_directory", step)
             for step in ("source", "release", "submitted", "autograded", "feedback")
         }
         limits, exercise_limits = limits_from(config)
         exercises = exercises_from(root / CONFIG_NAME, config)
+        revision = f"v{course_lib.__version__}"
         return cls(
             root=root,
             exercises=exercises,
             limits=limits,
             exercise_limits=exercise_limits,
             semester=read_semester(root, {*exercises.modules, *_assignments(folders["release"])}),
-            course_id=_setting(config, "CourseDirectory", "course_id", ""),
-            repository=_repository(root, config),
-            revision=_revision(root, config),
-            solutions=root / _setting(config, "Katze", "solutions_directory", "solutions"),
+            course_id=text_from(config, "CourseDirectory.course_id", ""),
+            repository=text_from(config, "Katze.repository", "", _REPOSITORY, '"OWNER/NAME"'),
+            revision=text_from(config, "Katze.revision", revision, _REVISION, "a tag, a branch or a commit"),
+            solutions=root / text_from(config, "Katze.solutions_directory", "solutions"),
             shows_solutions=shows_solutions_from(config),
-            gradebook=_gradebook(root, config),
+            gradebook=address_from(root, text_from(config, "CourseDirectory.db_url", DEFAULT_URL)),
             config=config,
             **folders,
         )
@@ -135,19 +144,16 @@ class Course:
         Raises:
             BadInput: `c.Katze.exercise_limits` or `course.toml` names one that the course does not have.
         """
-        set_here = self.semester.exercises.keys()
-        for exercise in sorted(set_here - self.exercises.all_written().keys() if set_here else ()):
+        in_semester = self.semester.exercises.keys()
+        if in_semester:  # which may name what a person reads
+            in_semester -= self.exercises.all_written().keys()
+        named = dict.fromkeys(in_semester, f"{SEMESTER_NAME}: exercises")
+        named |= dict.fromkeys(self.exercise_limits, f"{CONFIG_NAME}: c.Katze.exercise_limits")
+        for exercise, where in sorted(named.items()):
             try:
                 self.exercises.find(exercise)
             except UnknownName as error:
-                raise BadInput(f"{SEMESTER_NAME}: exercises: {error}") from None
-        for exercise in sorted(self.exercise_limits):
-            try:
-                self.exercises.find(exercise)
-            except UnknownName:
-                raise BadInput(
-                    f"{CONFIG_NAME}: c.Katze.exercise_limits: there is no exercise {exercise!r}; see `katze exercises`"
-                ) from None
+                raise BadInput(f"{where}: {error}") from None
 
     @property
     def solved(self) -> Path | None:
@@ -177,17 +183,17 @@ class Course:
         Raises:
             BadInput: there is no such lesson.
         """
-        if lesson not in self.lessons() and lesson in self.assignments():
+        lessons = self.lessons()
+        if lesson in lessons:
+            return self.release / lesson / f"{lesson}.ipynb"
+        if lesson in self.assignments():
             raise BadInput(
                 f"{lesson} is a plain nbgrader assignment, without exercises: `katze autograde {lesson}` grades it, "
                 "and `katze log` and `katze export` know it"
             )
-        if lesson not in self.lessons():
-            known = ", ".join(self.lessons()) or "none yet: run `katze release`"
-            near = difflib.get_close_matches(lesson, self.lessons(), n=1)
-            meant = f"did you mean {near[0]}? There are" if near else "there are"
-            raise BadInput(f"no lesson {lesson!r} in {self.release}; {meant}: {known}")
-        return self.release / lesson / f"{lesson}.ipynb"
+        known, near = ", ".join(lessons) or "none yet: run `katze release`", get_close_matches(lesson, lessons, n=1)
+        meant = f"did you mean {near[0]}? There are" if near else "there are"
+        raise BadInput(f"no lesson {lesson!r} in {self.release}; {meant}: {known}")
 
     @property
     def secret_file(self) -> Path:
@@ -219,34 +225,6 @@ class Course:
 
 def _assignments(release: Path) -> list[str]:
     return sorted({path.parent.name for path in release.glob("*/*.ipynb")})
-
-
-def _setting(config: Config, section: str, name: str, default: str) -> str:
-    value = config[section].get(name, default) if section in config else default
-    if not isinstance(value, str):
-        raise BadInput(f"{CONFIG_NAME}: c.{section}.{name} must be a string, not {value!r}")
-    return value
-
-
-def _repository(root: Path, config: Config) -> str:
-    value = _setting(config, "Katze", "repository", "")
-    if value and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+", value):
-        raise BadInput(f'{root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME", not {value!r}')
-    return value
-
-
-def _revision(root: Path, config: Config) -> str:
-    value = _setting(config, "Katze", "revision", f"v{course_lib.__version__}")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", value):
-        raise BadInput(f"{root / CONFIG_NAME}: c.Katze.revision must be a tag, a branch or a commit, not {value!r}")
-    return value
-
-
-def _gradebook(root: Path, config: Config) -> Address:
-    try:
-        return address_from(root, _setting(config, "CourseDirectory", "db_url", DEFAULT_URL))
-    except BadInput as problem:
-        raise BadInput(f"{root / CONFIG_NAME}: {problem}") from None
 
 
 def _create_secret(path: Path) -> None:

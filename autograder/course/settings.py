@@ -1,4 +1,4 @@
-"""What a course sets in `nbgrader_config.py` for its boxes, checked before anything runs in them, and its students.
+"""What a course sets in `nbgrader_config.py`, after what Jupyter's own settings say; checked before anything runs.
 
     c.Katze.exercises = {"01_ols": "ols_exercises"}  # a module in the course's folder for each lesson
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}
@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from traitlets.config.loader import Config
+from jupyter_core.paths import jupyter_config_path
+from traitlets.config.loader import Config, JSONFileConfigLoader, PyFileConfigLoader
 
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 from course_lib.exercises import exercises_of
-from course_lib.exercises.catalogue import SETTING, Catalogue
+from course_lib.exercises.catalogue import CONFIG_NAME, SETTING, Catalogue
 from course_lib.judging.errors import UnusableExercises
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
@@ -32,6 +34,54 @@ _SYSTEM_CALLS = ("allow-list", "deny-list")
 _LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less, not even an empty box works
 _MOST = {"output_bytes": 4 << 20}  # what a message can carry
 _WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
+
+
+def jupyter_settings() -> Config:
+    """What `jupyter_config` and `nbgrader_config` say in Jupyter's folders (`jupyter --paths`), which nbgrader reads
+    before a course's: a person's count before the environment's and the system's.
+
+    Raises:
+        BadInput: one of these files cannot be read.
+    """
+    config = Config()
+    for name in ("jupyter_config", "nbgrader_config"):
+        for folder in reversed(jupyter_config_path()):
+            for file in (Path(folder, f"{name}.py"), Path(folder, f"{name}.json")):
+                if file.is_file():
+                    config.merge(read_settings(file))
+    return config
+
+
+def read_settings(file: Path) -> Config:
+    """What a file of settings says.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    loader = JSONFileConfigLoader if file.suffix == ".json" else PyFileConfigLoader
+    try:
+        return loader(file.name, path=str(file.parent)).load_config()
+    except Exception as error:  # the file is a program: it may fail in any way
+        raise BadInput(f"{file} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def text_from(config: Config, name: str, default: str, pattern: str = ".*", wanted: str = "a string") -> str:
+    """A setting that is text.
+
+    Args:
+        config: what is set.
+        name: with its section, such as "Katze.repository".
+        default: what it is where nothing is set.
+        pattern: of all that it may be; `wanted` says so in words.
+
+    Raises:
+        BadInput: it is something else.
+    """
+    section, _, key = name.partition(".")
+    value = config.get(section, {}).get(key, default)
+    if not isinstance(value, str) or not re.fullmatch(pattern, value, re.S):
+        raise BadInput(f"{CONFIG_NAME}: c.{name} must be {wanted}, not {value!r}")
+    return value
 
 
 def limits_from(config: Config) -> tuple[Limits, dict[str, Allowance]]:

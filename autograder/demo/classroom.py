@@ -9,7 +9,6 @@ import nbformat
 from autograder.box.confinement.levels import Level
 from autograder.demo.student import Expected, Student
 from autograder.demo.students import STUDENTS
-from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
 from course_lib import exercises
 
@@ -58,27 +57,23 @@ def expected(lesson: str, level: Level = Level.L2) -> dict[str, dict[str, Expect
 def surprises(graded: ClassResult, level: Level = Level.L2) -> dict[str, list[str]]:
     """For each student of a graded class, what did not come out as expected; empty if everything did."""
     wanted = expected(graded.lesson, level)
-    results = {submission.student: submission for submission in graded.submissions}
+    came = {
+        record.student: {one.exercise: Expected(one.outcome, one.points, one.misconception) for one in record.exercises}
+        for record in graded.submissions
+    }
     found = {}
-    for student in sorted(wanted.keys() | results.keys()):
-        if student not in results:
+    for student in sorted(wanted.keys() | came.keys()):
+        if student not in came:
             found[student] = ["was not graded"]
         elif student not in wanted:
             found[student] = ["is not in the class"]
-        elif lines := _differences(wanted[student], results[student]):
-            found[student] = lines
+        elif came[student] != wanted[student]:
+            found[student] = [
+                f"{exercise}: expected {_shown(wanted[student].get(exercise))}, got {_shown(came[student].get(exercise))}"
+                for exercise in wanted[student] | came[student]
+                if wanted[student].get(exercise) != came[student].get(exercise)
+            ]
     return found
-
-
-def _differences(wanted: dict[str, Expected], submission: Record) -> list[str]:
-    lines = []
-    results = {result.exercise: result for result in submission.exercises}
-    for exercise in wanted | results:
-        result = results.get(exercise)
-        actual = Expected(result.outcome, result.points, result.misconception) if result else None
-        if actual != wanted.get(exercise):
-            lines.append(f"{exercise}: expected {_shown(wanted.get(exercise))}, got {_shown(actual)}")
-    return lines
 
 
 def _shown(entry: Expected | None) -> str:

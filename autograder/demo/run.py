@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from autograder.box.confinement.levels import Level
 from autograder.box.confinement.selftest import choose_level
@@ -23,12 +22,16 @@ from autograder.grading.batch import grade_assignment
 from autograder.limits import Limits
 from autograder.pages.class_report import class_page
 from autograder.pages.terminal import print_class
+from autograder.progress import progress_bar
 from course_lib.toys.toy_translator import TOY_STEPS
 
 MARKER = ".katze-demo"
 """A file in each folder that the demo has made, and may therefore remove."""
 
 SENTENCE = "the cat danced"
+_STEPS_SHOWN = 10
+"""After so many steps the bar is drawn again: drawing it takes a share of a step's time."""
+
 SHOWN = "hana_slides_numbers"
 """The student whose feedback is worth a look."""
 
@@ -70,7 +73,11 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
 
     console.rule("A class hands in two lessons, and is graded in boxes", align="left")
     release(course, list(STUDENTS))
-    graded = [_grade(course, lesson, level, workers, limits, console) for lesson in STUDENTS]
+    graded = []
+    for lesson in STUDENTS:
+        make_class(course.release_notebook(lesson), lesson, course.submitted, level)
+        graded.append(grade_assignment(course, lesson, workers=workers, level=level, limits=limits, console=console))
+        print_class(graded[-1], console)
 
     console.rule("What came out", align="left")
     as_expected = _report_surprises(graded, level, console)
@@ -88,7 +95,12 @@ def make_course(folder: Path, home: Course) -> Course:
     Raises:
         BadInput: `folder` is something that the demo did not make.
     """
-    _clear(folder)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise BadInput(f"{folder} is not a folder; name another place for the demo")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not (folder / MARKER).is_file():
+            raise BadInput(f"{folder} holds something that no demo has made; name another folder")
+        shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MARKER).touch()
     settings = _CONFIG.format(repository=home.repository, solutions=str(home.solutions))
@@ -96,31 +108,17 @@ def make_course(folder: Path, home: Course) -> Course:
     return Course.find(folder)
 
 
-def _clear(folder: Path) -> None:
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise BadInput(f"{folder} is not a folder; name another place for the demo")
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    if not (folder / MARKER).is_file():
-        raise BadInput(f"{folder} holds something that no demo has made; name another folder")
-    shutil.rmtree(folder)
-
-
 def _learn(console: Console, steps: int) -> Learned:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[loss]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("making sentences", total=steps, loss="")
+    with progress_bar(console) as bar:
+        task = bar.add_task("making sentences", total=steps)
 
         def progress(step: int, loss: float) -> None:
             doing = "training" if step < steps else "testing "
-            bar.update(task, completed=step, description=doing, loss=f"loss {loss:.2f}")
+            bar.update(task, completed=step, description=f"{doing}, loss {loss:.2f}")
+            if step % _STEPS_SHOWN == 0 or step == steps:
+                bar.refresh()
 
+        bar.refresh()
         return learn(SENTENCE, steps, progress)
 
 
@@ -132,15 +130,6 @@ def _report_translation(learned: Learned, console: Console) -> None:
     )
     console.print(f"  [bold]{SENTENCE}[/]  ->  [bold]{learned.translation}[/]", markup=True)
     console.print(f"It {'is' if learned.was_known else 'is not'} among the sentences that were learned from.")
-
-
-def _grade(
-    course: Course, lesson: str, level: Level, workers: int, limits: Limits | None, console: Console
-) -> ClassResult:
-    make_class(course.release_notebook(lesson), lesson, course.submitted, level)
-    graded = grade_assignment(course, lesson, workers=workers, level=level, limits=limits, console=console)
-    print_class(graded, console)
-    return graded
 
 
 def _report_surprises(graded: list[ClassResult], level: Level, console: Console) -> bool:

@@ -59,10 +59,6 @@ def no_points(outcome: Outcome) -> Expected:
     return Expected(outcome, 0.0)
 
 
-def unchanged(notebook: Notebook) -> None:
-    """Leave the notebook as it is."""
-
-
 def write_plainly(path: Path, notebook: Notebook) -> None:
     """Write the notebook as Jupyter does, but mend nothing."""
     path.write_text(nbformat.v4.writes(nbformat.from_dict(notebook)) + "\n", encoding="utf-8")
@@ -90,7 +86,7 @@ class Student:
     group: Group
     shows: str
     answers: tuple[str, ...] = ("reference",)
-    edit: Callable[[Notebook], None] = unchanged
+    edit: Callable[[Notebook], None] = lambda _notebook: None
     write: Callable[[Path, Notebook], None] = write_plainly
     expected: Mapping[str, Expected] = field(default_factory=dict)
     otherwise: Outcome = Outcome.PASSED
@@ -187,13 +183,9 @@ def _marker(cell: Cell) -> str:
 # What else can happen to a notebook -------------------------------------------------------------------------
 
 
-def delete_check(exercise: str) -> Callable[[Notebook], None]:
-    """An edit that deletes the check of an exercise."""
-
-    def edit(notebook: Notebook) -> None:
-        del notebook["cells"][graded_cell(notebook, exercise, "check")]
-
-    return edit
+def delete_check(notebook: Notebook) -> None:
+    """Delete the first check."""
+    del notebook["cells"][_first_check(notebook)]
 
 
 def strip_metadata(notebook: Notebook) -> None:
@@ -204,18 +196,19 @@ def strip_metadata(notebook: Notebook) -> None:
     notebook["metadata"], notebook["nbformat_minor"] = {}, 4
 
 
-def forge_points(exercise: str) -> Callable[[Notebook], None]:
-    """An edit that makes every check worth 100 points, and has one exercise check nothing, unanswered as it is."""
+def forge_points(notebook: Notebook) -> None:
+    """Make every check worth 100 points, and have the first one check nothing, unanswered as it is."""
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("grade"):
+            cell["metadata"]["nbgrader"]["points"] = 100
+    check = notebook["cells"][_first_check(notebook)]
+    check["source"] = f"{_marker(check)}\n100"
+    check["metadata"]["nbgrader"]["locked"] = False
 
-    def edit(notebook: Notebook) -> None:
-        for cell in notebook["cells"]:
-            if cell["metadata"].get("nbgrader", {}).get("grade"):
-                cell["metadata"]["nbgrader"]["points"] = 100
-        check = notebook["cells"][graded_cell(notebook, exercise, "check")]
-        check["source"] = f"{_marker(check)}\n100"
-        check["metadata"]["nbgrader"]["locked"] = False
 
-    return edit
+def _first_check(notebook: Notebook) -> int:
+    flags = (cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"])
+    return next(place for place, one in enumerate(flags) if one.get("grade_id", "").endswith("-check"))
 
 
 def write_with_byte_order_mark(path: Path, notebook: Notebook) -> None:

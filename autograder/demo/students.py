@@ -1,19 +1,18 @@
 """Who is in the bundled class, and how each lesson's submissions should come out.
 
 The same people hand in every lesson, and do the same to it. `CLASS` says who they are and what they do; what names
-a lesson's exercises is kept apart, by the lesson's folder: `EDITS` to the notebooks, and what is `EXPECTED`.
+a lesson's exercises is kept apart, by the lesson's folder: what is `EXPECTED`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from autograder.box.confinement.levels import Level
 from autograder.demo.student import (
     Expected,
     Group,
-    Notebook,
     Student,
     delete_check,
     forge_points,
@@ -140,9 +139,10 @@ CLASS = (
         Group.HOSTILE,
         "every check claims 100 points, one is replaced by the number 100",
         (),
+        edit=forge_points,
     ),
     # Right answers in notebooks that have been through something.
-    Student("yuri_check_deleted", Group.MANGLED, "a check cell is gone"),
+    Student("yuri_check_deleted", Group.MANGLED, "a check cell is gone", edit=delete_check),
     Student(
         "zoe_copied_cell",
         Group.MANGLED,
@@ -161,18 +161,6 @@ CLASS = (
     Student("zora_not_a_notebook", Group.MANGLED, "a picture", (), write=write_garbage, otherwise=Outcome.UNREADABLE),
 )
 """Everyone, without what belongs to one lesson."""
-
-EDITS: Mapping[str, Mapping[str, Callable[[Notebook], None]]] = {
-    "01_attention": {
-        "yara_forged_points": forge_points("attention.scores"),
-        "yuri_check_deleted": delete_check("attention.weights"),
-    },
-    "02_masking": {
-        "yara_forged_points": forge_points("masking.causal_mask"),
-        "yuri_check_deleted": delete_check("masking.masked_weights"),
-    },
-}
-"""By student, the edits that are made to a certain exercise of the lesson."""
 
 EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
     "01_attention": {
@@ -272,10 +260,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
 
 
 STUDENTS = {
-    lesson: tuple(
-        replace(student, edit=EDITS[lesson].get(student.name, student.edit), expected=expected.get(student.name, {}))
-        for student in CLASS
-    )
+    lesson: tuple(replace(student, expected=expected.get(student.name, {})) for student in CLASS)
     for lesson, expected in EXPECTED.items()
 }
 """Everyone who hands in a lesson, by its folder name."""

@@ -18,6 +18,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from autograder.demo import run_demo
+    from autograder.demo.run import run_demo
 
     return run_demo(options.folder, workers=options.workers)

@@ -15,6 +15,7 @@ from IPython.core.error import UsageError
 import course_lib
 from autograder.course.colab import LACKING, opening_cells
 from autograder.course.course import Course
+from autograder.errors import BadInput
 from course_lib.exercises import COURSE
 
 ROOT = Path(__file__).parents[3]
@@ -43,6 +44,12 @@ def test_all_that_is_installed_is_pinned_as_the_project_pins_it() -> None:
 def test_a_lesson_that_measures_texts_gets_the_libraries_for_it() -> None:
     assert "sacrebleu==2.6.0" in needed(install_cell("import math\nfrom course_lib.evaluation.metrics import bleu\n"))
     assert "sacrebleu==2.6.0" not in needed(install_cell("# from course_lib.evaluation.metrics import bleu\n"))
+
+
+def test_a_missing_repository_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    with pytest.raises(BadInput, match="c.Katze.repository"):
+        list(opening_cells(Course.find(tmp_path), LESSON, ""))
 
 
 def run(source: str, monkeypatch: pytest.MonkeyPatch, *, there: set[str], pip: SimpleNamespace) -> list[list[str]]:

@@ -1,7 +1,4 @@
-"""A course on disk: found from anywhere inside, configured by nbgrader's own file, with one secret.
-
-Tests `jupyter.py` as well.
-"""
+"""A course on disk: found from anywhere inside, configured by nbgrader's own file, with one secret."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.colab import opening_cells
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from course_lib.learner.current_catalogue import current_catalogue
@@ -40,13 +36,6 @@ def test_this_repository_is_a_course() -> None:
     assert course.config.HTMLExporter.sanitize_html is True
 
 
-def test_defaults_are_nbgraders(tmp_path: Path) -> None:
-    course = make_course(tmp_path)
-    names = {"source", "release", "submitted", "autograded", "feedback", "solutions"}
-    assert {getattr(course, name) for name in names} == {tmp_path / name for name in names}
-    assert course.gradebook == tmp_path / "gradebook.db"
-
-
 def test_a_course_is_found_from_below_and_the_nearest_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_course(tmp_path)
     inner = make_course(tmp_path / "build" / "demo")
@@ -64,7 +53,11 @@ def test_no_course_and_no_folder_are_bad_input(tmp_path: Path) -> None:
         Course.find(tmp_path / "absent")
 
 
-def test_folders_and_gradebook_follow_nbgraders_settings(tmp_path: Path) -> None:
+def test_folders_and_gradebook_are_nbgrader_s_defaults_or_follow_its_settings(tmp_path: Path) -> None:
+    course = make_course(tmp_path / "plain")
+    names = {"source", "release", "submitted", "autograded", "feedback", "solutions"}
+    assert {getattr(course, name) for name in names} == {tmp_path / "plain" / name for name in names}
+    assert course.gradebook == tmp_path / "plain" / "gradebook.db"
     course = make_course(
         tmp_path / "course",
         f'c.CourseDirectory.release_directory = "handed/out"\nc.Katze.solutions_directory = "{tmp_path}/written"\n'
@@ -94,33 +87,21 @@ def test_unusable_settings_are_bad_input(tmp_path: Path, settings: str, message:
         make_course(tmp_path, settings)
 
 
-def test_a_missing_repository_is_asked_for_where_a_notebook_would_link_to_it(tmp_path: Path) -> None:
-    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
-    course = Course.find(tmp_path)
-    assert course.repository == ""
-    with pytest.raises(BadInput, match="c.Katze.repository"):
-        list(opening_cells(course, "01_attention", ""))
-
-
-def test_lessons_are_folders_with_a_notebook_of_their_name(tmp_path: Path) -> None:
+def test_lessons_are_folders_with_a_notebook_of_their_name_and_others_plain_assignments(tmp_path: Path) -> None:
     course = make_course(tmp_path)
     assert course.lessons() == []
-    for name in ("02_masking/02_masking", "01_attention/01_attention", "01_attention/notes", "data/other"):
+    for name in ("02_masking/02_masking", "01_attention/01_attention", "01_attention/notes", "ps1/one", "ps1/two"):
         path = course.release / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
     assert course.lessons() == ["01_attention", "02_masking"]
+    assert course.assignments() == ["01_attention", "02_masking", "ps1"]
     assert course.release_notebook("02_masking") == course.release / "02_masking" / "02_masking.ipynb"
-
-
-@pytest.mark.parametrize("lesson", ["03_absent", "../release/01_attention", "", "01_attention\n", "/etc"])
-def test_an_unknown_lesson_is_bad_input_and_names_the_known_ones(tmp_path: Path, lesson: str) -> None:
-    course = make_course(tmp_path)
-    path = course.release / "01_attention" / "01_attention.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_text("{}")
-    with pytest.raises(BadInput, match="[Tt]here are: 01_attention$"):
-        course.release_notebook(lesson)
+    with pytest.raises(BadInput, match="ps1 is a plain nbgrader assignment, .*`katze autograde ps1` grades it"):
+        course.release_notebook("ps1")
+    for lesson in ("03_absent", "../release/01_attention", "", "01_attention\n", "/etc"):
+        with pytest.raises(BadInput, match="[Tt]here are: 01_attention, 02_masking$"):
+            course.release_notebook(lesson)
 
 
 def test_the_secret_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
@@ -132,10 +113,6 @@ def test_the_secret_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> 
     files = list((tmp_path / ".katze").iterdir())
     assert [file.name for file in files] == ["secret"]
     assert stat.S_IMODE(files[0].stat().st_mode) == 0o600
-
-
-def test_two_courses_have_different_secrets(tmp_path: Path) -> None:
-    assert make_course(tmp_path / "a").secret() != make_course(tmp_path / "b").secret()
 
 
 def test_a_damaged_secret_is_bad_input_and_left_alone(tmp_path: Path) -> None:
@@ -153,35 +130,14 @@ def test_a_course_can_be_sent_to_a_worker(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(course)) == course
 
 
-def test_limits_are_read_and_exercises_that_do_not_exist_are_told(tmp_path: Path) -> None:
-    course = make_course(
-        tmp_path,
-        'c.Katze.limits = {"submission_seconds": 120}\n'
-        'c.Katze.exercise_limits = {"attention.scores": {"call_seconds": 20}}\n',
-    )
-    assert course.limits.submission_seconds == 120
+def test_limits_are_of_exercises_that_there_are(tmp_path: Path) -> None:
+    settings = 'c.Katze.exercise_limits = {"attention.score%s": {"call_seconds": 20}}\n'
+    course = make_course(tmp_path, settings % "s")
     assert course.exercise_limits["attention.scores"].call_seconds == 20
     course.require_exercises()
     hash(course)
-    misspelt = make_course(tmp_path, 'c.Katze.exercise_limits = {"attention.score": {"call_seconds": 20}}\n')
-    with pytest.raises(BadInput, match=r"no exercise 'attention\.score'; see `katze exercises`"):
-        misspelt.require_exercises()
-    with pytest.raises(BadInput, match=r"c\.Katze\.limits: there is no limit 'seconds'"):
-        make_course(tmp_path / "other", 'c.Katze.limits = {"seconds": 120}\n')
-
-
-def test_a_plain_assignment_is_no_lesson_and_told_apart(tmp_path: Path) -> None:
-    course = make_course(tmp_path)
-    for name in ("problem1", "problem2"):
-        path = course.release / "ps1" / f"{name}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("{}")
-    assert (course.lessons(), course.assignments()) == ([], ["ps1"])
-    with pytest.raises(BadInput, match="ps1 is a plain nbgrader assignment, .*`katze autograde ps1` grades it"):
-        course.release_notebook("ps1")
-
-
-ROOT_SETTING = "c.CourseDirectory.root = {root!r}\n"
+    with pytest.raises(BadInput, match=r"limits: no exercise 'attention\.score'; did you mean attention.scores"):
+        make_course(tmp_path, settings % "").require_exercises()
 
 
 @pytest.fixture
@@ -209,7 +165,7 @@ def test_the_course_is_where_its_root_says(
     here, there = tmp_path / "here", tmp_path / "there"
     (there / "release").mkdir(parents=True)
     (here / "below").mkdir(parents=True)
-    setting = "c = get_config()\n" + ROOT_SETTING.format(root="../there" if "relative" in place else str(there))
+    setting = f"c = get_config()\nc.CourseDirectory.root = {'../there' if 'relative' in place else str(there)!r}\n"
     ((jupyter if place == "jupyter" else here) / "nbgrader_config.py").write_text(setting)
     if "with settings" in place:
         (there / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'there'\n")
@@ -220,7 +176,7 @@ def test_the_course_is_where_its_root_says(
 
 
 def test_a_course_that_was_named_is_not_another_one(tmp_path: Path, jupyter: Path) -> None:
-    (jupyter / "nbgrader_config.py").write_text("c = get_config()\n" + ROOT_SETTING.format(root=str(tmp_path)))
+    (jupyter / "nbgrader_config.py").write_text(f"c = get_config()\nc.CourseDirectory.root = {str(tmp_path)!r}\n")
     assert make_course(tmp_path / "course").root == tmp_path / "course"
 
 
@@ -230,9 +186,8 @@ def test_a_course_that_was_named_is_not_another_one(tmp_path: Path, jupyter: Pat
         (
             "nbgrader_config.py",
             "c = get_config()\nc.CourseDirectory.root = '/no/such'\n",
-            "root is /no/such, and there is no",
+            "root is /no/such, and ",
         ),
-        ("nbgrader_config.py", "c = get_config()\nc.CourseDirectory.root = 3\n", "root must be a string, not 3"),
         ("nbgrader_config.py", "1 / 0", r"jupyter/nbgrader_config.py cannot be read: ZeroDivisionError"),
         ("jupyter_config.json", "{", r"jupyter_config.json cannot be read: JSONDecodeError"),
     ],

@@ -23,6 +23,7 @@ from autograder.errors import BadInput
 LESSONS = ("01_attention", "02_masking")
 DUE = "due = 2026-11-20T18:00:00+01:00"
 LESSON = f"[lessons.01_attention]\n{DUE}\n"
+SCORES = '[exercises."attention.scores"]\n'
 DIGEST = f"sha256:{'0f' * 32}"
 
 WHOLE = f"""
@@ -90,24 +91,17 @@ def test_everything_can_be_set(tmp_path: Path) -> None:
     )
 
 
-def test_without_a_file_nothing_is_set(tmp_path: Path) -> None:
-    assert read_semester(tmp_path, LESSONS) == Semester()
-    assert read(tmp_path, "") == Semester()
-    assert Semester().lesson("01_attention") == LessonTerms()
+def test_without_a_file_nothing_is_set_and_what_is_not_named_has_the_defaults(tmp_path: Path) -> None:
+    assert read_semester(tmp_path, LESSONS) == read(tmp_path, "") == Semester()
     assert Semester().exercise("attention.scores") == ExerciseTerms()
     assert LessonTerms().due_for("ada") is None
-
-
-def test_a_lesson_that_is_not_named_has_the_default_for_late_submissions(tmp_path: Path) -> None:
     semester = read(tmp_path, '[late]\npolicy = "cap"\ncap = 80\n')
-    assert semester.lesson("02_masking").late == Late("cap", cap=80)
+    assert semester.lesson("02_masking") == LessonTerms(late=Late("cap", cap=80))
 
 
 def test_an_extension_counts_in_place_of_the_due_date(tmp_path: Path) -> None:
-    terms = read(tmp_path, f"{LESSON}[lessons.01_attention.extensions]\nada = 2026-11-27T18:00:00Z").lesson(
-        "01_attention"
-    )
-    assert terms.due_for("ada") == at("2026-11-27T18:00:00+00:00")
+    terms = read(tmp_path, WHOLE.replace(', "accepted/scale.py"', "")).lesson("01_attention")
+    assert terms.due_for("ada") == at("2026-11-27T17:00:00+00:00")
     assert terms.due_for("ben") == at("2026-11-20T17:00:00+00:00")
 
 
@@ -121,31 +115,22 @@ def test_times_are_compared_on_one_clock() -> None:
         ("drop_lowst = 1", "there is no setting 'drop_lowst'; did you mean 'drop_lowest'?"),
         ("xyzzy = 1", "there is no setting 'xyzzy'; there are: drop_lowest, exercises, late, lessons"),
         ("drop_lowest = -1", "drop_lowest must be a whole number, 0 or more, not -1"),
-        ("drop_lowest = 1.5", "not 1.5"),
         ("drop_lowest = true", "not True"),
         ("late = 5", "late must be a table, [late], not 5"),
         ("[late]\ngrce = '1 day'", "late: there is no setting 'grce'; did you mean 'grace'?"),
         ("[late]\ngrace = 15", 'late.grace must be such as "15 minutes", "2 hours" or "1 day", not 15'),
         ("[late]\ngrace = '-5 minutes'", "not '-5 minutes'"),
-        ("[late]\ngrace = '15 parsecs'", "not '15 parsecs'"),
         ("[late]\npolicy = 'strict'", "late.policy must be one of 'none', 'linear', 'cap', 'nbgrader', not 'strict'"),
-        ("[late]\npolicy = ['none']", "not ['none']"),
         ("[late]\npolicy = 'linear'", "'linear' needs per_day, in percent; add per_day = 10"),
         ("[late]\npolicy = 'cap'", "'cap' needs cap, in percent; add cap = 80"),
         (
             "[late]\npolicy = 'cap'\ncap = 80\nper_day = 5",
             "per_day is for the policy 'linear', and the policy is 'cap'",
         ),
-        ("[late]\nper_day = 5", "and the policy is 'nbgrader'"),
         ("[late]\npolicy = 'linear'\nper_day = -10", "late.per_day is in percent: a number from 0 to 100, not -10"),
         ("[late]\npolicy = 'linear'\nper_day = nan", "not nan"),
-        ("[late]\npolicy = 'linear'\nper_day = '10'", "not '10'"),
-        ("[late]\npolicy = 'cap'\ncap = 101", "from 0 to 100, not 101"),
-        ("[late]\npolicy = 'cap'\ncap = true", "not True"),
-        ("lessons = []", "lessons must be a table"),
         ("[lessons.01_atention]", "lessons: there is no lesson '01_atention'; did you mean '01_attention'?"),
         ("[lessons.99_xyz]", "there is no lesson '99_xyz'; there are: 01_attention, 02_masking"),
-        ("[lessons]\n01_attention = 5", "lessons.01_attention must be a table"),
         ("[lessons.01_attention]\ndue_date = 5", "there is no setting 'due_date'; did you mean 'due'?"),
         ("[lessons.01_attention]\ndue = 2026-11-20T18:00:00", "2026-11-20 18:00:00 does not say on whose clock"),
         ("[lessons.01_attention]\ndue = 2026-11-20", "2026-11-20 does not say on whose clock"),
@@ -153,9 +138,6 @@ def test_times_are_compared_on_one_clock() -> None:
         ("[lessons.01_attention]\ndue = '2026-11-20T18:00:00Z'", "without quotes, not '2026-11-20T18:00:00Z'"),
         ("[lessons.01_attention]\ndue = 0001-01-01T00:00:00+05:00", "is in the year 1; write one from 2000 to 2199"),
         ("[lessons.01_attention]\nweight = -1", "lessons.01_attention.weight must be a number, 0 or more, not -1"),
-        ("[lessons.01_attention]\nweight = inf", "not inf"),
-        ("[lessons.01_attention]\nlate = 'none'", "lessons.01_attention.late must be a table"),
-        (f"{LESSON}extensions = 5", "lessons.01_attention.extensions must be a table"),
         (f"{LESSON}[lessons.01_attention.extensions]\nada = 5", 'lessons.01_attention.extensions."ada" must be a date'),
         (
             f"{LESSON}[lessons.01_attention.extensions]\nada = 2026-11-19T18:00:00Z",
@@ -165,39 +147,19 @@ def test_times_are_compared_on_one_clock() -> None:
             "[lessons.01_attention.extensions]\nada = 2026-11-27T18:00:00Z",
             "is of no use: the lesson has no due date; add lessons.01_attention.due",
         ),
-        (f"{LESSON}[lessons.01_attention.handed_in]\nada = 5", 'lessons.01_attention.handed_in."ada" must be a date'),
-        (
-            "[lessons.01_attention.handed_in]\nada = 2026-11-27T18:00:00Z",
-            "lessons.01_attention.handed_in is of no use: the lesson has no due date; add lessons.01_attention.due",
-        ),
-        ("exercises = 5", "exercises must be a table"),
         (
             "[exercises.attention.scores]\ndrop = true",
             'exercises.attention.scores needs quotes around the id: [exercises."attention.scores"]',
         ),
-        ('[exercises."attention.scores"]\ndropp = true', "there is no setting 'dropp'; did you mean 'drop'?"),
-        ('[exercises."attention.scores"]\ndrop = 1', 'exercises."attention.scores".drop must be true or false, not 1'),
-        (
-            '[exercises."attention.scores"]\ndrop = true\nfull_credit = true',
-            "drop and full_credit contradict each other",
-        ),
-        ('[exercises."attention.scores"]\naccept = "a.py"', "accept must be a list of digests and files"),
-        ('[exercises."attention.scores"]\naccept = [5]', "in quotes, not [5]"),
-        ('[exercises."attention.scores"]\naccept = ["sha256:…"]', "'sha256:…' is no digest: 64 characters"),
-        (
-            '[exercises."attention.scores"]\naccept = ["absent.py"]',
-            "there is no file 'absent.py' below the course's folder",
-        ),
-        ('[exercises."attention.scores"]\naccept = ["/etc/passwd"]', "there is no file '/etc/passwd' below"),
-        ('[exercises."attention.scores"]\ntolerance = 1e-3', "tolerance must be a table"),
-        ('[exercises."attention.scores"]\ntolerance = {}', "tolerance is empty; give relative, absolute or both"),
-        (
-            '[exercises."attention.scores"]\ntolerance = { rel = 1 }',
-            "there is no setting 'rel'; did you mean 'relative'?",
-        ),
-        ('[exercises."attention.scores"]\ntolerance = { relative = -1 }', "must be a number, 0 or more, not -1"),
+        (SCORES + "dropp = true", "there is no setting 'dropp'; did you mean 'drop'?"),
+        (SCORES + "drop = 1", 'exercises."attention.scores".drop must be true or false, not 1'),
+        (SCORES + "drop = true\nfull_credit = true", "drop and full_credit contradict each other"),
+        (SCORES + 'accept = "a.py"', "accept must be a list of digests and files"),
+        (SCORES + 'accept = ["sha256:…"]', "'sha256:…' is no digest: 64 characters"),
+        (SCORES + 'accept = ["absent.py"]', "there is no file 'absent.py' below the course's folder"),
+        (SCORES + 'accept = ["/etc/passwd"]', "there is no file '/etc/passwd' below"),
+        (SCORES + "tolerance = {}", "tolerance is empty; give relative, absolute or both"),
         ("due = ", "is not TOML: Invalid value (at end of document); mend that line"),
-        ("drop_lowest = 1\ndrop_lowest = 2", "is not TOML: Cannot overwrite a value (at end of document"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
@@ -213,17 +175,13 @@ def test_what_cannot_be_used_is_refused_in_one_line(tmp_path: Path, text: str, s
     [
         ("drop_lowest = 1 # é".encode("latin-1"), "is not in UTF-8; save it as UTF-8"),
         (b"x = " + b"[" * 100_000, "is not TOML: "),
+        (None, "cannot read .*course.toml: Is a directory"),
     ],
 )
-def test_what_is_no_text_is_refused_too(tmp_path: Path, content: bytes, said: str) -> None:
-    (tmp_path / "course.toml").write_bytes(content)
+def test_what_is_no_text_is_refused_too(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "course.toml"
+    path.mkdir() if content is None else path.write_bytes(content)
     with pytest.raises(BadInput, match=said):
-        read_semester(tmp_path, LESSONS)
-
-
-def test_a_folder_in_the_file_s_place_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "course.toml").mkdir()
-    with pytest.raises(BadInput, match="cannot read .*course.toml: Is a directory"):
         read_semester(tmp_path, LESSONS)
 
 
@@ -233,29 +191,20 @@ def test_the_nearest_name_is_offered_or_all() -> None:
     assert nearest("zzz", []) == "there are: none"
 
 
-class TestOnACourse:
-    CONFIG = 'c = get_config()\nc.Katze.repository = "someone/their-course"\n'
+def test_a_course_knows_its_own_lessons_and_exercises(tmp_path: Path) -> None:
+    def course(text: str) -> Course:
+        (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.Katze.repository = "someone/their-course"\n')
+        (tmp_path / "course.toml").write_text(text)
+        return Course.find(tmp_path)
 
-    def course(self, root: Path, text: str) -> Course:
-        (root / "nbgrader_config.py").write_text(self.CONFIG)
-        (root / "course.toml").write_text(text)
-        return Course.find(root)
-
-    def test_a_course_has_it_and_knows_its_own_lessons(self, tmp_path: Path) -> None:
-        own = tmp_path / "release" / "13_surprise" / "13_surprise.ipynb"
-        own.parent.mkdir(parents=True)
-        own.write_text("{}")
-        course = self.course(tmp_path, f"[lessons.13_surprise]\n{DUE}\n[lessons.02_masking]\nweight = 0")
-        assert course.semester.lesson("13_surprise").due == at("2026-11-20T18:00:00+01:00")
-        assert course.semester.lesson("02_masking").weight == 0
-
-    def test_an_unusable_file_is_refused_before_anything_else(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match="there is no lesson '13_surprise'"):
-            self.course(tmp_path, "[lessons.13_surprise]")
-
-    def test_an_exercise_must_exist(self, tmp_path: Path) -> None:
-        known = '[exercises."attention.scores"]\ndrop = true\n[exercises."attention.why_scale"]\ndrop = true\n'
-        self.course(tmp_path, known).require_exercises()
-        misspelt = self.course(tmp_path, '[exercises."attention.score"]\ndrop = true')
-        with pytest.raises(BadInput, match=r"course.toml: exercises: .*'attention.score'.*attention.scores"):
-            misspelt.require_exercises()
+    with pytest.raises(BadInput, match="there is no lesson '13_surprise'"):
+        course("[lessons.13_surprise]")
+    own = tmp_path / "release" / "13_surprise" / "13_surprise.ipynb"
+    own.parent.mkdir(parents=True)
+    own.write_text("{}")
+    semester = course(f"[lessons.13_surprise]\n{DUE}\n[lessons.02_masking]\nweight = 0").semester
+    assert semester.lesson("13_surprise").due == at("2026-11-20T18:00:00+01:00")
+    assert semester.lesson("02_masking").weight == 0
+    course(f'{SCORES}drop = true\n[exercises."attention.why_scale"]\ndrop = true\n').require_exercises()
+    with pytest.raises(BadInput, match=r"course.toml: exercises: .*'attention.score'.*attention.scores"):
+        course('[exercises."attention.score"]\ndrop = true').require_exercises()

@@ -12,6 +12,8 @@ from autograder.course.settings import limits_from, shows_solutions_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
+INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
+
 
 def config(**katze: Any) -> Config:
     made = Config()
@@ -25,24 +27,7 @@ def test_without_settings_there_are_the_defaults() -> None:
     assert allowances == {}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "memory_bytes",
-        "processor_seconds",
-        "file_bytes",
-        "folder_bytes",
-        "files",
-        "open_files",
-        "threads",
-        "output_bytes",
-        "cell_seconds",
-        "call_seconds",
-        "submission_seconds",
-        "wall_factor",
-        "wall_seconds",
-    ],
-)
+@pytest.mark.parametrize("name", (entry.name for entry in dataclasses.fields(Limits) if entry.name not in INTERNAL))
 def test_every_limit_can_be_set(name: str) -> None:
     value = getattr(Limits(), name) + 1
     limits, _ = limits_from(config(limits={name: value}))
@@ -76,25 +61,18 @@ def test_the_list_of_system_calls_can_be_the_weaker_one() -> None:
     [
         ({"limits": {"cell_second": 5}}, "c.Katze.limits: there is no limit 'cell_second'; there are: memory_bytes, "),
         ({"limits": {"frame_bytes": 5}}, "there is no limit 'frame_bytes'"),
-        ({"limits": {"system_calls": "deny-list"}}, "there is no limit 'system_calls'"),
         ({"system_calls": "all"}, "c.Katze.system_calls must be one of 'allow-list', 'deny-list', not 'all'"),
-        ({"system_calls": "recorded"}, "not 'recorded'"),
         ({"system_calls": ["allow-list"]}, "not ['allow-list']"),
         ({"limits": {"cell_seconds": 0}}, "cell_seconds must be a number above 0, not 0"),
-        ({"limits": {"cell_seconds": -1.5}}, "above 0, not -1.5"),
         ({"limits": {"cell_seconds": float("nan")}}, "above 0, not nan"),
-        ({"limits": {"cell_seconds": float("inf")}}, "above 0, not inf"),
         ({"limits": {"cell_seconds": "10"}}, "must be a number above 0, not '10'"),
         ({"limits": {"cell_seconds": True}}, "must be a number above 0, not True"),
         ({"limits": {"threads": 1.5}}, "threads must be a whole number above 0, not 1.5"),
         ({"limits": {"memory_bytes": 2}}, "memory_bytes must be at least 67108864, not 2"),
-        ({"limits": {"open_files": 3}}, "open_files must be at least 16"),
         ({"limits": {"output_bytes": 1 << 30}}, "output_bytes must be at most 4194304"),
         ({"limits": [1]}, "c.Katze.limits must be a dict with names for keys, not [1]"),
-        ({"limits": {5: 1}}, "must be a dict with names for keys"),
         ({"exercise_limits": {"a.b": 20}}, "c.Katze.exercise_limits['a.b'] must be a dict"),
         ({"exercise_limits": {"a.b": {"files": 20}}}, "c.Katze.exercise_limits['a.b']: there is no limit 'files'"),
-        ({"exercise_limits": {"a.b": {"call_seconds": 0}}}, "call_seconds must be a number above 0"),
     ],
 )
 def test_what_is_no_limit_is_refused_in_one_line(settings: dict[str, Any], said: str) -> None:
