@@ -68,10 +68,11 @@ def surprises(graded: ClassResult, level: Level = Level.L2) -> dict[str, list[st
         elif student not in wanted:
             found[student] = ["is not in the class"]
         elif came[student] != wanted[student]:
+            pairs = {one: (wanted[student].get(one), came[student].get(one)) for one in wanted[student] | came[student]}
             found[student] = [
-                f"{exercise}: expected {_shown(wanted[student].get(exercise))}, got {_shown(came[student].get(exercise))}"
-                for exercise in wanted[student] | came[student]
-                if wanted[student].get(exercise) != came[student].get(exercise)
+                f"{exercise}: expected {_shown(was)}, got {_shown(got)}"
+                for exercise, (was, got) in pairs.items()
+                if was != got
             ]
     return found
 

@@ -104,12 +104,8 @@ def _shapes(code: ast.AST) -> Iterator[str]:
 
 def _shape(function: Function) -> tuple[str, int]:
     """A function's body without its own names, annotations and docstrings; and how many pieces it has."""
-    body: list[Any] = function.body if isinstance(function.body, list) else [function.body]
-    if (
-        isinstance(body[0], ast.Expr)
-        and isinstance(body[0].value, ast.Constant)
-        and isinstance(body[0].value.value, str)
-    ):
+    body: list[Any] = [function.body] if isinstance(function, ast.Lambda) else function.body
+    if not isinstance(function, ast.Lambda) and ast.get_docstring(function) is not None:
         body = body[1:]
     own = [argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)]
     own += [
@@ -140,9 +136,8 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         """An assignment with a type."""
-        if node.value is None:
-            return ast.Pass()
-        return self.visit(ast.Assign([node.target], node.value))  # type: ignore[no-any-return]
+        plain = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+        return self.generic_visit(plain)
 
 
 def _hidden_cases(folder: Path, catalogue: Catalogue, lesson: str, seed: int) -> Iterator[str]:

@@ -58,19 +58,6 @@ class Plan:
     modules: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where students get an edition.
-
-    Attributes:
-        repository: OWNER/NAME on GitHub; empty where it is handed out as a folder.
-        revision: a branch, tag or commit there.
-    """
-
-    repository: str = ""
-    revision: str = "main"
-
-
 def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], besides: Iterable[str]) -> Plan:
     """What goes into an edition.
 
@@ -94,10 +81,10 @@ def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], 
     modules = kept_modules(withheld)
     without = {}
     for lesson in chosen:
-        gone = {
-            name: needed for name, needed in imported_by(course.release_notebook(lesson)).items() if name not in modules
-        }
-        _require_none_needed(lesson, [name for name, needed in gone.items() if needed], withheld)
+        imported = imported_by(course.release_notebook(lesson))
+        gone = [name for name in imported if name not in modules]
+        if needed := [name for name in gone if imported[name]]:
+            raise _cannot_do_without(lesson, needed[0], withheld)
         if gone:
             without[lesson] = tuple(gone)
     left = _withheld_by(catalogue, [lesson for lesson in catalogue.modules if lesson not in over])
@@ -125,28 +112,26 @@ def _withheld_by(catalogue: Catalogue, lessons: Iterable[str]) -> dict[str, tupl
     return found
 
 
-def _require_none_needed(lesson: str, missing: Sequence[str], withheld: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse a lesson whose own cells import what is left out for another one."""
-    if not missing:
-        return
-    causes = {module: lessons for module, lessons in withheld.items() if missing[0] not in kept_modules([module])}
-    module, lessons = next(iter(causes.items()))
-    others = " and ".join(other for other in lessons if other != lesson)
-    via = "" if module == missing[0] else f" (through {missing[0]})"
-    raise BadInput(
-        f"{lesson} uses {module}{via}, which {others} withholds: close it with --closed "
-        f"{' '.join(other.partition('_')[0] for other in lessons if other != lesson)}, or leave {lesson} for later"
+def _cannot_do_without(lesson: str, missing: str, withheld: Mapping[str, tuple[str, ...]]) -> BadInput:
+    """A lesson's own cells import what is left out for another one."""
+    module = next(module for module in withheld if missing not in kept_modules([module]))
+    others = [other for other in withheld[module] if other != lesson]
+    via = "" if module == missing else f" (through {missing})"
+    return BadInput(
+        f"{lesson} uses {module}{via}, which {' and '.join(others)} withholds: close it with --closed "
+        f"{' '.join(other.partition('_')[0] for other in others)}, or leave {lesson} for later"
     )
 
 
-def publish(course: Course, folder: Path, plan: Plan, place: Place) -> list[Recorded]:
+def publish(course: Course, folder: Path, plan: Plan, repository: str = "", revision: str = "main") -> list[Recorded]:
     """Write an edition. Everything is built aside first; what else is in the folder, such as `.git`, stays.
 
     Args:
         course: the course.
         folder: where to: a new or an empty folder, or that of an earlier edition.
         plan: what goes in.
-        place: where students will get it.
+        repository: where on GitHub students will get it, OWNER/NAME; empty where it is handed out as a folder.
+        revision: a branch, tag or commit there.
 
     Returns:
         What was recorded of each exercise.
@@ -154,13 +139,14 @@ def publish(course: Course, folder: Path, plan: Plan, place: Place) -> list[Reco
     Raises:
         BadInput: the folder holds something else, or an exercise cannot be recorded.
     """
-    if place.repository and course.exercises.folder is not None:
+    if repository and course.exercises.folder is not None:
         raise BadInput("notebooks of a course with its own exercises install nothing: leave --repository out")
     earlier = _earlier_files(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".katze-publish-", dir=folder.parent) as workshop:
         built = Path(workshop)
-        recorded = _build(course, built, plan, place)
+        home = replace(course, root=built, release=built / "notebooks", repository=repository, revision=revision)
+        recorded = _build(course, home, plan)
         files = sorted(path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file())
         manifest = {
             "katze": course_lib.__version__,
@@ -205,37 +191,41 @@ def _earlier_files(folder: Path) -> list[str]:
     return [name for name in inside if not Path(name).is_absolute()]
 
 
-def _build(course: Course, target: Path, plan: Plan, place: Place) -> list[Recorded]:
-    home = replace(course, root=target, release=target / "notebooks", **vars(place))
+def _build(course: Course, home: Course, plan: Plan) -> list[Recorded]:
+    """Write what an edition holds, but for its manifest, into the folder of a course as its students have it."""
+    target = home.root
     for lesson in plan.lessons:
         shutil.copytree(course.release / lesson, home.release / lesson, ignore=shutil.ignore_patterns(".*"))
-        _lead_here(home, lesson)
+        if course.exercises.folder is None:  # else it installs nothing
+            _lead_here(home, lesson)
     recorded = []
     for lesson in plan.lessons:
         package = target.joinpath(*course.exercises.modules[lesson].split("."))
         package.mkdir(parents=True)
-        (package / "__init__.py").write_text(_package(course, lesson), encoding="utf-8")
+        text = _PACKAGE.format(lesson=lesson)
+        if course.exercises.folder is not None:  # else titles and written tasks are with the library
+            text += f"TITLE = {course.exercises.title(lesson)!r}\nWRITTEN = {course.exercises.written_in(lesson)!r}\n"
+        (package / "__init__.py").write_text(text, encoding="utf-8")
         recorded += write_lesson(course.exercises.of_lesson(lesson), package)
     (target / ".gitignore").write_text(_MADE_BY_USE, encoding="utf-8")
     if course.exercises.folder is None:
-        _write_library(course, target, plan, place)
+        _write_library(course, target, plan)
+        get = f"git clone https://github.com/{home.repository}\ncd {home.repository.partition('/')[2]}\n"
+        begin = _INSTALL.format(get=get if home.repository else "")
     else:
         modules = {lesson: course.exercises.modules[lesson] for lesson in plan.lessons}
         (target / CONFIG_NAME).write_text(_CONFIG.format(setting=SETTING, modules=modules), encoding="utf-8")
         begin = "Work in this folder, where the checks find what they compare with. Katze has to be installed."
-        (target / "README.md").write_text(_readme(course, plan, begin), encoding="utf-8")
+    (target / "README.md").write_text(_readme(course, plan, begin), encoding="utf-8")
     return recorded
 
 
-def _write_library(course: Course, target: Path, plan: Plan, place: Place) -> None:
+def _write_library(course: Course, target: Path, plan: Plan) -> None:
     """Write what the course of `course_lib` has besides: the library, and how to install it."""
     copy_modules(plan.modules, target / "course_lib")
     write_absent(plan.withheld, target / "course_lib")
     for name in ("__init__.py", "catalogue.py"):
         shutil.copyfile(ROOT / "exercises" / name, target / "course_lib" / "exercises" / name)
-    get = f"git clone https://github.com/{place.repository}\ncd {place.repository.partition('/')[2]}\n"
-    begin = _INSTALL.format(get=get if place.repository else "")
-    (target / "README.md").write_text(_readme(course, plan, begin), encoding="utf-8")
     (target / "pyproject.toml").write_text(_pyproject(plan), encoding="utf-8")
     if (course.root / "LICENSE").is_file():
         shutil.copyfile(course.root / "LICENSE", target / "LICENSE")
@@ -243,8 +233,6 @@ def _write_library(course: Course, target: Path, plan: Plan, place: Place) -> No
 
 def _lead_here(home: Course, lesson: str) -> None:
     """Let a notebook install the library from the edition, and not from the full course."""
-    if home.exercises.folder is not None:
-        return  # it installs nothing
     path = home.release / lesson / f"{lesson}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
@@ -252,14 +240,11 @@ def _lead_here(home: Course, lesson: str) -> None:
         opening = {tag: cell for cell in opening_cells(home, lesson, code) for tag in cell.metadata["tags"]}
     else:  # a folder: the notebooks lie two levels below it
         opening = {INSTALL: install_cell("../..", code, home.exercises)}
-    kept = []
+    left_out = {BADGE, INSTALL} - opening.keys()
+    notebook.cells = [cell for cell in notebook.cells if not left_out & set(cell.metadata.get("tags", ()))]
     for cell in notebook.cells:
-        tag = next(iter({BADGE, INSTALL} & set(cell.metadata.get("tags", ()))), None)
-        if tag is None or tag in opening:
-            kept.append(cell)
-        if tag in opening:
+        for tag in opening.keys() & set(cell.metadata.get("tags", ())):
             cell.source = opening[tag].source
-    notebook.cells = kept
     path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
 
 
@@ -274,14 +259,6 @@ from course_lib.judging.recorded.reading import read_exercises
 
 EXERCISES = read_exercises(Path(__file__).parent)
 '''
-
-
-def _package(course: Course, lesson: str) -> str:
-    """What makes a package of a lesson's recorded exercises."""
-    package = _PACKAGE.format(lesson=lesson)
-    if course.exercises.folder is None:
-        return package  # titles and written tasks are with the library
-    return f"{package}TITLE = {course.exercises.title(lesson)!r}\nWRITTEN = {course.exercises.written_in(lesson)!r}\n"
 
 
 _CONFIG = '''"""Where the checks of these lessons find what they compare with."""

@@ -21,9 +21,8 @@ from autograder.box.protocol import memory_order
 from autograder.errors import BadInput
 from course_lib.judging.answer_key import AnswerKey, CalledCases
 from course_lib.judging.arrays import Array
-from course_lib.judging.exercise import Callback, Case, Exercise, Misconception, Value
+from course_lib.judging.exercise import Callback, Case, Exercise, Value
 from course_lib.judging.observation import Foreign, Observation, Raised, observe
-from course_lib.judging.ready_made import ReadyMade
 from course_lib.judging.recorded.reading import CATALOGUE, FORMAT, RecordedCall
 from course_lib.judging.recorded.stand_ins import StandIn
 
@@ -63,13 +62,9 @@ def write_lesson(exercises: Sequence[Exercise], folder: Path) -> list[Recorded]:
     return written
 
 
-def task_of(exercise: Exercise) -> str:
-    """The name of an exercise's files, without their endings."""
-    return exercise.id.partition(".")[2]
-
-
 def _write(exercise: Exercise, folder: Path) -> Recorded:
     key, pack, trace = AnswerKey(exercise), _Pack(), _Trace()
+    task = exercise.id.partition(".")[2]
     probes, left_out = _probes(exercise, key)
     parts = {}
     for part, cases in (("shown", key.visible), ("probes", probes)):
@@ -94,9 +89,9 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
     except TypeError as error:
         raise BadInput(f"{exercise.id} cannot be recorded: {error}") from None
     data = {"format": FORMAT, "callbacks": callbacks, "observations": pack.observations, **parts}
-    _write_json(folder / f"{task_of(exercise)}.json", data)
+    _write_json(folder / f"{task}.json", data)
     packed = gzip.compress(save(pack.tensors), mtime=0)  # some tensors are large and repeat themselves
-    (folder / f"{task_of(exercise)}.safetensors.gz").write_bytes(packed)
+    (folder / f"{task}.safetensors.gz").write_bytes(packed)
     known = {one["name"]: len(one["calls"]) for one in callbacks if "calls" in one}
     return Recorded(exercise.id, (len(key.visible), len(probes)), known, left_out)
 
@@ -134,23 +129,17 @@ def _entry(exercise: Exercise) -> Json:
     return {
         **{name: getattr(exercise, name) for name in plain},
         "parts": dict(exercise.parts),
-        "file": task_of(exercise),
+        "file": exercise.id.partition(".")[2],
         "class": exercise.is_class,
         "parameters": exercise.parameters,
         "withheld": list(exercise.withheld),
-        "forbidden": list(map(_family, exercise.forbidden)),
+        "forbidden": [{"id": one.id, "names": list(one.names)} for one in exercise.forbidden],
         "hints": [{"depth": one.depth, "text": one.text, "answers": list(one.answers)} for one in exercise.hints],
-        "misconceptions": list(map(_mistake, exercise.misconceptions)),
-        "pairs": list(map(_mistake, exercise.pairs)),
+        **{
+            kind: [{"id": one.id, "message": one.message, "alone": one.alone} for one in getattr(exercise, kind)]
+            for kind in ("misconceptions", "pairs")
+        },
     }
-
-
-def _mistake(mistake: Misconception) -> Json:
-    return {"id": mistake.id, "message": mistake.message, "alone": mistake.alone}
-
-
-def _family(family: ReadyMade) -> Json:
-    return {"id": family.id, "names": list(family.names)}
 
 
 def _write_json(path: Path, data: Json) -> None:

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from autograder.edition.publish import Place, plan_edition, publish
+    from autograder.edition.publish import plan_edition, publish
 
     course = course_of(options)
     if options.check:
@@ -52,8 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.lessons:
         raise BadInput("name the lessons that go into the edition: --lessons 00 01")
     plan = plan_edition(course, options.lessons, options.closed, options.withhold)
-    place = Place(options.repository, options.revision)
-    recorded = publish(course, options.folder.absolute(), plan, place)
+    recorded = publish(course, options.folder.absolute(), plan, options.repository, options.revision)
     remarks = list(_remarks(plan, recorded))
     exercises = [one.exercise for one in recorded]
     record = {"lessons": plan.lessons, "exercises": exercises, "remarks": remarks, "written": [str(options.folder)]}

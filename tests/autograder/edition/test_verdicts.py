@@ -19,7 +19,7 @@ from autograder.course.course import Course
 from autograder.course.notebook_definitions import released_stubs
 from autograder.edition.recording import same_inputs, write_lesson
 from autograder.edition.verdicts import Compared, compare, compare_lesson, known_answers, summary
-from benchmarks.answers import ANSWERS, Block, answer, blocks
+from benchmarks.answers import ANSWERS, answer, blocks
 from course_lib import exercises
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.exercise import Callback, Case
@@ -65,15 +65,10 @@ def test_every_verdict_is_the_same(name: str, stubs: dict[str, str], tmp_path: P
     assert len(answers) > len(exercise.misconceptions)
     assert compare(exercise, recorded, answers) == Compared(name, len(answers), (), ())
     assert written.left_out == ()
-    outside = [(block.told, answer(exercise, block.code)) for block in _outside(name)]
+    file = ANSWERS / f"{name}.py"  # what nobody thought of when it was recorded; a case may be left to the full course
+    outside = [(block.told, answer(exercise, block.code)) for block in (blocks(file) if file.is_file() else [])]
     assert compare(exercise, recorded, outside).other == ()
     assert recorded.pairs == () or {one.id for one in recorded.pairs} == {one.id for one in exercise.pairs}
-
-
-def _outside(name: str) -> list[Block]:
-    """Answers that nobody thought of when the exercise was recorded: a case may be left to the full course."""
-    file = ANSWERS / f"{name}.py"
-    return blocks(file) if file.is_file() else []
 
 
 def test_no_hidden_case_of_any_exercise_is_the_same_for_every_seed() -> None:
@@ -117,22 +112,18 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> RecordedExercise:
     return read_exercises(folder)[0]
 
 
-def test_a_verdict_that_differs_is_told(recorded: RecordedExercise) -> None:
-    other = replace(small(), reference=lambda scores, d_head: scores / d_head, cases=_scaled)
+def test_what_differs_is_told(recorded: RecordedExercise) -> None:
+    def cases(generator: torch.Generator, hidden: bool) -> list[Case]:
+        return small().hidden_cases(3) if hidden else small().visible_cases()
+
+    other = replace(small(), reference=lambda scores, d_head: scores / d_head, cases=cases)
     told = compare(other, recorded, [("half", lambda scores, d_head: scores / d_head)])
     assert told.left_open == ()
     assert "half: passed is False here and True in the full course" in told.other
-
-
-def _scaled(generator: torch.Generator, hidden: bool) -> list[Case]:
-    return small().hidden_cases(3) if hidden else small().visible_cases()
-
-
-def test_a_sentence_that_differs_is_told(recorded: RecordedExercise) -> None:
     first, *others = small().misconceptions
     other = replace(small(), misconceptions=(replace(first, message="Otherwise."), *others))
-    (told,) = compare(other, recorded, [(first.id, first.answer)]).other
-    assert "the verdict reads" in told
+    (sentence,) = compare(other, recorded, [(first.id, first.answer)]).other
+    assert "the verdict reads" in sentence
 
 
 def test_a_lesson_is_compared_by_what_both_have(recorded: RecordedExercise, tmp_path: Path) -> None:

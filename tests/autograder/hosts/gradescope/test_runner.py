@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -162,23 +163,21 @@ def test_hostile_code_reaches_neither_the_secret_nor_the_answers_nor_the_results
 
 
 @pytest.mark.usefixtures("processes")
-def test_what_is_no_notebook_has_no_score_and_the_instructor_the_reason(container: Container) -> None:
-    container.hand_in(BY_NAME["zora_not_a_notebook"])
-    (container.root / "results" / "results.json").write_text('{"score": 19}')
-    ran = container.run()
-    assert ran.status == 1
-    assert ran.results is None
-    assert "This could not be graded" in ran.stdout
-
-
-@pytest.mark.usefixtures("processes")
-def test_where_no_box_is_strong_enough_nothing_is_graded(container: Container) -> None:
-    container.hand_in(BY_NAME["ada_reference"])
-    (container.root / "results" / "results.json").write_text('{"score": 19}')
-    ran = container.run(preexec=refuse_landlock)
-    assert ran.status == 1
-    assert ran.results is None
-    assert "boxes at level L2 are not possible here (no Landlock" in ran.stdout
+@pytest.mark.parametrize(
+    ("student", "preexec", "reason"),
+    [
+        ("zora_not_a_notebook", None, "This could not be graded"),
+        ("ada_reference", refuse_landlock, "boxes at level L2 are not possible here (no Landlock"),
+    ],
+)
+def test_what_cannot_be_graded_has_no_score_and_the_instructor_the_reason(
+    container: Container, student: str, preexec: Callable[[], None] | None, reason: str
+) -> None:
+    container.hand_in(BY_NAME[student])
+    (container.root / "results" / "results.json").write_text('{"score": 19}')  # of an earlier run
+    ran = container.run(preexec)
+    assert (ran.status, ran.results) == (1, None)
+    assert reason in ran.stdout
 
 
 def test_without_its_secret_an_archive_grades_nothing(container: Container) -> None:
@@ -193,17 +192,21 @@ def test_without_its_secret_an_archive_grades_nothing(container: Container) -> N
         secret.write_bytes(content)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"users": [{"id": "../../x"}]}', '{"users": [{}]}'])
-def test_metadata_that_says_nothing_stops_nobody(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("", "gradescope"),
+        ("[]", "gradescope"),
+        ('{"users": [{"id": "../../x"}]}', "gradescope"),
+        ('{"users": [{}]}', "gradescope"),
+        ('{"users": [{"id": 31}, {"id": 4}]}', "gradescope-4-31"),
+        ('{"users": [{"id": 4}, {"id": 31}]}', "gradescope-4-31"),
+    ],
+)
+def test_a_group_has_one_name_and_metadata_that_says_nothing_stops_nobody(
+    tmp_path: Path, content: str, name: str
+) -> None:
     file = tmp_path / "submission_metadata.json"
     assert runner.read_submitters(file) == "gradescope"
     file.write_text(content)
-    assert runner.read_submitters(file) == "gradescope"
-
-
-def test_a_group_has_one_name_whoever_hands_in(tmp_path: Path) -> None:
-    file = tmp_path / "submission_metadata.json"
-    file.write_text(json.dumps({"users": [{"id": 31}, {"id": 4}]}))
-    assert runner.read_submitters(file) == "gradescope-4-31"
-    file.write_text(json.dumps({"users": [{"id": 4}, {"id": 31}]}))
-    assert runner.read_submitters(file) == "gradescope-4-31"
+    assert runner.read_submitters(file) == name
