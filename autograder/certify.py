@@ -144,28 +144,27 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
     failures += _reference_failures(keys[-1])
     passed = rejected = named = 0
 
-    right = {"the reference": exercise.reference}
-    right |= {f"correct answer {number}": answer for number, answer in enumerate(exercise.correct, 1)}
-    for name, answer in right.items():
+    for number, answer in enumerate((exercise.reference, *exercise.correct)):
+        name = f"correct answer {number}" if number else "the reference"
         wrong = [verdict for verdict in _verdicts(keys, answer) if not verdict.passed]
         passed += not wrong
         failures += [f"{name} is not accepted: {_told(verdict)}" for verdict in wrong[:1]]
 
-    for misconception in exercise.misconceptions:
-        (verdict,) = _verdicts(keys[:1], misconception.answer)  # what is hidden has no say in the name
+    for mistake in exercise.misconceptions:
+        (verdict,) = _verdicts(keys[:1], mistake.answer)  # what is hidden has no say in the name
         given = verdict.misconception.id if verdict.misconception else "nothing"
         rejected += not verdict.passed
-        named += given == misconception.id
+        named += given == mistake.id
         if verdict.passed:
-            failures.append(f"the misconception {misconception.id} is accepted: add a case that shows it to be wrong")
-        elif given != misconception.id:
-            failures.append(f"the misconception {misconception.id} is named {given}: add a case that tells them apart")
+            failures.append(f"the misconception {mistake.id} is accepted: add a case that shows it to be wrong")
+        elif given != mistake.id:
+            failures.append(f"the misconception {mistake.id} is named {given}: add a case that tells them apart")
 
     failures += _pair_failures(exercise, keys[0])
     stub_failures = list(_stub_failures(keys[0], stub))
     return Certificate(
         exercise,
-        correct=(len(right), passed),
+        correct=(1 + len(exercise.correct), passed),
         misconceptions=(len(exercise.misconceptions), rejected, named),
         stub_rejected=not stub_failures,
         failures=(*failures, *stub_failures),
@@ -263,11 +262,10 @@ def _listed(value: Value) -> Value:
 def _single_precision_only(exercise: Exercise, kind: str, cases: Sequence[Case]) -> Iterator[str]:
     """Whether floating-point numbers go in and come out, and never in double precision."""
     dtypes = [floating_dtypes(case) for case in cases]
-    if not any(dtypes) or {torch.float64} in dtypes:
-        return
-    case = next(case for case, found in zip(cases, dtypes, strict=True) if found)
-    if _has_floats(observe(exercise.reference, case).value):
-        yield f"no {kind} case is in double precision: an answer that computes in float32 whatever comes in would pass"
+    if any(dtypes) and {torch.float64} not in dtypes:
+        case = next(case for case, found in zip(cases, dtypes, strict=True) if found)
+        if _has_floats(observe(exercise.reference, case).value):
+            yield f"no {kind} case is in double precision: an answer that always computes in float32 would pass"
 
 
 def _has_floats(value: Value) -> bool:

@@ -33,7 +33,9 @@ def renewed(mine: NotebookNode, old: NotebookNode, new: NotebookNode) -> Noteboo
     for cell in (None, *new.cells):
         place = _BEFORE_ALL if cell is None else cell.id
         if cell is not None:
-            result.cells.append(_with_source(cell, answers.pop(place, None)))
+            result.cells.append(copy.deepcopy(cell))
+            if answer := answers.pop(place, None):
+                result.cells[-1] |= {part: answer[part] for part in ("source", "outputs") if part in answer}
         result.cells += own.pop(place, [])
     left = [*(_ordinary(cell) for cell in answers.values()), *(cell for cells in own.values() for cell in cells)]
     result.cells += left  # of exercises, and after cells, that the new version no longer has
@@ -66,16 +68,6 @@ def _added(mine: NotebookNode, old: NotebookNode) -> tuple[dict[str, Cell], dict
         else:
             own[place].append(_ordinary(cell))
     return answers, own
-
-
-def _with_source(cell: Cell, answer: Cell | None) -> Cell:
-    """A cell of the new version, with an answer in it where there is one."""
-    result = copy.deepcopy(cell)
-    if answer is not None:
-        result.source = answer.source
-        if "outputs" in answer:
-            result.outputs = answer.outputs
-    return result
 
 
 def _ordinary(cell: Cell) -> Cell:

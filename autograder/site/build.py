@@ -17,6 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from rich.console import Console
 
 from autograder.course.course import Course
@@ -91,12 +92,14 @@ def _write_pages(course: Course, lessons: list[LessonPage], source: Path) -> Non
 
 def _write_files(course: Course, lessons: list[LessonPage], source: Path, extra: Path) -> None:
     """Write what pages load: pictures, notebooks to download, the style, the scripts."""
+    (source / "lessons").mkdir(parents=True)
+    for folder in (DOWNLOADS, PICTURES):
+        (extra / folder).mkdir(parents=True)
     for page in lessons:
-        page.write(source)
-        (extra / DOWNLOADS).mkdir(parents=True, exist_ok=True)
+        nbformat.write(page.notebook, source / "lessons" / f"{page.lesson}.ipynb")
         shutil.copy(course.release_notebook(page.lesson), extra / DOWNLOADS)
-    if (source / PICTURES).exists():
-        shutil.move(source / PICTURES, extra / PICTURES)
+        for name, picture in page.pictures.items():
+            (extra / PICTURES / name).write_bytes(picture)
     static = source / "_static"
     shutil.copytree(Path(__file__).parent / "static", static)
     with resources.as_file(resources.files("mathjax") / MATHJAX) as script:

@@ -66,12 +66,11 @@ def execute_notebook(
         nbclient.exceptions.CellExecutionError: a cell has failed.
     """
     ran = copy.deepcopy(notebook)
-    resources = {"metadata": {"path": str(folder)}}
     client = NotebookClient(
         ran,
         timeout=SECONDS_FOR_A_CELL,
         kernel_name="python3",
-        resources=resources,
+        resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=ERROR"],  # else each says that its port here is not encrypted
     )
     client.execute(env=dict(os.environ if environment is None else environment))
@@ -90,22 +89,18 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     with kept.with_name(f".{lesson}").open("w") as lock:  # whoever comes second finds what the first has made
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            _execute(lesson, notebook, kept)
+            logger.info("%s is run", lesson)
+            with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
+                try:
+                    ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **SETTINGS})
+                except CellExecutionError as failed:
+                    raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
+            for older in kept.parent.glob(f"{lesson}-*.ipynb"):
+                older.unlink(missing_ok=True)
+            with put_in_place(kept) as unfinished:
+                nbformat.write(ran, unfinished)
     executed: NotebookNode = nbformat.read(kept, as_version=4)
     return executed
-
-
-def _execute(lesson: str, notebook: NotebookNode, kept: Path) -> None:
-    logger.info("%s is run", lesson)
-    with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
-        try:
-            ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **SETTINGS})
-        except CellExecutionError as failed:
-            raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
-    for older in kept.parent.glob(f"{lesson}-*.ipynb"):
-        older.unlink(missing_ok=True)
-    with put_in_place(kept) as unfinished:
-        nbformat.write(ran, unfinished)
 
 
 def _digest(course: Course, lesson: str, notebook: NotebookNode) -> str:

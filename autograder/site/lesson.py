@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -49,12 +48,6 @@ class LessonPage:
     pictures: dict[str, bytes]
     glossary: list[tuple[str, str]]
 
-    def write(self, folder: Path) -> None:
-        """Write the page and its pictures below a folder."""
-        for name, picture in self.pictures.items():
-            _write(folder / PICTURES / name, picture)
-        _write(folder / "lessons" / f"{self.lesson}.ipynb", nbformat.writes(self.notebook).encode())
-
 
 def lesson_page(course: Course, lesson: str) -> LessonPage:
     """The page of a lesson of the release.
@@ -79,7 +72,9 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
         else:
             cell.source = _to_documents(course, _OTHER_LESSON.sub(r"](\1.ipynb", cell.source))
     title: str = next(found[1] for cell in own if (found := _HEADING.search(cell.source)))
-    own[0].source = _HEADING.sub(rf"\g<0>\n\n{_buttons(to_colab, lesson)}", own[0].source, count=1)
+    colab, download = escape(to_colab.rpartition("](")[2].rstrip(")")), f"../{DOWNLOADS}/{lesson}.ipynb"
+    buttons = f'<a href="{colab}">Open in Colab</a> <a href="{download}" download>Download the notebook</a>'
+    own[0].source = _HEADING.sub(rf'\g<0>\n\n<p class="actions">{buttons}</p>', own[0].source, count=1)
     released.cells = own
     return LessonPage(lesson, title, released, pictures, list(glossary_of(released)))
 
@@ -92,14 +87,6 @@ def _to_documents(course: Course, text: str) -> str:
 
     docs = re.escape(f"](https://github.com/{course.repository}/blob/main/docs/")
     return re.sub(rf"{docs}([\w-]+\.md)", moved, text)
-
-
-def _buttons(to_colab: str, lesson: str) -> str:
-    address = to_colab.rpartition("](")[2].rstrip(")")
-    return (
-        f'<p class="actions"><a href="{escape(address)}">Open in Colab</a> '
-        f'<a href="../{DOWNLOADS}/{lesson}.ipynb" download>Download the notebook</a></p>'
-    )
 
 
 def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> NotebookNode:
@@ -125,8 +112,3 @@ def glossary_of(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
             for item in items:
                 term, _, explanation = " ".join(item.split()).partition(": ")
                 yield term, explanation
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)

@@ -26,8 +26,9 @@ STUB = "def scale_scores(scores, d_head):\n    raise NotImplementedError()\n"
 RELEASE = Path(__file__).parents[2] / "notebooks"
 
 
-def certificate(stub: str = STUB, **changes: Any) -> Certificate:
-    (found,) = certify([replace(SCALE, **changes)], {SCALE.id: stub}, seeds=(1, 2))
+def certificate(stub: str | None = STUB, **changes: Any) -> Certificate:
+    stubs = {} if stub is None else {SCALE.id: stub}
+    (found,) = certify([replace(SCALE, **changes)], stubs, seeds=(1, 2))
     return found
 
 
@@ -77,13 +78,15 @@ class TestFails:
             in (found.failures[0])
         )
 
-    def test_when_two_misconceptions_cannot_be_told_apart(self) -> None:
+    def test_when_a_misconception_is_right_or_two_cannot_be_told_apart(self) -> None:
         twin = Misconception("twin", "The same again.", lambda scores, d_head: scores / d_head)
-        found = certificate(misconceptions=(*SCALE.misconceptions, twin))
-        assert found.misconceptions == (WRONG + 1, WRONG + 1, WRONG - 1)
+        right = Misconception("right", "It is right.", lambda scores, d_head: scores / d_head**0.5)
+        found = certificate(misconceptions=(*SCALE.misconceptions, twin, right))
+        assert found.misconceptions == (WRONG + 2, WRONG + 1, WRONG - 1)
         assert found.failures == (
             "the misconception divided_by_d_head is named nothing: add a case that tells them apart",
             "the misconception twin is named nothing: add a case that tells them apart",
+            "the misconception right is accepted: add a case that shows it to be wrong",
         )
 
     def test_when_only_an_input_that_is_not_seen_tells_two_apart(self) -> None:
@@ -109,12 +112,6 @@ class TestFails:
             f"the mistakes {ids[0]}+{ids[1]} at once are named {ids[2]}: add a case that tells them apart",
         )
 
-    def test_when_a_misconception_is_right(self) -> None:
-        right = Misconception("right", "It is right.", lambda scores, d_head: scores / d_head**0.5)
-        found = certificate(misconceptions=(*SCALE.misconceptions, right))
-        assert found.misconceptions == (WRONG + 1, WRONG, WRONG)
-        assert found.failures == ("the misconception right is accepted: add a case that shows it to be wrong",)
-
     def test_when_its_reference_or_its_cases_do_not_work(self) -> None:
         broken = certificate(reference=lambda scores, d_head: {1.0})
         assert "returns a set, which cannot be compared; use numbers" in broken.failures[0]
@@ -122,11 +119,14 @@ class TestFails:
         [failure] = certificate(cases=lambda generator, hidden: 1 / 0).failures
         assert failure.startswith("ZeroDivisionError: division by zero (test_certify.py, line ")
 
-    def test_when_there_is_too_little(self) -> None:
-        found = certificate(correct=SCALE.correct[:2], misconceptions=SCALE.misconceptions[:5])
-        assert found.failures == (
+    def test_when_there_is_too_little_or_the_same_twice(self) -> None:
+        found = certificate(
+            correct=SCALE.correct[:2], misconceptions=SCALE.misconceptions[:4] + SCALE.misconceptions[:1]
+        )
+        assert found.failures[:3] == (
             "has 2 correct answers besides the reference; at least 3 are needed",
             "has 5 misconceptions; at least 6 are needed, or a reason in `few_mistakes`",
+            f"has two misconceptions called {SCALE.misconceptions[0].id}",
         )
 
     @pytest.mark.parametrize(
@@ -146,15 +146,15 @@ class TestFails:
         assert any("steps (" in failure for failure in certificate(reference=scale, **changes).failures)
         assert certificate(reference=scale, steps=("half",)).failures == ()
 
-    def test_when_two_misconceptions_share_an_id(self) -> None:
-        found = certificate(misconceptions=(*SCALE.misconceptions, SCALE.misconceptions[0]))
-        assert "has two misconceptions called divided_by_number_of_keys" in found.failures
-
-    def test_when_hidden_cases_can_be_memorised(self) -> None:
-        def cases(generator: Generator, hidden: bool) -> list[Case]:
+    def test_when_hidden_cases_can_be_memorised_or_are_too_few(self) -> None:
+        def same(generator: Generator, hidden: bool) -> list[Case]:
             return [*SCALE.visible_cases(), *SCALE.hidden_cases(0)]
 
-        assert certificate(cases=cases).failures == ("the hidden cases don't depend on their seed",)
+        def few(generator: Generator, hidden: bool) -> list[Case]:
+            return list(SCALE.cases(generator, hidden))[-2 if hidden else 0 :]
+
+        assert certificate(cases=same).failures == ("the hidden cases don't depend on their seed",)
+        assert certificate(cases=few).failures == ("has 2 hidden cases; at least 3 are needed",)
 
     @pytest.mark.parametrize("memorisable", ["", "Its whole input is one small number."])
     def test_when_a_table_of_many_seeds_holds_the_hidden_cases_and_nothing_says_why(self, memorisable: str) -> None:
@@ -180,29 +180,23 @@ class TestFails:
         (found,) = certify([exercise], {}, seeds=(1, 2))
         assert not any(failure.startswith("a table") for failure in found.failures)
 
-    def test_when_there_are_too_few_hidden_cases(self) -> None:
-        def cases(generator: Generator, hidden: bool) -> list[Case]:
-            return list(SCALE.cases(generator, hidden))[-2 if hidden else 0 :]
-
-        assert certificate(cases=cases).failures == ("has 2 hidden cases; at least 3 are needed",)
-
     def test_when_a_part_has_no_case(self) -> None:
         assert certificate(points=2, parts={CORE: 1, "no part": 1}).failures == (
             "no visible case belongs to the part 'no part'",
             "no hidden case belongs to the part 'no part'",
         )
 
-    def test_when_the_reference_changes_its_mind(self) -> None:
-        found = certificate(reference=lambda scores, d_head: scores / d_head**0.5 + 1e-7 * torch.rand(()))
-        assert any(failure.startswith("the reference returns something else") for failure in found.failures)
-
-    def test_when_the_reference_is_not_finite(self) -> None:
-        found = certificate(reference=lambda scores, d_head: scores / 0)
-        assert "the reference returns infinity or NaN on 'worked example A'" in found.failures
-
-    def test_when_the_reference_changes_its_arguments(self) -> None:
-        found = certificate(reference=lambda scores, d_head: scores.div_(d_head**0.5))
-        assert "the reference changes its arguments on 'worked example A'" in found.failures
+    @pytest.mark.parametrize(
+        ("reference", "failure"),
+        [
+            (lambda scores, d: scores / d**0.5 + 1e-7 * torch.rand(()), "returns something else when called again on"),
+            (lambda scores, d: scores / 0, "returns infinity or NaN on"),
+            (lambda scores, d: scores.div_(d**0.5), "changes its arguments on"),
+        ],
+    )
+    def test_when_the_reference_cannot_be_compared_with(self, reference: Callable[..., Any], failure: str) -> None:
+        found = certificate(reference=reference).failures
+        assert any(one.startswith(f"the reference {failure} 'worked example A'") for one in found)
 
     @pytest.mark.parametrize(
         ("stub", "failure"),
@@ -216,21 +210,15 @@ class TestFails:
                 "the stub is wrong with 0.0 points, not not_attempted with none",
             ),
             ("def another():\n    pass", "the stub does not define scale_scores"),
+            (None, "the release has no answer cell for it: write one in the lesson, and run `katze release`"),
             ("def scale_scores(:", "the stub cannot be run: SyntaxError: "),
         ],
     )
-    def test_when_the_stub_is_not_a_stub(self, stub: str, failure: str) -> None:
+    def test_when_the_stub_is_not_a_stub(self, stub: str | None, failure: str) -> None:
         found = certificate(stub)
         assert not found.stub_rejected
         assert len(found.failures) == 1
         assert found.failures[0].startswith(failure)
-
-    def test_when_there_is_no_stub(self) -> None:
-        (found,) = certify([SCALE], {}, seeds=(1,))
-        assert not found.stub_rejected
-        assert found.failures == (
-            "the release has no answer cell for it: write one in the lesson, and run `katze release`",
-        )
 
 
 def cell(source: str | list[str], grade_id: str | None = None) -> dict[str, Any]:
@@ -238,17 +226,20 @@ def cell(source: str | list[str], grade_id: str | None = None) -> dict[str, Any]
     return {"cell_type": "code", "metadata": metadata, "source": source}
 
 
+def stubs_of(folder: Path, cells: list[dict[str, Any]]) -> dict[str, str]:
+    (folder / "lesson.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    return released_stubs([folder / "lesson.ipynb"])
+
+
 class TestReleasedStubs:
     def test_answer_cells_with_the_imports_they_need(self, tmp_path: Path) -> None:
-        notebook = tmp_path / "lesson.ipynb"
         cells = [
             {"cell_type": "markdown", "metadata": {}, "source": "import nothing"},
             cell("%matplotlib inline\nimport math\nfrom torch import Tensor, nn"),
             cell(["# katze: a.b_c answer\n", "class Answer(nn.Module):\n", "    pass"], "a-b_c-answer"),
             cell("check('a.b_c')", "a-b_c-check"),
         ]
-        notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8")
-        stubs = released_stubs([notebook])
+        stubs = stubs_of(tmp_path, cells)
         assert list(stubs) == ["a.b_c"]
         assert stubs["a.b_c"].startswith(
             "from torch import Tensor, nn\n# katze: a.b_c answer\nclass Answer(nn.Module):"
@@ -265,40 +256,14 @@ class TestReleasedStubs:
             cell("def Shown(): raise NotImplementedError()", "a-shown-answer"),
             cell("def answer():\n    Norm, Shown\n    raise NotImplementedError()", "a-answer-answer"),
         ]
-        notebook = tmp_path / "lesson.ipynb"
-        notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8")
-        stub = released_stubs([notebook])["a.answer"]
+        stub = stubs_of(tmp_path, cells)["a.answer"]
         assert stub.count("class Norm") == stub.count("def one") == 1
         assert "Unused" not in stub
         assert "def Shown" not in stub
         assert "class Shown" not in stub
 
-    def test_a_class_is_stubbed_as_well(self, tmp_path: Path) -> None:
-        stub = (
-            "class AttentionPooling(nn.Module):\n"
-            "    def __init__(self, d_model):\n"
-            "        super().__init__()\n"
-            "        self.query = nn.Parameter(torch.zeros(d_model))\n"
-            "    def forward(self, x, mask):\n"
-            "        raise NotImplementedError()\n"
-        )
-        notebook = tmp_path / "lesson.ipynb"
-        cells = [cell("import torch\nfrom torch import nn"), cell(stub, "masking-attention_pooling-answer")]
-        notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8")
-        (found,) = certify([exercises.find("masking.attention_pooling")], released_stubs([notebook]), seeds=(1,))
-        assert found.stub_rejected
-
 
 class TestShown:
-    def test_record_has_the_public_names(self) -> None:
-        assert certificate().record() == {
-            "id": "attention.scale",
-            "points": 1,
-            "correct": [RIGHT, RIGHT],
-            "misconceptions": [WRONG, WRONG, WRONG],
-            "stub_rejected": True,
-        }
-
     @pytest.mark.parametrize(
         ("make", "words"),
         [

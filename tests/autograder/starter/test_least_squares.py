@@ -78,14 +78,6 @@ def test_the_class_comes_out_as_it_should(course: Path) -> None:
     assert totals == {student: total for student, (total, _) in OUTCOMES.items()}
 
 
-def test_a_box_has_none_of_the_answers(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["log", "jo_reads_the_answers", LESSON, "--json"]) == 0
-    matrix, fit, _ = json.loads(capsys.readouterr().out)["exercises"]
-    said = [one["message"] for exercise in (matrix, fit) for one in exercise["cases"] if not one["hidden"]]
-    assert any("No module named 'ols_exercises'" in message for message in said)
-    assert any("Permission denied" in message or "No such file" in message for message in said)
-
-
 def test_the_report_and_the_pages_know_titles_and_mistakes(course: Path) -> None:
     assert main(["report", LESSON, "build/class.html"]) == 0
     page = (course / "build" / "class.html").read_text(encoding="utf-8")
@@ -100,6 +92,11 @@ def test_the_report_and_the_pages_know_titles_and_mistakes(course: Path) -> None
 def test_the_log_the_export_and_the_status_follow(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["log", "eli_no_intercept", LESSON]) == 0
     assert "Your matrix has no column of ones" in " ".join(capsys.readouterr().out.split())
+    assert main(["log", "jo_reads_the_answers", LESSON, "--json"]) == 0
+    matrix, fit, _ = json.loads(capsys.readouterr().out)["exercises"]
+    said = [one["message"] for exercise in (matrix, fit) for one in exercise["cases"] if not one["hidden"]]
+    assert any("No module named 'ols_exercises'" in message for message in said), "a box has none of the answers"
+    assert any("Permission denied" in message or "No such file" in message for message in said)
     assert main(["export", "--to", "build/points.csv"]) == 0
     assert "eli_no_intercept,5\n" in (course / "build" / "points.csv").read_text()
     capsys.readouterr()
@@ -107,6 +104,8 @@ def test_the_log_the_export_and_the_status_follow(course: Path, capsys: pytest.C
     assert "01_ols: no score: kit_broken_file" in capsys.readouterr().out
     assert main(["grade", LESSON]) == 0
     assert "12 submissions unchanged" in capsys.readouterr().out
+    assert main(["site", "build/site"]) == 2
+    assert "this one has exercises of its own" in capsys.readouterr().err
 
 
 def test_the_exercises_are_certified_and_listed(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,15 +118,12 @@ def test_the_exercises_are_certified_and_listed(course: Path, capsys: pytest.Cap
     assert "ols.fit  3 points, 15 minutes, 7 known mistakes" in capsys.readouterr().out
 
 
-def test_an_answer_in_a_file_is_checked(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_student_looks_at_an_answer_and_a_notebook(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (course / "build" / "answer.py").write_text("def fit(design, y):\n    return design.T @ y\n")
     assert main(["check", "ols.fit", "build/answer.py"]) == 1
-    assert "Your answer is designᵀ y alone." in " ".join(capsys.readouterr().out.split())
-
-
-def test_a_notebook_is_looked_at_before_it_is_submitted(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["preflight", f"submitted/hana_correlation/{LESSON}/{LESSON}.ipynb", "--run"])
     shown = " ".join(capsys.readouterr().out.split())
+    assert "Your answer is designᵀ y alone." in shown
     assert "ols.r_squared Not yet right: Your answer is the squared correlation." in shown
 
 
@@ -157,11 +153,6 @@ def test_a_class_edition_checks_without_the_answers(course: Path, capsys: pytest
     assert "Your answer is designᵀ y alone." in " ".join(ran.stdout.split()), ran.stderr
     assert "[01 Least squares](notebooks/01_ols/01_ols.ipynb)" in (course.parent / "class" / "README.md").read_text()
     assert "linalg" not in (lesson.parents[1] / "ols_exercises" / "__init__.py").read_text()
-
-
-def test_what_is_made_of_our_own_course_alone_says_so(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["site", "build/site"]) == 2
-    assert "this one has exercises of its own" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
