@@ -7,8 +7,7 @@ are not folded, pictures. What the machine needs a course has measured (`Catalog
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from nbformat import NotebookNode
 
@@ -31,33 +30,6 @@ _HOW_LONG, _STOP = "**How long.**", "> **A good place to stop for tonight**"
 _TOLD = re.compile(rf"\n\n{re.escape(_HOW_LONG)}.*|^{re.escape(_STOP)}.*\n\n", re.M)
 
 
-@dataclass(frozen=True)
-class Minutes:
-    """What a part of a lesson takes, in minutes.
-
-    Attributes:
-        reading: all that is to be read and looked at.
-        exercises: writing the answers.
-    """
-
-    reading: float
-    exercises: float
-
-    @property
-    def both(self) -> float:
-        """Together."""
-        return self.reading + self.exercises
-
-
-@dataclass(frozen=True)
-class Break:
-    """A heading, and the minutes that are behind whoever has come to it."""
-
-    cell: int
-    line: str
-    after: float
-
-
 def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
     """Write into a lesson's cells how long it takes, below the table of its exercises, and where to stop for tonight.
 
@@ -68,20 +40,22 @@ def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
     head = next((cell for cell in cells if _TABLE.search(cell.source)), None)
     if head is None:
         return
-    parts = list(map(minutes_of, cells))
-    machine = seconds / 60
-    total = sum(part.both for part in parts) + machine
-    told = f"{_HOW_LONG} About {_long(total)}: {_parts(parts, machine)}."
-    middle = halfway(cells, parts)
+    taken = list(map(minutes_of, cells))
+    reading, writing = (sum(minutes) for minutes in zip(*taken, strict=True))
+    machine = f", {max(round(seconds / 60), 1)} for the machine" if seconds else ""
+    total = reading + writing + seconds / 60
+    parts = f"{_about(reading)} minutes to read, {writing:.0f} for the exercises{machine}"
+    told = f"{_HOW_LONG} About {_long(total)}: {parts}."
+    middle = _middle(cells, taken)
     if total > ONE_EVENING and middle is not None:
-        section = middle.line.lstrip("# ")
-        told += f" For two evenings, stop before section {section.partition(' ')[0].rstrip('.')}."
-        cell = cells[middle.cell]
+        cell, heading, after = middle
+        section = heading.lstrip("# ").partition(" ")[0].rstrip(".")
+        told += f" For two evenings, stop before section {section}."
         stop = (
-            f"{_STOP}, after about {_long(middle.after)}. What has passed is kept; tomorrow run the cells above this "
-            "one again, and go on here."
+            f"{_STOP}, after about {_long(after)}. What has passed is kept; tomorrow run the cells above this one "
+            "again, and go on here."
         )
-        cell.source = cell.source.replace(middle.line, f"{stop}\n\n{middle.line}", 1)
+        cell.source = cell.source.replace(heading, f"{stop}\n\n{heading}", 1)
     head.source = _TABLE.sub(lambda table: f"{table[0]}\n\n{told}", head.source)
 
 
@@ -90,47 +64,37 @@ def without_times(source: str) -> str:
     return _TOLD.sub("", source)
 
 
-def minutes_of(cell: NotebookNode) -> Minutes:
-    """What a cell takes."""
+def minutes_of(cell: NotebookNode) -> tuple[float, float]:
+    """The minutes that it takes to read and look at a cell, and to write what it asks for."""
     if cell.cell_type == "markdown":
-        return Minutes(_prose(cell.source), float(sum(map(int, _TASK.findall(cell.source)))))
+        return _prose(cell.source), float(sum(map(int, _TASK.findall(cell.source))))
     picture = PICTURE if DEMO in cell.metadata.get("tags", ()) else 0.0
     hidden = "nbgrader" in cell.metadata or FOLDED.items() <= cell.metadata.items()
     lines = 0 if hidden else sum(bool(line.strip()) for line in cell.source.splitlines())
-    return Minutes(picture + lines * CODE_LINE, 0.0)
+    return picture + lines * CODE_LINE, 0.0
 
 
-def halfway(cells: Sequence[NotebookNode], parts: Sequence[Minutes]) -> Break | None:
-    """The numbered heading nearest to the middle of a lesson; one of a subsection only where it is much nearer."""
-    half = sum(part.both for part in parts) / 2
-
-    def away(found: Break) -> float:
-        return abs(found.after - half) * (2 if found.line.startswith("###") else 1)
-
-    return min(_breaks(cells, parts), key=away, default=None)
-
-
-def _breaks(cells: Sequence[NotebookNode], parts: Sequence[Minutes]) -> Iterator[Break]:
-    behind = 0.0
-    for number, (cell, part) in enumerate(zip(cells, parts, strict=True)):
+def _middle(
+    cells: Sequence[NotebookNode], taken: Sequence[tuple[float, float]]
+) -> tuple[NotebookNode, str, float] | None:
+    """The numbered heading nearest to the middle of a lesson, its cell, and the minutes that are behind whoever has
+    come to it; one of a subsection only where it is much nearer.
+    """
+    behind, half, found = 0.0, sum(map(sum, taken)) / 2, []
+    for cell, minutes in zip(cells, taken, strict=True):
         for heading in _HEADING.finditer(cell.source) if cell.cell_type == "markdown" else ():
-            before = minutes_of(NotebookNode(cell_type="markdown", source=cell.source[: heading.start()]))
-            yield Break(number, heading[0], behind + before.both)
-        behind += part.both
+            before = NotebookNode(cell_type="markdown", source=cell.source[: heading.start()])
+            after = behind + sum(minutes_of(before))
+            away = abs(after - half) * (2 if heading[1] == "###" else 1)
+            found.append((away, (cell, heading[0], after)))
+        behind += sum(minutes)
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def _prose(text: str) -> float:
     formulas = len(_BLOCK.findall(text))
     words = re.findall(r"\w[\w'’-]*", _INLINE.sub(" formula ", _BLOCK.sub("", text)))
     return len(words) / WORDS_A_MINUTE + formulas * FORMULA
-
-
-def _parts(parts: Sequence[Minutes], machine: float) -> str:
-    reading, writing = sum(part.reading for part in parts), sum(part.exercises for part in parts)
-    told = [f"{_about(reading)} minutes to read, {writing:.0f} for the exercises"]
-    if machine:
-        told.append(f"{max(round(machine), 1)} for the machine")
-    return ", ".join(told)
 
 
 def _about(minutes: float) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from autograder.box.confinement.levels import Level
 from autograder.demo.student import (
@@ -25,6 +26,12 @@ from autograder.demo.student import (
 )
 from course_lib.judging.observation import Outcome
 
+
+def _but(name: str, group: Group, shows: str, **more: Any) -> Student:
+    """Somebody with the reference's answers, but for those in the file that the name ends with."""
+    return Student(name, group, shows, ("reference", name.partition("_")[2]), **more)
+
+
 CLASS = (
     # Right, in different styles.
     Student("ada_reference", Group.RIGHT, "the lesson's own formulas"),
@@ -36,51 +43,31 @@ CLASS = (
     Student("fay_half_done", Group.UNFINISHED, "about half of the exercises", ("half_done",)),
     Student("gus_untouched", Group.UNFINISHED, "the release as it was", ()),
     # Wrong.
-    Student(
-        "hana_slides_numbers",
-        Group.MISTAKEN,
-        "what the slides' printed numbers were made with",
-        ("reference", "slides_numbers"),
-    ),
-    Student("ivo_wrong_axis", Group.MISTAKEN, "rows and columns confused", ("reference", "wrong_axis")),
-    Student(
-        "jana_nearly_right",
-        Group.MISTAKEN,
-        "right but for rare inputs (part of the points), and other slips",
-        ("reference", "nearly_right"),
-    ),
-    Student(
-        "kai_leaves_torch",
-        Group.MISTAKEN,
-        "numpy on the way: right values, but no gradients and the wrong types",
-        ("reference", "leaves_torch"),
-    ),
-    Student(
-        "lea_mistakes_of_her_own", Group.MISTAKEN, "mistakes that have no name", ("reference", "mistakes_of_her_own")
-    ),
+    _but("hana_slides_numbers", Group.MISTAKEN, "what the slides' printed numbers were made with"),
+    _but("ivo_wrong_axis", Group.MISTAKEN, "rows and columns confused"),
+    _but("jana_nearly_right", Group.MISTAKEN, "right but for rare inputs (part of the points), and other slips"),
+    _but("kai_leaves_torch", Group.MISTAKEN, "numpy on the way: right values, but no gradients and the wrong types"),
+    _but("lea_mistakes_of_her_own", Group.MISTAKEN, "mistakes that have no name"),
     # Code that does not run as it should, in one cell.
-    Student("max_syntax_error", Group.BROKEN, "a bracket or a colon is missing", ("reference", "syntax_error")),
-    Student(
+    _but("max_syntax_error", Group.BROKEN, "a bracket or a colon is missing"),
+    _but(
         "nils_raises_on_import",
         Group.BROKEN,
         "an answer cell raises in its first line, such as an import of a name that is not there",
-        ("reference", "raises_on_import"),
     ),
-    Student(
+    _but(
         "ola_helper_in_demo_cell",
         Group.BROKEN,
         "an answer needs what a cell with a figure defines: all right, that cell is run then",
-        ("reference", "helper_in_demo_cell"),
     ),
-    Student("pia_endless_call", Group.BROKEN, "an answer that never returns", ("reference", "endless_call")),
-    Student("quin_endless_cell", Group.BROKEN, "an answer cell that never ends", ("reference", "endless_cell")),
-    Student("rosa_exits", Group.BROKEN, "os._exit in an answer cell", ("reference", "exits")),
-    Student("sam_prints_a_lot", Group.BROKEN, "prints a hundred megabytes", ("reference", "prints_a_lot")),
-    Student(
+    _but("pia_endless_call", Group.BROKEN, "an answer that never returns"),
+    _but("quin_endless_cell", Group.BROKEN, "an answer cell that never ends"),
+    _but("rosa_exits", Group.BROKEN, "os._exit in an answer cell"),
+    _but("sam_prints_a_lot", Group.BROKEN, "prints a hundred megabytes"),
+    _but(
         "tom_four_gigabytes",
         Group.BROKEN,
         "an answer cell, or a call of its answer, that allocates 4 GB",
-        ("reference", "four_gigabytes"),
         level=Level.L2,
     ),
     # Wrong on purpose.
@@ -97,11 +84,10 @@ CLASS = (
         "patches what reports, inside the box, how answers did",
         ("patched_observer",),
     ),
-    Student(
+    _but(
         "ute_input_hook",
         Group.HOSTILE,
         "turns every later cell into the number 100, her own answers with them",
-        ("reference", "input_hook"),
         otherwise=Outcome.NEVER_DEFINED,
         unanswered=Outcome.NEVER_DEFINED,
     ),
@@ -128,12 +114,7 @@ CLASS = (
         otherwise=Outcome.RAISED,
         level=Level.L2,
     ),
-    Student(
-        "xenia_one_call",
-        Group.HOSTILE,
-        "calls the functions of torch's that are to be written",
-        ("reference", "one_call"),
-    ),
+    _but("xenia_one_call", Group.HOSTILE, "calls the functions of torch's that are to be written"),
     Student(
         "yara_forged_points",
         Group.HOSTILE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +9,11 @@ from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import nbformat
-from IPython.core.inputtransformer2 import TransformerManager
 
 import course_lib
 from autograder.box.confinement.packages import normalised
 from autograder.box.library import find_modules, imports_of, permitted
+from autograder.grading.digests.reach import mentioned
 
 ROOT = Path(course_lib.__file__).parent
 
@@ -39,9 +38,9 @@ def copy_modules(modules: Iterable[str], target: Path) -> None:
     for name in modules:
         _copy(found[name], target)
     for path in sorted(ROOT.rglob("*")):
-        inside = path.relative_to(ROOT).as_posix()
-        left_out = any(f"/{inside}/".startswith(f"/{folder}/") or f"/{folder}/" in f"/{inside}" for folder in _WITHOUT)
-        if path.is_file() and not left_out and not any(path.match(pattern) for pattern in _NOT_DATA):
+        inside = f"/{path.relative_to(ROOT).as_posix()}"
+        left_out = any(f"/{folder}/" in inside for folder in _WITHOUT) or any(map(path.match, _NOT_DATA))
+        if path.is_file() and not left_out:
             _copy(path, target)
 
 
@@ -55,10 +54,10 @@ def write_absent(withheld: Mapping[str, Sequence[str]], target: Path) -> None:
     found = find_modules(ROOT)
     told: dict[str, str] = {}
     for module, lessons in withheld.items():
-        reason = f"{' and '.join(lessons)} {'ask' if len(lessons) > 1 else 'asks'} you to write what it holds"
+        asks = f"{' and '.join(lessons)} {'ask' if len(lessons) > 1 else 'asks'} you to write what"
         for name in found.keys() - kept_modules([module]):
-            told.setdefault(name, f"it needs {module}, and {reason.replace('it holds', 'that holds')}")
-        told[module] = reason
+            told.setdefault(name, f"it needs {module}, and {asks} that holds")
+        told[module] = f"{asks} it holds"
     for name, reason in told.items():
         place = target / found[name].relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -80,20 +79,9 @@ def imported_by(notebook: Path) -> dict[str, bool]:
     for cell in nbformat.read(notebook, as_version=4).cells:
         if cell.cell_type == "code":
             own = "demo" not in cell.metadata.get("tags", ())
-            for name in _imports(cell.source) & known:
+            for name in mentioned([cell.source]) & known:
                 needed[name] = own or needed.get(name, False)
     return dict(sorted(needed.items()))
-
-
-def _imports(source: str) -> set[str]:
-    """All names that a cell imports, modules and what is in them."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(TransformerManager().transform_cell(source))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
 
 
 def needed_packages(modules: Iterable[str], always: Iterable[str]) -> list[str]:

@@ -35,13 +35,11 @@ class Recorded:
 
     Attributes:
         exercise: its id.
-        cases: how many visible cases there are, and how many that confirm a suspected mistake.
         calls: the callbacks of which only calls are known, by name, with how many calls.
         left_out: the names of hidden cases that are the same for every seed: they would be given away.
     """
 
     exercise: str
-    cases: tuple[int, int]
     calls: dict[str, int]
     left_out: tuple[str, ...]
 
@@ -93,7 +91,7 @@ def _write(exercise: Exercise, folder: Path) -> Recorded:
     packed = gzip.compress(save(pack.tensors), mtime=0)  # some tensors are large and repeat themselves
     (folder / f"{task}.safetensors.gz").write_bytes(packed)
     known = {one["name"]: len(one["calls"]) for one in callbacks if "calls" in one}
-    return Recorded(exercise.id, (len(key.visible), len(probes)), known, left_out)
+    return Recorded(exercise.id, known, left_out)
 
 
 def _probes(exercise: Exercise, key: AnswerKey) -> tuple[list[Case], tuple[str, ...]]:

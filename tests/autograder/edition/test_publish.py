@@ -59,7 +59,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def catalogue(listed: list[exercises.Exercise], folder: Path) -> list[Recorded]:
         (folder / "exercises.json").write_text(json.dumps([one.id for one in listed]))
-        return [Recorded(one.id, (1, 1), {"step": 2}, ("far",)) for one in listed]
+        return [Recorded(one.id, {"step": 2}, ("far",)) for one in listed]
 
     monkeypatch.setattr("autograder.edition.publish.write_lesson", catalogue)
 
