@@ -144,7 +144,7 @@ class Course:
         Raises:
             BadInput: `c.Katze.exercise_limits` or `course.toml` names one that the course does not have.
         """
-        in_semester = self.semester.exercises.keys()
+        in_semester = set(self.semester.exercises)
         if in_semester:  # which may name what a person reads
             in_semester -= self.exercises.all_written().keys()
         named = dict.fromkeys(in_semester, f"{SEMESTER_NAME}: exercises")
