@@ -189,7 +189,7 @@ class TestFails:
     @pytest.mark.parametrize(
         ("reference", "failure"),
         [
-            (lambda scores, d: scores / d**0.5 + 1e-7 * torch.rand(()), "returns something else when called again on"),
+            (lambda scores, d: scores / d**0.5 + torch.rand(()), "returns something else when called again on"),
             (lambda scores, d: scores / 0, "returns infinity or NaN on"),
             (lambda scores, d: scores.div_(d**0.5), "changes its arguments on"),
         ],
