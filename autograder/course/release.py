@@ -156,7 +156,7 @@ def check_release(course: Course, lessons: Sequence[str] | None = None) -> list[
             problems.append(f"{shown} is missing: run `katze release`")
         elif path.read_bytes() != wanted[path]:
             problems.append(f"{shown} differs from what its solutions give: run `katze release`")
-            if path.suffix == ".ipynb" and (written := answered_cells(path, wanted[path])):
+            if path == _notebook(course, path.stem) and (written := answered_cells(path, wanted[path])):
                 problems.append(
                     f"{shown} holds answers ({', '.join(written)}): `katze learn --move-answers {path.stem}` moves "
                     "them to work/ and restores the file"

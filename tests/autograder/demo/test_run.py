@@ -113,12 +113,3 @@ def test_only_folders_that_a_demo_made_are_removed(tmp_path: Path) -> None:
     (tmp_path / "demo" / "gradebook.db").write_text("old")
     make_course(tmp_path / "demo", home)
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {MARKER, "nbgrader_config.py"}
-
-
-@pytest.mark.usefixtures("processes")
-def test_an_unusable_folder_is_said_in_one_line(
-    little: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "thesis.txt").touch()
-    assert main(["demo", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

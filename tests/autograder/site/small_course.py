@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 
 from autograder.course.course import Course
 from autograder.course.release import release
@@ -136,30 +136,19 @@ def broken_links(site: Path) -> list[str]:
     ]
 
 
-class Links(HTMLParser):
+class Links:
     """What a page links to, what it loads, and the places in it."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.links: set[str] = set()
-        self.loads: set[str] = set()
-        self.places: set[str] = set()
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name == "id":
-                self.places.add(value or "")
-            elif name in ("href", "src"):
-                self.links.add(value or "")
-                if name == "src" or tag == "link":
-                    self.loads.add(value or "")
-            elif name == "style":
-                self.loads |= set(_LOADED.findall(value or ""))
-
-    def handle_data(self, data: str) -> None:
-        if self.cdata_elem == "style":
-            self.loads |= set(_LOADED.findall(data))
+        page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        sources = {str(tag["src"]) for tag in page.select("[src]")}
+        styles = [str(tag["style"]) for tag in page.select("[style]")] + [
+            tag.get_text() for tag in page.select("style")
+        ]
+        self.links = sources | {str(tag["href"]) for tag in page.select("[href]")}
+        self.loads = sources | {str(tag["href"]) for tag in page.select("link[href]")}
+        self.loads |= {load for style in styles for load in _LOADED.findall(style)}
+        self.places = {str(tag["id"]) for tag in page.select("[id]")}
 
 
 _LOADED = re.compile(r"(?:@import\s*|url\()['\"]?([^'\")\s;]+)")
