@@ -27,7 +27,7 @@ def test_without_settings_there_are_the_defaults() -> None:
     assert allowances == {}
 
 
-@pytest.mark.parametrize("name", (entry.name for entry in dataclasses.fields(Limits) if entry.name not in INTERNAL))
+@pytest.mark.parametrize("name", [entry.name for entry in dataclasses.fields(Limits) if entry.name not in INTERNAL])
 def test_every_limit_can_be_set(name: str) -> None:
     value = getattr(Limits(), name) + 1
     limits, _ = limits_from(config(limits={name: value}))
