@@ -90,8 +90,9 @@ def names_of(found: list[Finished]) -> Counter[str]:
 
 
 @contextmanager
-def cluster_of(workers: int, processes: bool) -> Iterator[LocalCluster]:
-    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.scheduler.worker-ttl": "8 s"}
+def cluster_of(workers: int, processes: bool, ttl: str = "5 minutes") -> Iterator[LocalCluster]:
+    """A cluster whose scheduler gives up a worker that it has not heard of for this long: on a busy machine, any."""
+    settings = {"distributed.scheduler.allowed-failures": 1, "distributed.scheduler.worker-ttl": ttl}
     with (
         dask.config.set(settings),
         LocalCluster(
@@ -199,7 +200,7 @@ def test_nor_does_it_where_replies_come_straight_from_the_workers(tmp_path: Path
 
 
 def test_one_that_stands_still_is_left_out(tmp_path: Path) -> None:
-    with cluster_of(2, processes=True) as cluster, connected(cluster.scheduler_address) as client:
+    with cluster_of(2, processes=True, ttl="8 s") as cluster, connected(cluster.scheduler_address) as client:
         processes = client.run(os.getpid)
         try:
             Run(client, tmp_path).grades_each_once("stop_0", *STUDENTS[:3])
