@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from course_lib.decoding.beam import BeamSearch, search
 from course_lib.decoding.generation_config import GenerationConfig, LogitsProcessor, Streamer
-from course_lib.decoding.greedy import Choice, Listener, decode, decoding, most_probable
+from course_lib.decoding.greedy import Choice, Listener, decode_from, decoding, most_probable
 from course_lib.decoding.rules import (
     Processor,
     Rules,
@@ -46,7 +46,7 @@ def generate(
             tokens = search(text, how, longest, rules).tokens[:, :copies].flatten(0, 1)
             prompt = prompt.repeat_interleave(copies, dim=0)
         else:
-            tokens = decode(text, _choice(settings), longest, rules, _listener(streamer, prompt))
+            tokens = decode_from(text, _choice(settings), longest, rules, _listener(streamer, prompt))
         text.close()
         written = torch.cat([prompt, tokens], dim=1)
     if streamer is not None:

@@ -59,11 +59,11 @@ def decode_with(
         ValueError: the model refuses the inputs, or there is no room for so many tokens.
     """
     with decoding(model):
-        tokens = decode(begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache), choose, max_new_tokens)
+        tokens = decode_from(begin_decoding(model, inputs, max_new_tokens, use_cache=use_cache), choose, max_new_tokens)
     return tokens.clone()  # outside of inference mode, so that one may train with it
 
 
-def decode(
+def decode_from(
     text: DecodingState, choose: Choice, max_new_tokens: int, rules: Rules = NO_RULES, listen: Listener | None = None
 ) -> Int[Tensor, "batch new"]:
     """The loop itself, for texts that are already opened; within `decoding`.

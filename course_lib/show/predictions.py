@@ -41,7 +41,8 @@ class _Folded:
         return f"{self.what}: what do you expect? Write it down above, run that cell, then this one."
 
     def _repr_html_(self) -> str:
-        return f"<details><summary>{escape(repr(self))}</summary>{escape(self.truth)}</details>"
+        found = f"{self.what}: {self.truth}."
+        return f"<details><summary>{escape(repr(self))}</summary>{escape(found)}</details>"
 
 
 def _written(value: float | str | bool) -> str:

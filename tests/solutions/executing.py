@@ -9,6 +9,7 @@ them is in a second class, which asks for `thorough`.
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from nbformat import NotebookNode
 
@@ -19,8 +20,15 @@ FIGURE = re.compile(r'<img class="katze-figure" alt="([^"]*)"')
 
 
 def printed(cell: NotebookNode) -> str:
-    """What a cell printed, on either stream."""
-    return "".join(output.text for output in cell.get("outputs", ()) if output.output_type == "stream")
+    """What a cell printed, on either stream, and what it has folded away until it is predicted."""
+    texts = []
+    for output in cell.get("outputs", ()):
+        folded = _FOLDED.fullmatch(output.get("data", {}).get("text/html", ""))
+        texts.append(output.text if output.output_type == "stream" else f"{unescape(folded[1])}\n" if folded else "")
+    return "".join(texts)
+
+
+_FOLDED = re.compile(r"<details><summary>.*</summary>(.*)</details>")
 
 
 def points(notebook: NotebookNode) -> dict[str, float]:

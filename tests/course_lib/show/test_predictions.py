@@ -33,6 +33,5 @@ def test_without_one_what_was_found_is_folded_away(said: str | None, monkeypatch
     monkeypatch.setattr(predictions, "display", shown.append)
     prediction("reviews < 3", said, 82.66, " %")
     (folded,) = shown
-    assert folded._repr_html_().endswith("then this one.</summary>82.7 %</details>")
-    assert "reviews &lt; 3" in folded._repr_html_()
+    assert folded._repr_html_().endswith("then this one.</summary>reviews &lt; 3: 82.7 %.</details>")
     assert "82.7" not in repr(folded)
