@@ -259,7 +259,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: ByteLevelVocabulary(()).encode("the \ud83d cat"), ValueError, "half a character"),
     (lambda: ByteLevelVocabulary(()).encode_stream("the cat"), TypeError, "give a list of texts, not one string"),
     (lambda: list(ByteLevelVocabulary(()).encode_stream([b"the"])), TypeError, "not in bytes; open a file as text"),  # type: ignore[list-item]
-    (lambda: pieces.encode("a \ud83d cat"), ValueError, r"half a character, '\\ud83d', at place 2"),
+    (lambda: pieces.encode("a \ud83d cat"), ValueError, r"half a character, '\\ud83d', at position 2"),
     (lambda: pieces.encode_all("the cat"), TypeError, "give a list of texts, not one string"),
     (lambda: pieces.decode([99]), ValueError, "id 99 is outside the vocabulary"),
     (lambda: pieces.id("dog"), ValueError, "there is no token 'dog'"),
