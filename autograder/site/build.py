@@ -119,7 +119,7 @@ def _settings(extra: Path) -> dict[str, Any]:
         "html_static_path": ["_static"],
         "html_extra_path": [str(extra)],
         "html_css_files": ["site.css"],
-        "html_js_files": ["theme.js"],
+        "html_js_files": ["scroll_by_keys.js"],
         "html_use_index": False,  # its two columns of long names fit no window, and the search finds them all
         "html_copy_source": False,
         "html_show_sphinx": False,

@@ -83,13 +83,15 @@ def test_the_search_finds_from_files(visit: Visit, site: Path) -> None:
 
 def test_dark_by_hand_and_what_cells_show_follows(visit: Visit, site: Path) -> None:
     page = visit(site / "lessons" / "01_attention.html")
-    assert page.evaluate("document.body.dataset.jpThemeLight") == "true"
+    figure = page.locator(".katze-figure").first
+    expect(figure).to_have_css("filter", "none")
     switch = page.locator(".theme-toggle:visible").first
     for _ in range(3):
         if page.evaluate("document.body.dataset.theme") != "dark":
             switch.click()
     assert page.evaluate("document.body.dataset.theme") == "dark"
-    page.wait_for_function("document.body.dataset.jpThemeLight === 'false'")
+    expect(figure).not_to_have_css("filter", "none")
+    expect(page.locator(".katze-widget").first).to_have_css("color-scheme", "dark")
 
 
 def test_next_leads_through_all_lessons(visit: Visit, site: Path) -> None:
