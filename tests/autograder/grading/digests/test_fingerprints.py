@@ -199,7 +199,7 @@ def test_an_exercise_of_the_library_reaches_its_own_files_and_no_other_exercise_
     assert {"attention/scores.py", "attention/shared.py"} <= own
     assert not {"attention/scale.py", "attention/__init__.py", "masking/__init__.py"} & own
     block = {path.name for path in files_of(exercises.find("heads_and_blocks.encoder_block"))}
-    assert {"encoder_block.py", "blocks.py", "attention.py"} <= block
+    assert {"encoder_block.py", "heads_and_blocks.py", "attention.py"} <= block
     assert not {"models.py", "progress_map.py", "compare.py"} & block
 
 
