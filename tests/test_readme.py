@@ -25,6 +25,12 @@ def test_the_verdict_it_shows_is_the_verdict_one_gets() -> None:
     assert verdict.text().startswith(shown.rstrip())
 
 
+def test_its_links_to_colab_are_those_of_the_notebooks() -> None:
+    for notebook in sorted((ROOT / "notebooks").glob("*/*.ipynb")):
+        (link,) = re.findall(r"https://colab[^)\"]+\.ipynb", notebook.read_text(encoding="utf-8"))
+        assert f"({link})" in README
+
+
 def test_its_table_is_that_of_the_commands() -> None:
     _, commands = make_parser()
     assert with_table(README) == README, "run `make format`"

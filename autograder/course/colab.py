@@ -1,4 +1,4 @@
-"""What a released notebook begins with: a link that opens it in Colab, and a cell that gets it the course's library."""
+"""What a released notebook has below its title: a link to it in Colab, and a cell that gets the course's library."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from autograder.errors import BadInput
 from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue
 
 BADGE = "katze-badge"
-"""Tag and id of the first cell: the link to Colab, in words, since a picture from there is broken without a network."""
+"""Tag and id of the link to Colab, which is in words: a picture from there is broken without a network."""
 
 INSTALL = "katze-install"
-"""Tag and id of the second cell: it installs `course_lib` where that is missing."""
+"""Tag and id of the cell that installs `course_lib` where that is missing."""
 
 LACKING = ("jaxtyping==0.3.11", "wadler-lindig==0.1.8")
 """What `course_lib` imports and Colab does not have."""
@@ -37,12 +37,18 @@ if importlib.util.find_spec("course_lib") is None:
 {needed}
     ]
     keep = ["--no-deps"] if importlib.util.find_spec("torch") else []
+    if not keep and "go_ahead" not in globals():
+        go_ahead = True
+        raise UsageError("This kernel has neither the course's library nor torch. Choose a kernel that has them, or "
+                         "run this cell again: it then installs them here, with what they need: about 140 packages.")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *keep, *needed]
     done = subprocess.run(pip, capture_output=True, text=True)
     if done.returncode:
-        why = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith(("fatal", "ERROR"))]
-        raise UsageError(f"The course's library could not be downloaded ({{(why or ['pip failed'])[0]}}). "
-                         "Is there a network? Then run this cell again, and the others after it.")
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        told = [line for start in ("fatal: ", "error: ") for line in said if line.lower().startswith(start)]
+        why = (told or said[-1:] or ["no reason given"])[0]
+        raise UsageError(f"pip could not install the course's library: {{why}} "
+                         "Once that is mended, run this cell again, and the others after it.")
     importlib.invalidate_caches()
     from course_lib.learner.arrival import welcome
 
@@ -54,7 +60,7 @@ course_lib.require_version("{version}")"""
 
 
 def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNode]:
-    """The two cells that follow the settings `repository` and `revision`; none where a course has its own exercises,
+    """The two cells, which follow the settings `repository` and `revision`; none where a course has its own exercises,
     which pip would not get.
 
     Args:
@@ -70,7 +76,7 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
     if not course.repository:
         raise BadInput(f'{course.root / CONFIG_NAME}: set c.Katze.repository = "OWNER/NAME": notebooks link to it')
     path = (course.release / lesson / f"{lesson}.ipynb").relative_to(course.root).as_posix()
-    address = f"https://colab.research.google.com/github/{course.repository}/blob/main/{path}"
+    address = f"https://colab.research.google.com/github/{course.repository}/blob/{course.revision}/{path}"
     yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", id=BADGE, metadata={"tags": [BADGE]})
     yield install_cell(f"katze @ git+https://github.com/{course.repository}@{course.revision}", code, course.exercises)
 

@@ -253,7 +253,8 @@ def _source_notebook(
     _name(cells)
     notebook: NotebookNode = nbformat.v4.new_notebook(metadata=copy.deepcopy(NOTEBOOK_METADATA))
     notebook.nbformat_minor = 5
-    notebook.cells = [*opening, *cells]
+    below_title = int(cells[0].cell_type == "markdown")
+    notebook.cells = [*cells[:below_title], *opening, *cells[below_title:]]
     return notebook
 
 

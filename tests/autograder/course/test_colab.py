@@ -52,7 +52,14 @@ def test_a_missing_repository_is_asked_for(tmp_path: Path) -> None:
         list(opening_cells(Course.find(tmp_path), LESSON, ""))
 
 
-def run(source: str, monkeypatch: pytest.MonkeyPatch, *, there: set[str], pip: SimpleNamespace) -> list[list[str]]:
+def run(
+    source: str,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    there: set[str],
+    pip: SimpleNamespace,
+    namespace: dict[str, object] | None = None,
+) -> list[list[str]]:
     """Run an install cell where only some packages are, with pip's answer; gives how pip was called."""
     calls: list[list[str]] = []
 
@@ -62,7 +69,7 @@ def run(source: str, monkeypatch: pytest.MonkeyPatch, *, there: set[str], pip: S
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in there else None)
     monkeypatch.setattr(subprocess, "run", answer)
-    exec(source, {})
+    exec(source, {} if namespace is None else namespace)
     return calls
 
 
@@ -73,21 +80,36 @@ def test_nothing_is_installed_where_the_library_is(monkeypatch: pytest.MonkeyPat
     assert run(install_cell(), monkeypatch, there={"course_lib", "torch"}, pip=WORKED) == []
 
 
-@pytest.mark.parametrize(("there", "kept"), [({"torch"}, True), (set(), False)])
-def test_a_torch_that_is_there_stays(
-    there: set[str], kept: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (pip,) = run(install_cell(), monkeypatch, there=there, pip=WORKED)
-    assert ("--no-deps" in pip) is kept
+def test_a_torch_that_is_there_stays(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (pip,) = run(install_cell(), monkeypatch, there={"torch"}, pip=WORKED)
+    assert "--no-deps" in pip
     assert not [package for package in pip if package.startswith(("torch", "numpy"))]
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
-def test_without_a_network_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = SimpleNamespace(
-        returncode=1, stderr="  error: subprocess-exited\n  fatal: unable to access 'https://x/'\n  more\n"
-    )
-    with pytest.raises(UsageError, match=r"^The course's library could not be downloaded \(fatal: unable.*network\?"):
+def test_where_there_is_none_it_says_how_much_comes_before_it_installs(monkeypatch: pytest.MonkeyPatch) -> None:
+    namespace: dict[str, object] = {}
+    with pytest.raises(UsageError, match="run this cell again: it then installs them here, .* about 140 packages"):
+        run(install_cell(), monkeypatch, there=set(), pip=WORKED, namespace=namespace)
+    (pip,) = run(install_cell(), monkeypatch, there=set(), pip=WORKED, namespace=namespace)
+    assert "--no-deps" not in pip
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        (
+            "  error: subprocess-exited\n  fatal: unable to access 'https://x/'\n  more\n",
+            "fatal: unable to access 'http",
+        ),
+        ("error: externally-managed-environment\n\nhint: See PEP 668\n", "error: externally-managed-environment "),
+        ("/usr/bin/python3: No module named pip\n", "/usr/bin/python3: No module named pip "),
+        ("", "no reason given "),
+    ],
+)
+def test_where_pip_fails_its_own_reason_is_told(stderr: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = SimpleNamespace(returncode=1, stderr=stderr)
+    with pytest.raises(UsageError, match=f"^pip could not install the course's library: {re.escape(said)}"):
         run(install_cell(), monkeypatch, there={"torch"}, pip=failed)
 
 

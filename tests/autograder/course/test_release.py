@@ -183,17 +183,18 @@ def test_the_source_keeps_solutions_and_hidden_checks(course: Course) -> None:
     assert "Because two is more than one." in cells["toy-why_double-written"].source
 
 
-def test_the_link_to_colab_and_the_install_cell_come_first_and_follow_the_repository(course: Course) -> None:
-    badge, install = released(course).cells[:2]
+def test_the_link_to_colab_and_the_install_cell_follow_the_title_and_the_repository(course: Course) -> None:
+    badge, install = released(course).cells[1:3]
     assert badge.metadata.tags == [badge.id] == [BADGE]
     assert badge.source == (
-        "[Open in Colab](https://colab.research.google.com/github/someone/their-course/blob/main/notebooks/01_toy/01_toy.ipynb)"
+        "[Open in Colab](https://colab.research.google.com/github/someone/their-course/blob/"
+        f"v{course_lib.__version__}/notebooks/01_toy/01_toy.ipynb)"
     )
     assert install.metadata.tags == [install.id] == [INSTALL]
     assert "git+https://github.com/someone/their-course" in install.source
     config = course.root / "nbgrader_config.py"
     config.write_text(config.read_text().replace("someone/their-course", "fork/other"))
-    badge, install, *_ = released(Course.find(course.root)).cells
+    _title, badge, install, *_ = released(Course.find(course.root)).cells
     assert "fork/other" in badge.source
     assert "fork/other" in install.source
     assert "someone" not in badge.source + install.source

@@ -111,7 +111,7 @@ class TestTheFolder:
         )
         changed = [new.source for old, new in zip(before, after, strict=True) if old != new]
         assert len(changed) == 2
-        assert f"github/somebody/class/blob/main/notebooks/{LESSON}/{LESSON}.ipynb" in changed[0]
+        assert f"github/somebody/class/blob/autumn/notebooks/{LESSON}/{LESSON}.ipynb" in changed[0]
         assert '"katze @ git+https://github.com/somebody/class@autumn"' in changed[1]
 
     @pytest.mark.usefixtures("quick")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 
+import course_lib
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput
@@ -101,7 +102,7 @@ def test_a_lesson_s_pictures_are_files_its_scripts_stay_and_its_demos_are_folded
 
 def test_a_lesson_has_its_buttons_and_its_neighbours(site: Path, lesson: BeautifulSoup) -> None:
     colab, download = lesson.select(".actions a")
-    notebook = "someone/their-course/blob/main/notebooks/01_attention/01_attention.ipynb"
+    notebook = f"someone/their-course/blob/v{course_lib.__version__}/notebooks/01_attention/01_attention.ipynb"
     assert colab["href"] == f"https://colab.research.google.com/github/{notebook}"
     assert json.loads((site / "lessons" / str(download["href"])).read_text())["cells"]
     assert text(lesson.select_one("a.next-page")).endswith("Lesson 02 · Nothing")
