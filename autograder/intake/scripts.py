@@ -23,6 +23,14 @@ HEAD = """\
 # Write your answers here, then run this file. Each check prints its verdict where it stands; help does so too:
 # print(hint("...")), print(solution("...")). Where the text speaks of a cell, it is what stands below a line "# %%".
 # Pictures and widgets are only described here: the notebook shows them.
+#
+# With an exercise's id after its name, this file checks that answer alone.
+import sys
+
+if sys.argv[1:]:
+    from autograder.cli import main
+
+    sys.exit(main(["check", sys.argv[1], __file__]))
 """
 """What stands above a lesson that `katze learn --scripts` has written; there, checks are printed."""
 

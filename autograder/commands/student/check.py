@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.commands.adding import add_completed, add_level, known_exercises, weakest_level
 from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
+
+if TYPE_CHECKING:
+    from course_lib.judging.verdict import Verdict
 
 EXAMPLE = "katze check ols.fit answer.py"
 SLOW = "starting a box"
@@ -26,5 +32,17 @@ def run(options: argparse.Namespace) -> int:
 
     level = weakest_level(options)
     verdict, level = check_file(current_catalogue(), options.exercise, options.file, options.visible_only, level)
+    verdict = _counted(verdict, Path(options.file))
     tell(options, {**verdict.record(), "level": level.name}, [verdict.text()])
     return DONE if verdict.passed else FAILED
+
+
+def _counted(verdict: Verdict, file: Path) -> Verdict:
+    """The verdict, which counts as progress where the file is in a working folder, such as `katze learn` makes."""
+    from course_lib.learner.folder import PROGRESS
+    from course_lib.learner.noting import noted
+
+    if not file.with_name(PROGRESS).is_file() or not file.is_file():
+        return verdict
+    os.environ.setdefault("KATZE_WORK", str(file.resolve().parent))
+    return noted(verdict, [file.read_text(encoding="utf-8-sig")])

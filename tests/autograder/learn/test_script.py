@@ -18,9 +18,9 @@ from autograder.repair import Release, repair
 NOTEBOOK = REPOSITORY / "notebooks" / "01_attention" / "01_attention.ipynb"
 
 
-def ran(script: Path) -> str:
+def ran(script: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, script],
+        [sys.executable, script, *arguments],
         cwd=script.parent,
         env={
             **{name: text for name, text in os.environ.items() if name != "KATZE_WORK"},
@@ -49,11 +49,15 @@ def test_a_script_is_answered_and_checked_in_a_terminal(tmp_path: Path) -> None:
     stub = text.index("def scale_scores")
     end = text.index("raise NotImplementedError()", stub)
     script.write_text(text[:end] + "return scores / d_head**0.5" + text[end + len("raise NotImplementedError()") :])
+    alone = ran(script, "attention.scale")
+    assert alone.startswith("attention.scale: Right, 1 of 1 point")
+    assert "01 Attention: 1 of 8 exercises, 1 of 17 points" in alone
+    assert "attention.scores:" not in alone
+    assert (tmp_path / "answers" / "attention.scale.py").is_file(), "what has passed is kept beside it"
     shown = ran(script)
     assert "attention.scores: Not written yet, 0 of 2 points" in shown
     assert "attention.scale: Right, 1 of 1 point" in shown
     assert "[picture: " in shown
-    assert (tmp_path / "answers" / "attention.scale.py").is_file(), "what a script has done is kept beside it"
     assert not write_script(NOTEBOOK, script), "what somebody has written stays"
 
 
