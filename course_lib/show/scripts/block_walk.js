@@ -4,7 +4,7 @@ function draw({ orders, sizes }) {
   const { element, say } = speaker();
   const values = Object.fromEntries(sizes.map(({ name, value }) => [name, value]));
   const body = el("tbody");
-  let [order, place] = [0, 0];
+  let [order, position] = [0, 0];
   const product = (names) => names.reduce((total, name) => total * measure(name), 1);
   const many = (number) => number.toLocaleString("en");
 
@@ -20,17 +20,17 @@ function draw({ orders, sizes }) {
     body.replaceChildren(
       ...lines.map(({ code, shape }, i) => {
         const cells = [`[${shape.map(measure).join(", ")}]`, many(product(shape)), learned[i] ? many(learned[i]) : "–"];
-        const current = i === place && { "aria-current": "step", class: "marked" };
+        const current = i === position && { "aria-current": "step", class: "marked" };
         return el("tr", current || {}, el("th", { scope: "row" }, mono(code)), ...cells.map((cell) => el("td", {}, cell)));
       }),
     );
-    const { code, shape, says } = lines[place];
+    const { code, shape, says } = lines[position];
     const total = many(sum(learned));
     say(mono(`${code}: [${shape.join(", ")}]`), el("br"), `${says} All ${lines.length} lines together learn ${total} numbers.`);
   }
 
   const walk = player("line", orders[0].lines.length, (wanted) => {
-    place = wanted;
+    position = wanted;
     update();
   }, { text: (line) => String(line + 1), seconds: 1.5 });
   const controls = sizes.map(({ name, least, most, step, value }) =>

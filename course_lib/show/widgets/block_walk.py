@@ -11,15 +11,15 @@ from course_lib.show.interactive import interactive
 from course_lib.show.widgets.stills import still_table, still_text
 
 Shape = tuple[str, ...]
-WORDS: Final[Shape] = ("batch", "words", "d_model")
-HEADS: Final[Shape] = ("batch", "heads", "words", "d_head")
-PAIRS: Final[Shape] = ("batch", "heads", "words", "words")
+TOKENS: Final[Shape] = ("batch", "tokens", "d_model")
+HEADS: Final[Shape] = ("batch", "heads", "tokens", "d_head")
+PAIRS: Final[Shape] = ("batch", "heads", "tokens", "tokens")
 PROJECTION: Final[tuple[Shape, ...]] = (("d_model", "d_model"), ("d_model",))
 
-SIZES: Final = {"batch": 2, "words": 5, "heads": 4, "d_head": 8, "d_model": 32, "d_ff": 128}
+SIZES: Final = {"batch": 2, "tokens": 5, "heads": 4, "d_head": 8, "d_model": 32, "d_ff": 128}
 """What the walk begins with; d_model is heads times d_head, and d_ff four times that."""
 
-_REACH: Final = {"batch": (1, 32, 1), "words": (1, 64, 1), "heads": (1, 16, 1), "d_head": (8, 64, 8)}
+_REACH: Final = {"batch": (1, 32, 1), "tokens": (1, 64, 1), "heads": (1, 16, 1), "d_head": (8, 64, 8)}
 """How far the sliders go, and in which steps."""
 
 
@@ -40,34 +40,38 @@ class Line:
     parameters: tuple[Shape, ...] = ()
 
 
-_IN = Line("x", WORDS, "What comes in: a vector for each word of each sentence.")
+_IN = Line("x", TOKENS, "What comes in: a vector for each token of each sentence.")
 _ATTENTION = (
-    Line("q, k, v = y W_q, y W_k, y W_v", WORDS, "Three projections of each word; each is this large.", PROJECTION * 3),
+    Line(
+        "q, k, v = y W_q, y W_k, y W_v", TOKENS, "Three projections of each token; each is this large.", PROJECTION * 3
+    ),
     Line("q.split(heads)", HEADS, "Each head gets its part of each vector: no number is new, they only stand apart."),
-    Line("scores = q kᵀ / √d_head", PAIRS, "The only place where words meet: a number for each pair, in each head."),
+    Line("scores = q kᵀ / √d_head", PAIRS, "The only step where tokens meet: a number for each pair, in each head."),
     Line("alpha = softmax(masked)", PAIRS, "Padding gets weight 0; each row sums to 1."),
     Line("out = alpha v", HEADS, "Each head brings home an average of the values."),
-    Line("out.join()", WORDS, "The heads side by side again."),
-    Line("y = out W_o", WORDS, "One more projection mixes what the heads have found.", PROJECTION),
+    Line("out.join()", TOKENS, "The heads side by side again."),
+    Line("y = out W_o", TOKENS, "One more projection mixes what the heads have found.", PROJECTION),
 )
 _FEED_FORWARD = (
     Line(
         "h = relu(y W_1)",
-        ("batch", "words", "d_ff"),
-        "Each word by itself, four times as wide.",
+        ("batch", "tokens", "d_ff"),
+        "Each token by itself, four times as wide.",
         (("d_model", "d_ff"), ("d_ff",)),
     ),
-    Line("y = h W_2", WORDS, "And back again.", (("d_ff", "d_model"), ("d_model",))),
+    Line("y = h W_2", TOKENS, "And back again.", (("d_ff", "d_model"), ("d_model",))),
 )
 _NORM: Final[tuple[Shape, ...]] = (("d_model",), ("d_model",))
 
 
 def _add(number: int) -> Line:
-    return Line(f"x = x + dropout(y)  # {number}", WORDS, "The way around: what came in is kept, and y is added to it.")
+    return Line(
+        f"x = x + dropout(y)  # {number}", TOKENS, "The way around: what came in is kept, and y is added to it."
+    )
 
 
 def _norm(number: int, into: str) -> Line:
-    return Line(f"{into} = norm_{number}(x)", WORDS, "Each vector to mean 0 and deviation 1, then stretched.", _NORM)
+    return Line(f"{into} = norm_{number}(x)", TOKENS, "Each vector to mean 0 and deviation 1, then stretched.", _NORM)
 
 
 POST_NORM: Final = (_IN, *_ATTENTION, _add(1), _norm(1, "x"), *_FEED_FORWARD, _add(2), _norm(2, "x"))
@@ -76,7 +80,7 @@ PRE_NORM: Final = (_IN, _norm(1, "y"), *_ATTENTION, _add(1), _norm(2, "y"), *_FE
 
 def block_walk() -> None:
     """Show a transformer block line by line: post-norm or pre-norm, of any size."""
-    caption = "A post-norm block: batch 2, words 5, heads 4, d_head 8, d_model 32, d_ff 128."
+    caption = "A post-norm block: batch 2, tokens 5, heads 4, d_head 8, d_model 32, d_ff 128."
     columns = ["shape", "learned numbers"]
     rows = [(line.code, [sizes_of(line.shape), learned(line) or "–"]) for line in POST_NORM]
     sizes = [

@@ -27,20 +27,25 @@ Hand = tuple[float, float]
 
 
 def clocks(
-    encoding: Float[Tensor, "length d_model"], places: Sequence[int], *, alt: str, title: str, shift: int | None = None
+    encoding: Float[Tensor, "length d_model"],
+    positions: Sequence[int],
+    *,
+    alt: str,
+    title: str,
+    shift: int | None = None,
 ) -> None:
     """Show the hands of some positions, with a slider that turns them and, where they are shifted, one for the shift.
 
     Args:
         encoding: sinusoidal positions, a row each: sine and cosine alternate.
-        places: the positions that are drawn, a row of clocks for each.
+        positions: the positions that are drawn, a row of clocks for each.
         alt: one sentence for readers who cannot see the picture.
         title: a line above the clocks.
-        shift: draws a second hand, for the position this many words further on.
+        shift: draws a second hand, for the position this many further on.
     """
     shown = Clocks(encoding, shift)
-    still = pictured(shown.draw(places, title), alt)
-    interactive("clocks", shown.data(), still=still.html(), alt=alt, text=f"{title}\n{alt}\n{shown.text(places)}")
+    still = pictured(shown.draw(positions, title), alt)
+    interactive("clocks", shown.data(), still=still.html(), alt=alt, text=f"{title}\n{alt}\n{shown.text(positions)}")
 
 
 @dataclass(frozen=True)
@@ -59,28 +64,28 @@ class Clocks:
         if self.encoding.ndim != 2 or self.encoding.shape[1] % 2:
             raise ValueError(f"clocks need [length, d_model] with an even d_model, not {list(self.encoding.shape)}")
 
-    def hands(self, place: int) -> list[Hand]:
+    def hands(self, position: int) -> list[Hand]:
         """The tip of each clock's hand, (across, upwards), at one position.
 
         Raises:
             IndexError: there is no such position.
         """
-        if not 0 <= place < len(self.encoding):
-            raise IndexError(f"there is no position {place} among {len(self.encoding)}")
-        pairs: list[list[float]] = self.encoding[place].detach().double().view(-1, 2).tolist()
+        if not 0 <= position < len(self.encoding):
+            raise IndexError(f"there is no position {position} among {len(self.encoding)}")
+        pairs: list[list[float]] = self.encoding[position].detach().double().view(-1, 2).tolist()
         return [(sine, cosine) for sine, cosine in pairs]
 
-    def draw(self, places: Sequence[int], title: str) -> Figure:
+    def draw(self, positions: Sequence[int], title: str) -> Figure:
         """The figure that `clocks` shows: a row for each position, a column for each pair of dimensions."""
         pairs = self.encoding.shape[1] // 2
-        width, height = _LABEL + _CLOCK * pairs + 0.1, _HEAD + _CLOCK * len(places)
+        width, height = _LABEL + _CLOCK * pairs + 0.1, _HEAD + _CLOCK * len(positions)
         with plt.rc_context(LAID_OUT):
             drawn = Figure(figsize=(width, height))
-            for row, place in enumerate(places):
+            for row, position in enumerate(positions):
                 top = height - _HEAD - row * _CLOCK
-                drawn.text(0.1 / width, (top - _CLOCK / 2) / height, self._label(place), va="center", fontsize=10)
-                further = self.hands(place + self.shift) if self.shift is not None else [None] * pairs
-                for pair, (hand, other) in enumerate(zip(self.hands(place), further, strict=True)):
+                drawn.text(0.1 / width, (top - _CLOCK / 2) / height, self._label(position), va="center", fontsize=10)
+                further = self.hands(position + self.shift) if self.shift is not None else [None] * pairs
+                for pair, (hand, other) in enumerate(zip(self.hands(position), further, strict=True)):
                     box = (_LABEL + pair * _CLOCK, top - _CLOCK, _CLOCK, _CLOCK)
                     scaled = (box[0] / width, box[1] / height, box[2] / width, box[3] / height)
                     _draw_clock(drawn.add_axes(scaled), hand, other)
@@ -93,19 +98,19 @@ class Clocks:
             drawn.text(0.1 / width, 1 - 0.1 / height, title, fontsize=11, va="top")
         return drawn
 
-    def _label(self, place: int) -> str:
-        return f"word {place}" if self.shift is None else f"words {place}, {place + self.shift}"
+    def _label(self, position: int) -> str:
+        return f"at {position}" if self.shift is None else f"at {position} and {position + self.shift}"
 
     def data(self) -> dict[str, Any]:
         """Return the script's data: the hands of every position."""
         rows = [[round(value, 4) for value in row] for row in self.encoding.detach().double().tolist()]
         return {"encoding": rows, "shift": self.shift}
 
-    def text(self, places: Sequence[int]) -> str:
+    def text(self, positions: Sequence[int]) -> str:
         """The hands of some positions in words."""
         return "\n".join(
-            f"word {place}: " + ", ".join(f"({sine:.2f}, {cosine:.2f})" for sine, cosine in self.hands(place))
-            for place in places
+            f"position {position}: " + ", ".join(f"({sine:.2f}, {cosine:.2f})" for sine, cosine in self.hands(position))
+            for position in positions
         )
 
 

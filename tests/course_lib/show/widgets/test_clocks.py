@@ -31,15 +31,15 @@ def test_a_hand_turns_like_that_of_a_clock() -> None:
     assert (across, upwards) == pytest.approx((1, 0), abs=1e-6), "a quarter of a turn is at three"
 
 
-def test_a_row_for_each_place_and_a_clock_for_each_pair() -> None:
+def test_a_row_for_each_position_and_a_clock_for_each_pair() -> None:
     drawn = Clocks(ENCODING).draw([0, 3], "hands")
     assert len(drawn.axes) == 6
     texts = [text.get_text() for text in drawn.texts]
-    assert {"word 0", "word 3", "0, 1", "2, 3", "4, 5", "hands"} <= set(texts)
+    assert {"at 0", "at 3", "0, 1", "2, 3", "4, 5", "hands"} <= set(texts)
     assert tip(drawn.axes[3].lines[-1]) == pytest.approx([math.sin(3), math.cos(3)], abs=1e-5)
 
 
-def test_the_second_hand_is_that_of_a_later_word() -> None:
+def test_the_second_hand_is_that_of_a_later_position() -> None:
     first = Clocks(ENCODING, shift=4).draw([2], "shifted").axes[0]
     *_others, orange, blue = first.lines
     assert tip(blue) == pytest.approx([math.sin(2), math.cos(2)], abs=1e-5)
@@ -61,4 +61,4 @@ def test_the_script_has_every_hand_and_the_still_those_that_were_asked_for(put_o
     assert widget.data["shift"] == 4
     torch.testing.assert_close(torch.tensor(widget.data["encoding"]), ENCODING, atol=5e-5, rtol=0)
     assert 'alt="two rows"' in widget.still
-    assert "word 3: (0.14, -0.99)" in widget.text
+    assert "position 3: (0.14, -0.99)" in widget.text
