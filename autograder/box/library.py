@@ -36,6 +36,10 @@ _CHILD_SIDE = (
 )
 
 
+_SHOWN = (".css", ".js")
+"""What modules read from a folder beside them to show a figure or a widget. No other data is in a box."""
+
+
 def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | None = None) -> list[str]:
     """Write the filtered `course_lib`, and what a box needs of `autograder`, into an empty folder.
 
@@ -60,6 +64,10 @@ def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | No
         raise BadInput(f"a box needs {_REQUIRED}, which is withheld or imports a module that is")
     for name in allowed:
         _copy(modules[name], target / modules[name].relative_to(root.parent))
+    for path in root.rglob("*"):
+        package = ".".join(path.relative_to(root.parent).parts[:-2])
+        if path.suffix in _SHOWN and package in allowed:
+            _copy(path, target / path.relative_to(root.parent))
     harness = Path(autograder.__file__).parent
     for file in _CHILD_SIDE:
         _copy(harness / file, target / "autograder" / file)

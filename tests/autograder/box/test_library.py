@@ -114,12 +114,12 @@ def test_what_is_imported_when_something_is_called_is_known_apart(tmp_path: Path
     assert imports.ever == {"d", "e"}
 
 
-def test_the_copy_holds_python_files_only_and_nothing_withheld(tmp_path: Path) -> None:
+def test_the_copy_holds_python_and_what_shows_its_figures_and_nothing_withheld(tmp_path: Path) -> None:
     modules = copy_library(tmp_path, ["course_lib.attention"])
     assert "course_lib.judging.observation" in modules
     assert not {"course_lib.attention", "course_lib.masking"} & set(modules)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {path.suffix for path in files} == {".py"}
+    assert {path.suffix for path in files} == {".py", ".css", ".js"}
     assert not [path for path in files if "exercises" in path.parts]
     assert not [path for path in files if "def dot_product_scores" in path.read_text()]
 
