@@ -144,7 +144,7 @@ assert [module for module in modules if 'dot_product_scores' in vars(module)]
     "kept bytecode": """
 import glob, os, sys
 found = [path for folder in sys.path if os.path.isdir(folder)
-         for path in glob.glob(folder + '/**/course_lib/**/attention*', recursive=True)]
+         for path in glob.glob(folder + '/**/course_lib/**/attention*.py*', recursive=True)]
 assert found
 """,
     "memory": """
