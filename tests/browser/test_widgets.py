@@ -408,7 +408,7 @@ def test_more_beams_find_more_and_a_branch_is_taken_by_hand(opened: Callable[...
     assert "What may follow was not computed" in said.inner_text()
 
 
-def test_pairs_are_joined_in_a_text_of_ones_own(opened: Callable[..., Page]) -> None:
+def test_pairs_are_merged_in_a_text_of_ones_own(opened: Callable[..., Page]) -> None:
     page = opened("merging")
     field, steps = control(page, "your text"), control(page, "pairs merged")
     chips = page.locator(".katze-chip")
@@ -420,7 +420,7 @@ def test_pairs_are_joined_in_a_text_of_ones_own(opened: Callable[..., Page]) -> 
     assert "as often as" in page.locator(".katze-say").inner_text()
     steps.press("End")
     assert chips.all_inner_texts() == ["▁aaaa", "▁<b>", "▁ba"]
-    assert "nothing left to join" in page.locator(".katze-say").inner_text()
+    assert "nothing left to merge" in page.locator(".katze-say").inner_text()
     field.fill("")
     assert chips.count() == 0
 
