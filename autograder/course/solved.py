@@ -16,8 +16,6 @@ from course_lib.learner.solutions import Solution
 REASON = "reason"
 """Tag of the cells that say why an answer is as it is."""
 
-_ANSWER = "-answer"
-_WRITTEN = "-written"
 _MARKERS = re.compile(r"^[ \t]*### (?:BEGIN|END) SOLUTION[ \t]*\n?", re.M)
 
 
@@ -39,14 +37,15 @@ def solved_pages(lesson: str, cells: Sequence[NotebookNode]) -> Iterator[tuple[s
     above = ""
     for number, cell in enumerate(cells):
         grade_id = str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
-        if is_reason(cell) and (cell.cell_type != "markdown" or not above.endswith(_ANSWER)):
+        if is_reason(cell) and (cell.cell_type != "markdown" or not above.endswith("-answer")):
             raise BadInput(f"{lesson}: the reason {cell.source[:40]!r} must be markdown, right below an answer's cell")
         above = grade_id
-        if grade_id.endswith(_ANSWER):
+        task, _, kind = grade_id.rpartition("-")
+        name = f"{task.replace('-', '.', 1)}.md"
+        if kind == "answer":
             below = cells[number + 1] if number + 1 < len(cells) else None
             reason = below.source if below is not None and is_reason(below) else ""
-            exercise = grade_id.removesuffix(_ANSWER).replace("-", ".", 1)
             code = _MARKERS.sub("", f"{cell.source}\n").rstrip()
-            yield f"{exercise}.md", Solution(reason.strip(), code).page()
-        elif grade_id.endswith(_WRITTEN):
-            yield f"{grade_id.removesuffix(_WRITTEN).replace('-', '.', 1)}.md", f"{cell.source.strip()}\n"
+            yield name, Solution(reason.strip(), code).page()
+        elif kind == "written":
+            yield name, f"{cell.source.strip()}\n"
