@@ -32,8 +32,9 @@ from autograder.repair import Cell, CellKind, Release, Repaired, answers_in, is_
 from autograder.words import count, printable, shown
 from course_lib.exercises.catalogue import NO_EXERCISES, Catalogue, UnknownName
 from course_lib.judging.exercise import Exercise
+from course_lib.judging.finding import Found, find_answer, wrong_name
 from course_lib.judging.render import case_message, heading, lead
-from course_lib.judging.rules import Code, defines, definition
+from course_lib.judging.rules import Code
 from course_lib.judging.verdict import Verdict
 from course_lib.learner.current_catalogue import current_catalogue
 
@@ -303,21 +304,26 @@ def _answers(repaired: Repaired, release: Release, catalogue: Catalogue) -> list
 def _answer(
     name: str, exercise: Exercise | None, points: float, cells: Sequence[Cell], code: Code, place: int
 ) -> Answer:
-    own = [cell for cell in cells if cell.exercise == name and cell.kind is CellKind.ANSWER]
-    before = own if exercise is None else [c for c in cells[:place] if c.runs and defines(c.source, exercise.name)]
-    broken = next(filter(None, (syntax_error(cell.source) for cell in own)), "")
-    if broken and (exercise is None or not before):
+    own = [n for n, cell in enumerate(cells) if cell.exercise == name and cell.kind is CellKind.ANSWER]
+    sources = [cell.source if cell.runs else "" for cell in cells]
+    found = Found(own[-1] if own else None)
+    if exercise is not None:
+        found = find_answer(exercise.name, sources[:place], own)
+    looked_at = own if found.cell is None else [found.cell]
+    broken = next(filter(None, (syntax_error(sources[n]) for n in looked_at)), "")
+    if broken:
         return Answer(name, points, State.SYNTAX_ERROR, broken)
-    if before and before[-1].origin == "release":
+    if found.cell is not None and cells[found.cell].origin == "release":
         return Answer(name, points, State.UNTOUCHED)
     if exercise is None:
         return Answer(name, points, State.WRITTEN)
-    if not before:
-        return Answer(name, points, State.UNDEFINED, f"no cell defines {exercise.name}")
+    if found.cell is None:
+        missing = wrong_name(exercise, found.other) if found.other else f"no cell defines {exercise.name}"
+        return Answer(name, points, State.UNDEFINED, missing)
     rule = code.broken_rule(exercise.name, exercise.forbidden_names, cells=place)  # as it is graded: before its check
     if rule is not None:
         return Answer(name, points, State.RULE_BROKEN, f"{rule.name} may not be used ({rule.place})")
-    if "raise NotImplementedError" in definition(before[-1].source, exercise.name):
+    if "raise NotImplementedError" in found.text:
         return Answer(name, points, State.UNFINISHED, "it still raises NotImplementedError")
     return Answer(name, points, State.WRITTEN)
 

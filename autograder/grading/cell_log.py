@@ -14,8 +14,8 @@ from autograder.limits import NO_ALLOWANCE, Allowance, Limits
 from autograder.repair import Cell
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.exercise import Exercise
+from course_lib.judging.finding import find_answer, wrong_name
 from course_lib.judging.observation import Outcome, Raised
-from course_lib.judging.rules import defines
 from course_lib.judging.verdict import Verdict
 
 
@@ -80,16 +80,17 @@ class CellLog:
 
     def explain_undefined(self, exercise: Exercise) -> Verdict:
         """The verdict on an answer whose name does not exist: its cell may have been stopped, or have raised."""
-        outcome, note = Outcome.NEVER_DEFINED, f"The notebook never defines {exercise.name}."
-        for place, cell in enumerate(self._script.cells):
-            is_its_own = cell.exercise == exercise.id or defines(cell.source, exercise.name)
-            if is_its_own and place in self.raised and self._missing[place]:
+        cells = [cell.source if cell.runs else "" for cell in self._script.cells]
+        own = [place for place, cell in enumerate(self._script.cells) if cell.exercise == exercise.id]
+        found = find_answer(exercise.name, cells, own)
+        for place in own if found.cell is None else sorted({*own, found.cell}):
+            if place in self.raised and self._missing[place]:
                 return without_package(exercise, self._missing[place])
-            if is_its_own and (place in self.lost or place in self.raised):
+            if place in self.lost or place in self.raised:
                 outcome, how = self._ending(place)
-                note = f"The cell that should define {exercise.name} {how}"
-                break
-        return Verdict(exercise, outcome, 0.0, note=note)
+                return Verdict(exercise, outcome, 0.0, note=f"The cell that should define {exercise.name} {how}")
+        note = wrong_name(exercise, found.other) if found.other else f"The notebook never defines {exercise.name}."
+        return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
     def _ending(self, place: int) -> tuple[Outcome, str]:
         """How a cell ended that was stopped or has raised."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from autograder.box.confinement.levels import Level
@@ -23,15 +25,30 @@ from autograder.repair import Cell, CellKind, Release, repair
 from course_lib.exercises.catalogue import Catalogue, UnknownName
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.exercise import Exercise
+from course_lib.judging.finding import find_answer, written_names
 from course_lib.judging.observation import Outcome
-from course_lib.judging.rules import syntax_tree
 from course_lib.judging.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A check of an answer in a file.
+
+    Attributes:
+        verdict: on the answer.
+        level: of the box that it ran in.
+        cells: the code in which the answer was found.
+    """
+
+    verdict: Verdict
+    level: Level
+    cells: Sequence[str]
 
 
 def check_file(
     catalogue: Catalogue, exercise_id: str, target: str, visible_only: bool, min_level: Level | None
-) -> tuple[Verdict, Level]:
-    """The verdict on an answer in a file, and the level of the box it ran in.
+) -> Checked:
+    """Check an answer in a file.
 
     What the lesson's notebook imports is at hand for it.
 
@@ -49,13 +66,13 @@ def check_file(
     exercise = _find(catalogue, exercise_id)
     file, name = _split(target, exercise)
     written = _read(file)
-    if not re.search(rf"\b{name}\b", written):
+    releases = list(_releases(exercise.lesson))
+    notebook = _cells_of_notebook(exercise, written, releases) if name == exercise.name else []
+    if not notebook and not re.search(rf"\b{name}\b", written):
         raise BadInput(_explain_absence(file, name, written, exercise))
     level = choose_level(min_level)
     limits = Limits()
     source = f"{written}\n{exercise.name} = {name}\n" if name != exercise.name else written
-    releases = list(_releases(exercise.lesson))
-    notebook = _cells_of_notebook(exercise, written, releases) if name == exercise.name else []
     cells = notebook or [
         Cell(CellKind.CODE, _quote_lesson(exercise, source)),
         Cell(CellKind.ANSWER, source, exercise=exercise.id),
@@ -74,9 +91,10 @@ def check_file(
     verdict = graded.verdicts[exercise.id]
     if not notebook:
         verdict = replace(verdict, note=_of_a_file(verdict.note, exercise, file, written))
-    if verdict.outcome is Outcome.NEVER_DEFINED:
-        raise BadInput(_explain_absence(file, name, written, exercise))
-    return verdict, level
+        if verdict.outcome is Outcome.NEVER_DEFINED:
+            raise BadInput(_explain_absence(file, name, written, exercise))
+    until_check = takewhile(lambda cell: cell.kind is not CellKind.CHECK, cells)
+    return Checked(verdict, level, [cell.source for cell in until_check if cell.runs])
 
 
 def _courses() -> Iterator[Course]:
@@ -170,13 +188,14 @@ _IN_LINE = re.compile(r" in line (\d+)")
 
 def _explain_absence(file: str, name: str, source: str, exercise: Exercise) -> str:
     """What to say about a file without the answer: which functions it has, and how to name one of them."""
-    tree = syntax_tree(source)
-    statements = [] if tree is None else tree.body
-    functions = [one.name for one in statements if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    if not functions:
-        return f"{file} defines no function at its top level; write `def {name}(...)` in it"
-    more = f" and {len(functions) - 5} more" if len(functions) > 5 else ""
+    names = written_names(source)
+    if not names:
+        kind = "class" if exercise.is_class else "def"
+        return f"{file} defines no function or class at its top level; write `{kind} {name}(...)` in it"
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    nearest = find_answer(name, [source], own=[0]).other
+    command = shlex.join(["katze", "check", exercise.id, f"{file}:{nearest}"])
     return (
-        f"{file} does not define {name}; it defines {', '.join(functions[:5])}{more}. If one of them is the answer, "
-        f"name it: `katze check {exercise.id} {file}:{functions[0]}`"
+        f"{file} does not define {name}; it defines {', '.join(names[:5])}{more}. If one of them is the answer, "
+        f"name it: `{command}`"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import sys
 import warnings
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.exercise import Case, Exercise, Value
+from course_lib.judging.finding import cells_above, find_answer, wrong_name
 from course_lib.judging.judge import judge, rule_broken
-from course_lib.judging.last_run import RunLog, log_of_notebook, running_shell
+from course_lib.judging.last_run import Run, RunLog, log_of_notebook, running_shell
 from course_lib.judging.observation import Observation, Outcome, Raised, observe, raised_by, with_article
 from course_lib.judging.recorded.reading import RecordedExercise
 from course_lib.judging.rules import Code
@@ -72,29 +74,33 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
 
 def _checked(exercise: Exercise, answer: Callable[..., Value] | None, hidden: bool) -> tuple[Verdict, Sequence[str]]:
     """The verdict, and the code that was run if the answer is in there."""
-    namespace, cells = _notebook()
+    log = log_of_notebook()
+    namespace, runs = (log.namespace, log.runs) if log is not None else _script()
+    cells = [run.source for run in runs]
     if answer is not None:
         return _verdict(exercise, answer, cells, hidden), []
     if _is_blank(exercise, namespace):
         return new_kernel(exercise), []
-    log = log_of_notebook()
-    missing = _not_in_the_cells(exercise, log, namespace) if log is not None else None
+    missing = _not_in_the_cells(exercise, runs, log, namespace)
     if missing is not None:
         return missing, []
     return _verdict(exercise, namespace.get(exercise.name), cells, hidden), cells
 
 
-def _not_in_the_cells(exercise: Exercise, log: RunLog, namespace: Mapping[str, Value]) -> Verdict | None:
+def _not_in_the_cells(
+    exercise: Exercise, runs: Sequence[Run], log: RunLog | None, namespace: Mapping[str, Value]
+) -> Verdict | None:
     """The verdict where the cells, as they are now, give the answer's name no value, whatever the kernel holds."""
-    failed = log.failed_to_define(exercise.name)
-    if failed is not None:
-        return did_not_run(exercise, failed)
-    outdated = log.is_outdated(exercise.name)
+    own = [place for place, run in enumerate(runs) if run.is_of(exercise.id)]
+    found = find_answer(exercise.name, [run.source for run in runs], own)
+    last = runs[found.cell] if found.cell is not None else None
+    if log is not None and last is not None and last.raised is not None and last is not log.origin(exercise.name):
+        return did_not_run(exercise, last.raised)
+    outdated = log is not None and log.is_outdated(exercise.name)
     if exercise.name in namespace and not outdated:
         return None
-    answer_cell = log.marked(f"{exercise.id} answer")
-    if answer_cell is not None and answer_cell.defines and exercise.name not in answer_cell.defines:
-        return other_name(exercise, answer_cell.defines[0])
+    if found.other:
+        return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=wrong_name(exercise, found.other))
     return no_longer_defined(exercise) if outdated else None
 
 
@@ -328,12 +334,6 @@ def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
-def other_name(exercise: Exercise, name: str) -> Verdict:
-    """The verdict where the answer's cell defines something else."""
-    note = f"Your answer cell defines `{name}`; the check looks for `{exercise.name}`."
-    return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
-
-
 def no_longer_defined(exercise: Exercise) -> Verdict:
     """The verdict where the cell that defined the answer has been run again without it."""
     note = (
@@ -353,21 +353,18 @@ def given_away(exercise: Exercise, value: Value) -> Verdict:
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 
 
-def _notebook() -> tuple[dict[str, Value], list[str]]:
-    """The names defined in the notebook or script that this runs in, and its code: of a notebook the cells that ran."""
-    shell = running_shell()
-    if shell is None:
-        script = sys.modules["__main__"]
-        return vars(script), _code_of(getattr(script, "__file__", None))
-    return shell.user_ns, list(shell.user_ns.get("In", []))
-
-
-def _code_of(file: str | None) -> list[str]:
-    """A script as one cell; none where there is no file, or none that can be read."""
+def _script() -> tuple[dict[str, Value], list[Run]]:
+    """The names defined in the script that this runs in, and its cells up to here; none where it cannot be read."""
+    script = sys.modules["__main__"]
+    names, file = vars(script), getattr(script, "__file__", None)
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals is not names:
+        frame = frame.f_back
     try:
-        return [Path(file).read_text(encoding="utf-8")] if file is not None else []
+        text = Path(file).read_text(encoding="utf-8") if file is not None else ""
     except (OSError, UnicodeDecodeError):
-        return []
+        text = ""
+    return names, [Run.of(cell) for cell in cells_above(text, frame.f_lineno if frame is not None else None)]
 
 
 @contextlib.contextmanager

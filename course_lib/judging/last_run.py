@@ -6,15 +6,14 @@ again without it.
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from course_lib.judging.observation import Raised, raised_by
+from course_lib.judging.rules import statements_of
 
 Shell = Any
 
@@ -31,58 +30,81 @@ class Run:
 
     cell: str | None
     source: str
-    raised: Raised | None
+    raised: Raised | None = None
 
-    @cached_property
-    def defines(self) -> tuple[str, ...]:
-        """The functions and classes that the code defines, wherever they stand, also where it is no valid Python."""
-        return tuple(_DEFINITION.findall(self.source))
+    @classmethod
+    def of(cls, source: str, cell_id: str | None = None, raised: Raised | None = None) -> Run:
+        """A run of this code."""
+        marker = _MARKER.match(source)
+        return cls(marker.group() if marker is not None else cell_id, source, raised)
+
+    def is_of(self, exercise_id: str) -> bool:
+        """Return whether its cell is marked as that of the answer to an exercise."""
+        return self.cell == f"# katze: {exercise_id} answer"
 
 
 class RunLog:
-    """The runs of a notebook's cells since it was first asked about.
+    """The runs of a notebook's cells. What they gave is known from the first time on that it is asked about.
 
     Args:
         shell: the notebook's IPython.
     """
 
     def __init__(self, shell: Shell) -> None:
+        *before, running = shell.user_ns.get("In", []) or [""]
         self._runs: list[Run] = []
+        for source in before:
+            self._add(Run.of(source))
+        self._running: Run | None = Run.of(running)
         self._origins: dict[str, Run] = {}
         self._shell = shell
         self._before: dict[str, int] = {}
         shell.events.register("pre_run_cell", self._begin)
         shell.events.register("post_run_cell", self._end)
 
-    def failed_to_define(self, name: str) -> Raised | None:
-        """Return what ended the last cell that writes `name`, if that was before `name` was defined; else None."""
-        last = next((run for run in reversed(self._runs) if name in run.defines), None)
-        return None if last is None or self._origins.get(name) is last else last.raised
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """The notebook's names."""
+        names: dict[str, Any] = self._shell.user_ns
+        return names
+
+    @property
+    def runs(self) -> list[Run]:
+        """Of each cell its newest run, in the order in which they ran; that which goes on now comes last."""
+        running = self._running
+        if running is None:
+            return list(self._runs)
+        return [*(run for run in self._runs if not _is_same_cell(run, running)), running]
+
+    def origin(self, name: str) -> Run | None:
+        """Return the run that gave `name` its value; None where that is not known."""
+        return self._origins.get(name)
 
     def is_outdated(self, name: str) -> bool:
         """Return whether the cell that gave `name` its value was run again since, and no longer gives it one."""
         origin = self._origins.get(name)
         return origin is not None and origin not in self._runs
 
-    def marked(self, marker: str) -> Run | None:
-        """Return the newest run of the cell with a marker, such as "attention.scores answer"."""
-        return next((run for run in self._runs if run.cell == f"# katze: {marker}"), None)
+    def _add(self, run: Run) -> Run | None:
+        """Add a run, and return the one of the same cell that it replaces."""
+        replaced = next((one for one in self._runs if _is_same_cell(one, run)), None)
+        if replaced is not None:
+            self._runs.remove(replaced)
+        self._runs.append(run)
+        return replaced
 
     def _begin(self, info: Any) -> None:
         self._before = self._identities()
+        self._running = Run.of(info.raw_cell, info.cell_id)
 
     def _end(self, result: Any) -> None:
+        self._running = None
         before, self._before = self._before, {}
         if result.info is None:
             return
         error = result.error_before_exec or result.error_in_exec
-        marker = _MARKER.match(result.info.raw_cell)
-        cell = marker.group() if marker is not None else result.info.cell_id
-        run = Run(cell, result.info.raw_cell, None if error is None else raised_by(error))
-        replaced = next((one for one in self._runs if one.cell == cell is not None), None)
-        if replaced is not None:
-            self._runs.remove(replaced)
-        self._runs.append(run)
+        run = Run.of(result.info.raw_cell, result.info.cell_id, None if error is None else raised_by(error))
+        replaced = self._add(run)
         for name, identity in self._identities().items():
             again = self._origins.get(name) is replaced is not None and error is None and _binds(run.source, name)
             if before.get(name) != identity or again:  # what is imported again is the same object
@@ -95,17 +117,14 @@ class RunLog:
 
 def _binds(source: str, name: str) -> bool:
     """Return whether code imports a name or assigns to it: the value may be the same as before."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return False
-    imported = {(node.asname or node.name).partition(".")[0] for node in ast.walk(tree) if isinstance(node, ast.alias)}
-    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return bool({name, "*"} & (imported | stored))
+    return any({name, "*"} & statement.defines for statement in statements_of(source))
+
+
+def _is_same_cell(run: Run, other: Run) -> bool:
+    return run.cell == other.cell is not None
 
 
 _MARKER = re.compile(r"# katze: [\w.]+ \w+(?=\s*$)", re.MULTILINE)
-_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
 
 
 _logs: WeakKeyDictionary[Shell, RunLog] = WeakKeyDictionary()

@@ -65,11 +65,11 @@ class Code:
         Args:
             sources: one for each cell, in order; magics are passed over.
         """
-        self._cells: list[Sequence[_Statement]] = []
+        self._cells: list[Sequence[Statement]] = []
         budget = LONGEST_CODE
         for source in sources:
             budget -= len(source)
-            self._cells.append(_statements(source) if budget >= 0 else ())
+            self._cells.append(statements_of(source) if budget >= 0 else ())
 
     def broken_rule(self, name: str, forbidden: Iterable[str], cells: int | None = None) -> BrokenRule | None:
         """The first forbidden name used by the definition of `name`, or by what that definition uses.
@@ -103,7 +103,7 @@ class Code:
         """Return what the definition of `name` uses from elsewhere, and all that this uses in turn."""
         return (use for _, use in self._uses(name, [statement for cell in self._cells for statement in cell]))
 
-    def _uses(self, name: str, statements: list[_Statement]) -> Iterator[tuple[_Statement, Use]]:
+    def _uses(self, name: str, statements: list[Statement]) -> Iterator[tuple[Statement, Use]]:
         """Of an import that binds several names, only those that are mentioned count."""
         answer = _reachable(name, statements)
         mentioned = {name}.union(*(statement.mentions for statement in answer))
@@ -142,12 +142,6 @@ def defines(source: str, name: str) -> bool:
     return any(name in _defines(node) for node in _parsed(source))
 
 
-def definition(source: str, name: str) -> str:
-    """The text of the last statement at the top level that defines `name`; empty where there is none."""
-    found = [node for node in _parsed(source) if name in _defines(node)]
-    return "\n".join(source.splitlines()[found[-1].lineno - 1 : found[-1].end_lineno]) if found else ""
-
-
 def definitions(source: str) -> str:
     """Return a cell's imports and its functions and classes, without all that it does besides."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -155,22 +149,38 @@ def definitions(source: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Statement:
-    """A statement at the top level of a cell, and what it has to do with which names."""
+class Statement:
+    """A statement at the top level of a cell, and what it has to do with which names.
+
+    Attributes:
+        node: its syntax tree.
+        source: the whole cell.
+    """
 
     node: ast.stmt
     source: str
 
+    @property
+    def text(self) -> str:
+        """Its own text, with its decorators."""
+        decorators = getattr(self.node, "decorator_list", [])
+        if decorators:
+            return "\n".join(self.source.splitlines()[decorators[0].lineno - 1 : self.node.end_lineno])
+        return ast.get_source_segment(self.source, self.node) or ""
+
     @cached_property
     def defines(self) -> set[str]:
+        """The names that it gives a value."""
         return _defines(self.node)
 
     @cached_property
     def mentions(self) -> set[str]:
+        """The names that it reads, now or when it is called."""
         return _mentions(self.node)
 
     @cached_property
     def uses(self) -> list[Use]:
+        """What it takes from elsewhere."""
         return list(uses(self.node))
 
     @cached_property
@@ -194,13 +204,13 @@ class _Statement:
         return {part.name for part in ast.walk(self.node) if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
 
-def _statements(source: str) -> Sequence[_Statement]:
-    """The statements of a cell. Those of short cells are kept for a while: a whole class has most of them in common."""
+def statements_of(source: str) -> Sequence[Statement]:
+    """The statements at the top level of a cell. Those of short cells are kept: a class has most of them in common."""
     return _kept_statements(source) if len(source) <= _LONGEST_KEPT else _read_statements(source)
 
 
-def _read_statements(source: str) -> Sequence[_Statement]:
-    return tuple(_Statement(node, source) for node in _parsed(source))
+def _read_statements(source: str) -> Sequence[Statement]:
+    return tuple(Statement(node, source) for node in _parsed(source))
 
 
 _kept_statements = lru_cache(maxsize=128)(_read_statements)
@@ -228,12 +238,12 @@ def is_diverted(source: str) -> bool:
     return _DIVERTING.match(source) is not None
 
 
-def _reachable(name: str, statements: list[_Statement]) -> list[_Statement]:
+def _reachable(name: str, statements: list[Statement]) -> list[Statement]:
     """The last statement that defines `name`, and transitively all those that define what it mentions.
 
     Where the last definition mentions `name` itself, it builds on the one before, which then counts as well.
     """
-    answer: list[_Statement] = []
+    answer: list[Statement] = []
     for statement in reversed([one for one in statements if name in one.defines]):
         answer.append(statement)
         if name not in statement.mentions:
@@ -241,9 +251,9 @@ def _reachable(name: str, statements: list[_Statement]) -> list[_Statement]:
     return _used_by(answer, {name}, statements)
 
 
-def _used_by(answer: list[_Statement], seen: set[str], statements: list[_Statement]) -> list[_Statement]:
+def _used_by(answer: list[Statement], seen: set[str], statements: list[Statement]) -> list[Statement]:
     """These statements, and transitively all that define what they mention, but for the names that were seen."""
-    defining: dict[str, list[_Statement]] = {}
+    defining: dict[str, list[Statement]] = {}
     for statement in statements:
         for defined in statement.defines:
             defining.setdefault(defined, []).append(statement)
@@ -260,7 +270,7 @@ def _used_by(answer: list[_Statement], seen: set[str], statements: list[_Stateme
 def _defines(node: ast.AST) -> set[str]:
     """The names that a statement defines where it stands."""
     names: set[str] = set()
-    for part in _same_scope([node]):
+    for part in same_scope([node]):
         if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(part.name)
         elif isinstance(part, (ast.Import, ast.ImportFrom)):
@@ -276,6 +286,8 @@ def _mentions(node: ast.AST) -> set[str]:
     pending: list[tuple[ast.AST, frozenset[str]]] = [(node, frozenset())]
     while pending:  # not by recursion: how deep a submission nests is not ours to choose
         part, local = pending.pop()
+        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name) and part.target.id not in local:
+            names.add(part.target.id)  # `x += 1` reads x, too
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in local:
             names.add(part.id)
         outside = _evaluated_outside(part)
@@ -300,11 +312,11 @@ def _local_inside(node: ast.AST, body: list[ast.AST], local: frozenset[str]) -> 
     names = {name for part in body for name in _defines(part)}
     if isinstance(node, _FUNCTIONS):
         names |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
-    shared = {name for part in _same_scope(body) if isinstance(part, ast.Global) for name in part.names}
+    shared = {name for part in same_scope(body) if isinstance(part, ast.Global) for name in part.names}
     return (local | names) - shared
 
 
-def _same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Pieces of code with all their parts, but not into functions, classes and comprehensions."""
     pending = list(nodes)
     while pending:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from course_lib.ground.files import put_in_place
+from course_lib.judging.finding import written_names
+from course_lib.judging.rules import statements_of
 from course_lib.learner.folder import learner_folder
 
 FOLDER = "answers"
@@ -80,44 +80,14 @@ def script_of(name: str, cells: Sequence[str]) -> str:
         name: a function or a class.
         cells: code in the order in which it was run. What is not plain Python is passed over.
     """
-    statements = [statement for cell in cells for statement in _statements(cell)]
-    newest = {bound: number for number, (node, _text) in enumerate(statements) for bound in _bound(node)}
-    wanted, found = [name], set[int]()
+    statements = [statement for cell in cells for statement in statements_of(cell)]
+    wanted, found = [(name, len(statements))], set[int]()
     while wanted:
-        number = newest.get(wanted.pop())
+        bound, end = wanted.pop()
+        number = next((n for n in reversed(range(end)) if bound in statements[n].defines), None)
         if number is not None and number not in found:
             found.add(number)
-            wanted += _used(statements[number][0])
-    return "\n\n".join(statements[number][1] for number in sorted(found)) + "\n" if found else ""
-
-
-def _statements(cell: str) -> Iterator[tuple[ast.stmt, str]]:
-    """The statements at the top level of a cell, each with its text."""
-    try:
-        nodes = ast.parse(cell).body
-    except SyntaxError:
-        return
-    for node in nodes:
-        text = ast.get_source_segment(cell, node) or ""
-        decorated = getattr(node, "decorator_list", [])
-        if decorated:  # which the segment of a definition leaves out
-            text = "\n".join(cell.splitlines()[decorated[0].lineno - 1 : node.end_lineno])
-        yield node, text
-
-
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """The names to which a statement gives a value."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        yield node.name
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-        yield from (
-            part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-        )
-
-
-def _used(node: ast.stmt) -> list[str]:
-    """The names that a statement reads, now or when it is called."""
-    read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    return sorted(read - set(dir(builtins)))
+            # What a function reads is looked up when it is called; `x += 1` reads what was there before.
+            end = len(statements) if written_names(statements[number].text) else number
+            wanted += [(read, end) for read in sorted(statements[number].mentions)]
+    return "\n\n".join(statements[number].text for number in sorted(found)) + "\n" if found else ""

@@ -136,7 +136,7 @@ def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, caps
     [
         ("import torch\n\ndef mine(q, k):\n    return q @ k.T\n", "it defines mine. If one of them is the answer"),
         ("".join(f"def f{n}(): ...\n" for n in range(7)), "it defines f0, f1, f2, f3, f4 and 2 more."),
-        ("x = 1", "defines no function at its top level; write `def "),
+        ("x = 1", "defines no function or class at its top level; write `def "),
     ],
 )
 def test_check_says_what_a_file_without_the_answer_defines(

@@ -79,7 +79,12 @@ def test_the_release_itself_is_not_compared_with_itself(tmp_path: Path) -> None:
     [
         ("def scale_scores(scores, d_head):\n    return (scores", State.SYNTAX_ERROR, "line 2: '(' was never closed"),
         ("%time 1\ndef scale_scores(scores d_head):", State.SYNTAX_ERROR, "line 2: "),
-        ("def scale_score(scores, d_head):\n    return scores", State.UNDEFINED, "no cell defines scale_scores"),
+        (
+            "def scale_score(scores, d_head):\n    return scores",
+            State.UNDEFINED,
+            "Your answer cell defines `scale_score`; ",
+        ),
+        ("scale_scores", State.UNDEFINED, "no cell defines scale_scores"),
         ("def scale_scores(scores, d_head):\n    x = 1\n    raise NotImplementedError()", State.UNFINISHED, "still"),
         ("%timeit 1\ndef scale_scores(scores, d_head):\n    return scores", State.WRITTEN, ""),
         ("x = '\x1b[2J\x1b]0;title\x07", State.SYNTAX_ERROR, "line 1: unterminated string literal"),

@@ -12,6 +12,7 @@ from autograder.commands.statuses import DONE, FAILED
 from autograder.commands.writing import tell
 
 if TYPE_CHECKING:
+    from autograder.grading.single import Checked
     from course_lib.judging.verdict import Verdict
 
 EXAMPLE = "katze check ols.fit answer.py"
@@ -31,18 +32,18 @@ def run(options: argparse.Namespace) -> int:
     from course_lib.learner.current_catalogue import current_catalogue
 
     level = weakest_level(options)
-    verdict, level = check_file(current_catalogue(), options.exercise, options.file, options.visible_only, level)
-    verdict = _counted(verdict, Path(options.file))
-    tell(options, {**verdict.record(), "level": level.name}, [verdict.text()])
+    checked = check_file(current_catalogue(), options.exercise, options.file, options.visible_only, level)
+    verdict = _counted(checked, Path(options.file))
+    tell(options, {**verdict.record(), "level": checked.level.name}, [verdict.text()])
     return DONE if verdict.passed else FAILED
 
 
-def _counted(verdict: Verdict, file: Path) -> Verdict:
+def _counted(checked: Checked, file: Path) -> Verdict:
     """The verdict, which counts as progress where the file is in a working folder, such as `katze learn` makes."""
     from course_lib.learner.folder import PROGRESS
     from course_lib.learner.noting import noted
 
     if not file.with_name(PROGRESS).is_file() or not file.is_file():
-        return verdict
+        return checked.verdict
     os.environ.setdefault("KATZE_WORK", str(file.resolve().parent))
-    return noted(verdict, [file.read_text(encoding="utf-8-sig")])
+    return noted(checked.verdict, checked.cells)

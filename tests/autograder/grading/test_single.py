@@ -41,5 +41,5 @@ def test_an_answer_in_a_file_finds_what_its_notebook_imports(
     file = tmp_path / "answer.py"
     file.write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)  # no course is here
-    verdict, _level = check_file(COURSE, "attention.scores", str(file), visible_only=True, min_level=Level.L0)
-    assert verdict.passed
+    checked = check_file(COURSE, "attention.scores", str(file), visible_only=True, min_level=Level.L0)
+    assert checked.verdict.passed

@@ -54,8 +54,10 @@ def test_a_script_is_answered_and_checked_in_a_terminal(tmp_path: Path) -> None:
     assert "01 Attention: 1 of 8 exercises, 1 of 17 points" in alone
     assert "attention.scores:" not in alone
     assert (tmp_path / "answers" / "attention.scale.py").is_file(), "what has passed is kept beside it"
+    script.write_text(script.read_text().replace("def dot_product_scores(", "def dot_products("))
     shown = ran(script)
-    assert "attention.scores: Not written yet, 0 of 2 points" in shown
+    assert "Your answer cell defines `dot_products`; the check looks for" in shown
+    assert "attention.weights: Not written yet, 0 of 3 points" in shown
     assert "attention.scale: Right, 1 of 1 point" in shown
     assert "[picture: " in shown
     assert not write_script(NOTEBOOK, script), "what somebody has written stays"

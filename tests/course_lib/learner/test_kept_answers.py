@@ -49,6 +49,15 @@ def test_classes_decorators_and_several_names_at_once() -> None:
     )
 
 
+def test_what_is_read_at_once_stood_above_and_what_a_function_reads_may_stand_below() -> None:
+    cells = (
+        "n = 1\nn += 1",
+        "try:\n    def f(x):\n        return x + n + m\nexcept ValueError: ...",
+        "f = cached(f)\nm = 2",
+    )
+    assert script_of("f", cells).split("\n\n") == ["n = 1", "n += 1", cells[1], "f = cached(f)", "m = 2\n"]
+
+
 def test_functions_that_call_each_other_are_both_kept() -> None:
     cells = ("def even(n):\n    return n == 0 or odd(n - 1)", "def odd(n):\n    return n != 0 and even(n - 1)")
     assert script_of("even", cells).count("def ") == 2

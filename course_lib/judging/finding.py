@@ -1,0 +1,87 @@
+"""Finds an answer in the code of a notebook, a script or a file, without running it.
+
+The check in a notebook, `katze check`, `katze preflight`, the grade, and the progress that keeps answers all ask here,
+so that they speak of the same definition.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from course_lib.judging.exercise import Exercise
+from course_lib.judging.rules import is_diverted, same_scope, statements_of, syntax_tree
+
+
+@dataclass(frozen=True)
+class Found:
+    """An answer's place in the code.
+
+    Attributes:
+        cell: the place of the last cell that defines it, or would if it were Python; None where there is none.
+        text: the statement that defines it; empty where there is none.
+        other: where no cell defines it: what the answer's own cell defines in its place; empty where that is nothing.
+    """
+
+    cell: int | None = None
+    text: str = ""
+    other: str = ""
+
+
+def find_answer(name: str, cells: Sequence[str], own: Iterable[int] = ()) -> Found:
+    """Find the last definition of a name at the top level of a cell, also below an `if` or a `try`.
+
+    Args:
+        name: what the answer is called.
+        cells: the code of each cell, in the order in which they run, up to the check.
+        own: the places of the cells that are meant for this answer.
+    """
+    for place in reversed(range(len(cells))):
+        defining = [statement for statement in statements_of(cells[place]) if name in statement.defines]
+        if defining or name in _written_in_vain(cells[place]):
+            return Found(place, defining[-1].text if defining else "")
+    others = [other for place in own for other in written_names(cells[place])]
+    return Found(other=max(others, key=lambda other: SequenceMatcher(None, other, name).ratio(), default=""))
+
+
+def wrong_name(exercise: Exercise, other: str) -> str:
+    """The sentence on an answer's cell that defines something else."""
+    return f"Your answer cell defines `{other}`; the check looks for `{exercise.name}`."
+
+
+def written_names(source: str) -> list[str]:
+    """Return the functions and classes that a cell defines at its top level; where it is no Python, wherever."""
+    return [
+        part.name
+        for statement in statements_of(source)
+        for part in same_scope([statement.node])
+        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    ] or _written_in_vain(source)
+
+
+def cells_above(script: str, line: int | None = None) -> list[str]:
+    """Return the cells of a script, which begin at lines "# %%".
+
+    Args:
+        script: a Python file.
+        line: count only the statements that end above this line, from 1; by default all of them.
+    """
+    if line is not None:
+        try:
+            ends = [node.end_lineno or 0 for node in ast.parse(script).body]
+        except SyntaxError:
+            ends = []
+        script = "\n".join(script.splitlines()[: max((end for end in ends if end < line), default=0)])
+    return [cell.strip("\n") for cell in _CELL.split(script)]
+
+
+def _written_in_vain(source: str) -> list[str]:
+    """The functions and classes that a cell would define that is no Python."""
+    return [] if is_diverted(source) or syntax_tree(source) is not None else _DEFINITION.findall(source)
+
+
+_CELL = re.compile(r"^# ?%%.*$", re.MULTILINE)
+_DEFINITION = re.compile(r"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)", re.MULTILINE)
