@@ -82,13 +82,7 @@ EXERCISE = Exercise(
             "shapes",
             "`[words, d_model]` times `[d_model]` gives `[words]`; `[words]` times `[words, d_model]` gives "
             "`[d_model]`. Between the two stands a softmax over the words, which keeps the shape.",
-            answers=(
-                "weights_returned",
-                "normalised_over_the_wrong_words",
-                "no_softmax",
-                "exp_not_normalised",
-                "all_weights_1",
-            ),
+            answers=("weights_returned", "normalised_over_the_wrong_words", "no_softmax", "all_weights_1"),
         ),
     ),
     misconceptions=(
@@ -121,12 +115,6 @@ EXERCISE = Exercise(
             "Your answer divides the dot products by their sum. They may be negative, so take exp of each of them "
             "first: that is the softmax.",
             _slip((_WEIGHTS, "scores / scores.sum()")),
-        ),
-        Misconception(
-            "exp_not_normalised",
-            "Your answer weights the words by exp of the dot products. Divide these by their sum, so that the "
-            "weights sum to 1.",
-            _slip((_WEIGHTS, "scores.exp()")),
         ),
         Misconception(
             "divided_by_number_of_words",
@@ -164,11 +152,6 @@ EXERCISE = Exercise(
             _slip(("embeddings @ word", "torch.cosine_similarity(embeddings, word, dim=-1)")),
         ),
         Misconception(
-            "unit_vectors_averaged",
-            "Your answer averages vectors of length 1. Average the embeddings as they are.",
-            _slip(("weights @ embeddings", "weights @ torch.nn.functional.normalize(embeddings, dim=-1)")),
-        ),
-        Misconception(
             "weights_returned",
             "Your answer gives the weights, [words]. One step is missing: the sum of the embeddings, each times its "
             "weight.",
@@ -179,12 +162,6 @@ EXERCISE = Exercise(
             "The weights in your answer don't sum to 1: the softmax of the table of all dot products runs down its "
             "columns, but you then take a row. Normalise over the words that you average.",
             lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
-        ),
-        Misconception(
-            "itself_added",
-            "Your answer adds the word's own embedding to the average. It is already part of the average, with a "
-            "weight of its own: add nothing.",
-            _slip(("weights @ embeddings", "word + weights @ embeddings"), paired=False),
         ),
     ),
     withheld=WITHHELD,

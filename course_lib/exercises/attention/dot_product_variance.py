@@ -39,7 +39,6 @@ def _variance(q: Tensor, k: Tensor) -> Tensor:
 
 _slip = partial(Edited, _variance)
 _DOTS = "(q * k).sum(dim=-1)"
-_SPREAD = "squares.sum() / (dots.numel() - 1)"
 
 
 def _variance_in_numpy(q: Tensor, k: Tensor) -> Tensor:
@@ -84,13 +83,7 @@ EXERCISE = Exercise(
             "Multiply `q` and `k` entry by entry, `[samples, d_head]`.\n"
             "Sum over the components: one dot product for each sample, `[samples]`.\n"
             "The variance of these numbers, which torch takes without bias by itself.",
-            answers=(
-                "biased",
-                "standard_deviation",
-                "mean_of_products",
-                "variance_of_each_sample",
-                "mean_not_subtracted",
-            ),
+            answers=("biased", "standard_deviation", "mean_of_products"),
         ),
     ),
     misconceptions=(
@@ -104,12 +97,6 @@ EXERCISE = Exercise(
             "standard_deviation",
             "Your answer takes a root at the end, which makes a standard deviation. The variance is its square.",
             _slip(("return variance", "return variance.sqrt()")),
-        ),
-        Misconception(
-            "mean_not_subtracted",
-            "Your answer squares the dot products as they are. Subtract their mean before squaring: that it is 0 in "
-            "theory doesn't make it 0 in a sample.",
-            _slip((_SPREAD, "dots.square().mean()")),
         ),
         Misconception(
             "mean_not_subtracted_unbiased",
@@ -167,21 +154,10 @@ EXERCISE = Exercise(
             _slip((_DOTS, "(q * q).sum(dim=-1)")),
         ),
         Misconception(
-            "variance_of_each_sample",
-            "Your answer has one variance for each sample, [samples]. Sum the products over d_head first, then take "
-            "the variance of these sums over the samples.",
-            lambda q, k: (q * k).var(dim=-1),
-        ),
-        Misconception(
             "theory_instead_of_measurement",
             "Your answer is d_head, the variance that theory predicts for components of variance 1. Measure it on the "
             "samples that you are given.",
             lambda q, k: torch.tensor(float(q.shape[-1]), dtype=q.dtype),
-        ),
-        Misconception(
-            "mean_of_the_dot_products",
-            "Your answer is a mean. The question is how widely the dot products spread: their variance.",
-            _slip((_SPREAD, "dots.mean()")),
         ),
     ),
     withheld=WITHHELD,

@@ -146,12 +146,6 @@ EXERCISE = Exercise(
             _slip(("alpha @", "alpha.mT @")),
         ),
         Misconception(
-            "values_transposed",
-            "Your answer transposes v, which fits only where there are as many keys as components. Its rows belong to "
-            "the keys, as alpha's columns do: alpha @ v.",
-            _slip(("v\n", "v.mT\n")),
-        ),
-        Misconception(
             "values_first",
             "Your answer is v @ alpha. The weights come first: alpha @ v, where alpha's columns meet the rows of v.",
             lambda alpha, v: v @ alpha,

@@ -103,7 +103,6 @@ EXERCISE = Exercise(
             answers=(
                 "softmax_over_queries",
                 "root_of_d_value",
-                "root_of_second_dimension",
                 "root_of_first_dimension",
                 "divided_by_number_of_keys",
                 "root_of_number_of_keys",
@@ -138,12 +137,6 @@ EXERCISE = Exercise(
             "Your answer divides the scores by the root of the values' dimension. The scores are made of queries and "
             "keys: divide by the root of theirs, q.shape[-1].",
             _slip_alone(("q.shape[-1]", "v.shape[-1]")),
-        ),
-        Misconception(
-            "root_of_second_dimension",
-            "Your answer divides by the root of q.shape[1], which is d_head only for a single sequence. With leading "
-            "dimensions d_head is q.shape[-1].",
-            _slip_alone(("q.shape[-1]", "q.shape[1]")),
         ),
         Misconception(
             "multiplied",
@@ -181,12 +174,6 @@ EXERCISE = Exercise(
             _slip_alone(("dim=-1", "dim=1")),
         ),
         Misconception(
-            "root_of_2",
-            "Your answer divides the scores by √2, which is right only for the worked example. Take the root of "
-            "q.shape[-1].",
-            _slip_alone(("q.shape[-1]", "2")),
-        ),
-        Misconception(
             "softmax_twice",
             "Your answer takes the softmax of the softmax, which flattens the weights. They already sum to 1 after "
             "the first.",
@@ -196,12 +183,6 @@ EXERCISE = Exercise(
             "log_softmax",
             "Your answer weights the values by logarithms, as log_softmax gives them. Take torch.softmax.",
             _slip_alone(("torch.softmax", "torch.log_softmax")),
-        ),
-        Misconception(
-            "only_the_largest",
-            "Your answer picks the one value with the largest score, and no gradient gets through to the scores. "
-            "Every value contributes, as much as the softmax gives it.",
-            _slip_alone((_SOFTMAX, "(scaled == scaled.amax(dim=-1, keepdim=True)).to(v.dtype) + 0 * scaled")),
         ),
         *wrong_transposes(_attended),
         Misconception(
@@ -220,11 +201,6 @@ EXERCISE = Exercise(
             "Your answer compares the queries with the values and averages the keys. It is the other way round: "
             "compare with k, average v.",
             _slip(("k.mT", "v.mT"), ("@ v", "@ k")),
-        ),
-        Misconception(
-            "queries_as_values",
-            "Your answer averages the queries. The weights come from queries and keys, but what they average is v.",
-            _slip(("@ v", "@ q")),
         ),
         Misconception(
             "keys_ask",

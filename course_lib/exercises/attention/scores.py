@@ -118,37 +118,15 @@ EXERCISE = Exercise(
             lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
         ),
         Misconception(
-            "squared_distance",
-            "Your answer is the squared distance between queries and keys, with a minus. The dot product is the sum "
-            "of products: multiply the components, and subtract nothing.",
-            lambda q, k: -(q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1),
-        ),
-        Misconception(
-            "absolute",
-            "Your answer has lost the signs. A dot product is negative where two vectors point away from each other: "
-            "take no absolute value.",
-            _slip((" scores\n", " scores.abs()\n")),
-        ),
-        Misconception(
             "queries_with_queries",
             "Your answer compares the queries with each other, [..., queries, queries]. Compare them with the keys.",
             _slip(("q @ k.mT", "q @ q.mT")),
-        ),
-        Misconception(
-            "keys_with_keys",
-            "Your answer compares the keys with each other, [..., keys, keys]. Compare the queries with them.",
-            _slip(("q @ k.mT", "k @ k.mT")),
         ),
         Misconception(
             "one_key_for_each_query",
             "Your answer compares each query with one key only, the one at the same place. Every query meets every "
             "key: [..., queries, keys].",
             lambda q, k: (q * k).sum(dim=-1),
-        ),
-        Misconception(
-            "mean_of_products",
-            "Your answer takes the mean of the products where a dot product takes their sum.",
-            _slip(("    return", "    scores = scores / q.shape[-1]\n    return")),
         ),
         Misconception(
             "across_the_batch",

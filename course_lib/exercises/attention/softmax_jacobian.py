@@ -88,14 +88,7 @@ EXERCISE = Exercise(
             "shapes",
             "J is diag(alpha) minus the outer product of alpha with itself. `torch.diag_embed` takes `[..., keys]` to "
             "`[..., keys, keys]`; a column `[..., keys, 1]` times a row `[..., 1, keys]` makes the outer product.",
-            answers=(
-                "inner_product",
-                "diagonal_left_out",
-                "weights_on_the_diagonal",
-                "own_weight_squared",
-                "identity_not_weighted",
-                "indices_swapped",
-            ),
+            answers=("inner_product", "diagonal_left_out", "own_weight_squared", "identity_not_weighted"),
         ),
     ),
     misconceptions=(
@@ -141,12 +134,6 @@ EXERCISE = Exercise(
             _slip(("own = alpha", "own = torch.ones_like(alpha)")),
         ),
         Misconception(
-            "indices_swapped",
-            "Your answer is alpha_j (δ_ij - alpha_j): the factor in front has the wrong index. It is the weight that "
-            "is differentiated, alpha_i (δ_ij - alpha_j).",
-            _slip((_PRODUCT, "alpha.square().unsqueeze(-2)")),
-        ),
-        Misconception(
             "own_weight_squared",
             "Your answer is alpha_i (δ_ij - alpha_i): both factors have the index of the row. The second one is the "
             "weight of the score with respect to which it is differentiated, alpha_j.",
@@ -157,16 +144,6 @@ EXERCISE = Exercise(
             "Your answer subtracts the same number everywhere, the sum of the squared weights: a row times a column. "
             "A column times a row makes a matrix, alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
             _slip((_PRODUCT, "alpha.square().sum(dim=-1)[..., None, None]")),
-        ),
-        Misconception(
-            "plus_off_the_diagonal",
-            "Your answer is positive off the diagonal. Raising one score lowers the other weights: -alpha_i alpha_j.",
-            _slip(("return jacobian", "return jacobian.abs()")),
-        ),
-        Misconception(
-            "weights_on_the_diagonal",
-            "Your answer has alpha_i on the diagonal. The second term counts there as well: alpha_i (1 - alpha_i).",
-            _slip(("own = alpha", "own = alpha + alpha.square()"), paired=False),
         ),
         Misconception(
             "of_log_softmax",
@@ -184,11 +161,6 @@ EXERCISE = Exercise(
             "Your answer takes the softmax over the first dimension, which is the keys only where there are no "
             "leading ones. Use dim=-1.",
             _slip((_ALPHA, "torch.softmax(scores, dim=0)")),
-        ),
-        Misconception(
-            "softmax_over_everything",
-            "Your answer takes one softmax over all rows together. Each row has weights of its own: dim=-1.",
-            _slip((_ALPHA, "torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)")),
         ),
         Misconception(
             "softmax_twice",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import torch
-import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import attention
@@ -99,7 +98,6 @@ EXERCISE = Exercise(
             "A sum or a maximum over the keys is `[..., queries]`, and broadcasting would line that up with the wrong "
             "dimension. With `keepdim=True` it is `[..., queries, 1]`: one number for each row.",
             answers=(
-                "sum_without_keepdim",
                 "safe_sum_without_keepdim",
                 "maximum_without_keepdim",
                 "normalised_over_queries",
@@ -171,12 +169,6 @@ EXERCISE = Exercise(
             lambda scaled: torch.softmax(scaled, dim=1),
         ),
         Misconception(
-            "normalised_over_everything",
-            "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
-            "row by its own sum (dim=-1, keepdim=True).",
-            lambda scaled: torch.softmax(scaled.flatten(), dim=0).reshape(scaled.shape),
-        ),
-        Misconception(
             "one_sum_for_everything",
             "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
             "row by its own sum (dim=-1, keepdim=True).",
@@ -187,12 +179,6 @@ EXERCISE = Exercise(
             "Your answer divides by the sums of the columns (dim=-2). Each query has weights of its own: sum over the "
             "keys, dim=-1, where the maximum is taken as well.",
             lambda scaled: _safe_exp(scaled) / _safe_exp(scaled).sum(dim=-2, keepdim=True),
-        ),
-        Misconception(
-            "sum_without_keepdim",
-            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
-            "the columns. Keep the dimension: sum(dim=-1, keepdim=True).",
-            lambda scaled: torch.exp(scaled) / torch.exp(scaled).sum(dim=-1),
         ),
         Misconception(
             "safe_sum_without_keepdim",
@@ -224,17 +210,6 @@ EXERCISE = Exercise(
             torch.sigmoid,
         ),
         Misconception(
-            "only_the_largest",
-            "Your answer gives all the weight to the largest score. Softmax is soft: the other keys keep a share, "
-            "according to exp of their scores.",
-            lambda scaled: F.one_hot(scaled.argmax(dim=-1), scaled.shape[-1]).to(scaled.dtype),
-        ),
-        Misconception(
-            "logarithms",
-            "Your answer is the logarithm of the weights. Take exp of it.",
-            lambda scaled: torch.log_softmax(scaled, dim=-1),
-        ),
-        Misconception(
             "too_little_subtracted",
             "Your answer subtracts less than each row's largest score before exp (its mean or its smallest, say): a "
             "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
@@ -251,12 +226,6 @@ EXERCISE = Exercise(
             "Your answer subtracts the maximum of a row from each column: without keepdim=True the maxima, [queries], "
             "are laid along the keys. Keep the dimension.",
             lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1)),
-        ),
-        Misconception(
-            "maximum_subtracted_above_only",
-            "Your answer subtracts the largest score in the numerator, but not in the sum that it divides by. Use "
-            "the same exp in both.",
-            lambda scaled: _safe_exp(scaled) / torch.exp(scaled).sum(dim=-1, keepdim=True),
         ),
         Misconception(
             "small_number_added_1e_8",

@@ -122,14 +122,7 @@ EXERCISE = Exercise(
             "Broadcasting beginnings as `[batch, tokens, 1]` and ends as `[batch, 1, tokens]` makes a table of all "
             "sums, `[batch, tokens, tokens]`. The spans that exist are its upper triangle, diagonal included; a limit "
             "on the length cuts off a corner, for which `triu` and `tril` have the argument `diagonal`.",
-            answers=(
-                "lower_triangle",
-                "one_word_excluded",
-                "one_word_too_many",
-                "limit_ignored",
-                "scores_exchanged",
-                "cut_off",
-            ),
+            answers=("lower_triangle", "one_word_excluded", "one_word_too_many", "limit_ignored", "cut_off"),
         ),
         Hint(
             "outline",
@@ -168,14 +161,6 @@ EXERCISE = Exercise(
             _first_then_last,
         ),
         Misconception(
-            "end_first",
-            "Your answer takes the best end, and the best beginning before it. An end that is a little worse may have "
-            "a much better beginning: compare the sums of all pairs.",
-            lambda logits, max_tokens=None: (
-                logits.shape[2] - 1 - _first_then_last(logits.flip(1, 2), max_tokens).flip(1)
-            ),
-        ),
-        Misconception(
             "search_from_zero",
             "Your answer returns 0, 0 where all sums are negative: it looks for a sum above 0. Let the best sum so far "
             "begin at -inf.",
@@ -211,11 +196,6 @@ EXERCISE = Exercise(
             _slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
         Misconception(
-            "scores_exchanged",
-            "Your answer takes row 0 of the logits for the end and row 1 for the beginning. It is the other way round.",
-            _slip(("first, last =", "last, first ="), paired=False),
-        ),
-        Misconception(
             "multiplied",
             "Your answer multiplies the two scores. They are logarithms up to a constant, so probabilities are "
             "multiplied by adding scores.",
@@ -237,11 +217,6 @@ EXERCISE = Exercise(
             "Your second number is the position after the span, as in a Python slice. Return the last token's own "
             "position.",
             _slip((_TOLD, f"{_TOLD} + 1")),
-        ),
-        Misconception(
-            "first_and_length",
-            "Your second number says how many tokens the span has. Return the last token's position.",
-            _slip((_TOLD, f"{_TOLD} - best // tokens + 1")),
         ),
         Misconception(
             "limit_ignored",

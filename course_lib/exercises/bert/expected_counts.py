@@ -110,17 +110,6 @@ EXERCISE = Exercise(
             _slip((_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15")),
         ),
         Misconception(
-            "tenths_of_the_rest",
-            "Your second and third numbers are 10 % of the tokens that were not chosen. They are 10 % of those that "
-            "were.",
-            _slip((_SHARES, "0.8, 0.085 / 0.15, 0.085 / 0.15")),
-        ),
-        Misconception(
-            "a_hundred_times",
-            "Your numbers are a hundred times too large: 12 % of the tokens are 0.12 times their number.",
-            _slip(("tokens * 0.15", "tokens * 15.0")),
-        ),
-        Misconception(
             "fractions",
             "Your answer gives fractions of the tokens. Multiply them by the number of tokens.",
             _slip(("tokens * ", "")),
@@ -134,12 +123,6 @@ EXERCISE = Exercise(
             "cut_down",
             "Your numbers are cut down to whole ones. An average need not be a whole number: leave it as it is.",
             _slip((_COUNT, "float(int(chosen * share + 1e-9))")),
-        ),
-        Misconception(
-            "chosen_rounded",
-            "Your answer rounds the number of chosen tokens. It is an average, and need not be a whole number: leave "
-            "it as it is.",
-            _slip((_COUNTS, f"chosen = round(chosen)\n    {_COUNTS}")),
         ),
         Misconception(
             "chosen_cut_down",

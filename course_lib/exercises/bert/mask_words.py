@@ -121,13 +121,7 @@ EXERCISE = Exercise(
             "Everything is `[batch, tokens]`. `torch.where(condition, a, b)` takes from a where the condition is True "
             "and from b elsewhere, and either may be a number; three fates are two of these, one inside the other. "
             "Combine booleans with `&` and `~`.",
-            answers=(
-                "or_for_and",
-                "special_chosen",
-                "only_special_chosen",
-                "the_other_words_hidden",
-                "one_draw_for_both",
-            ),
+            answers=("or_for_and", "special_chosen", "the_other_words_hidden", "one_draw_for_both"),
         ),
         Hint(
             "outline",
@@ -164,11 +158,6 @@ EXERCISE = Exercise(
             "special_chosen",
             "Your answer also chooses [CLS], [SEP] and padding. Leave out the positions where `special` is True.",
             _slip((_CHOSEN, "small")),
-        ),
-        Misconception(
-            "only_special_chosen",
-            "Your answer chooses only among [CLS], [SEP] and padding. `special` is True at those: invert it, with ~.",
-            _slip((_CHOSEN, "small & special")),
         ),
         Misconception(
             "or_for_and",
@@ -212,12 +201,6 @@ EXERCISE = Exercise(
             _slip(("fate < 0.9", "fate < 2")),
         ),
         Misconception(
-            "mask_overwritten",
-            "Your answer shows another token wherever fate < 0.9, even below 0.8, so that no [MASK] is left. Another "
-            "token is for fate from 0.8 to 0.9.",
-            _slip(("fate < 0.8", "fate < 0")),
-        ),
-        Misconception(
             "others_and_stays_exchanged",
             "Your answer leaves tokens as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
             "round.",
@@ -228,18 +211,6 @@ EXERCISE = Exercise(
             "Your answer divides the chosen tokens by `chance` once more: below 0.12, below 0.135, and above. What is "
             "shown in place of a chosen token depends on `fate`, its second draw.",
             _slip(("shown = ", "fate = chance / 0.15\n    shown = ")),
-        ),
-        Misconception(
-            "others_in_a_row",
-            "Your answer takes the other tokens one after another from the beginning of `anything`. Each position has "
-            "its own: anything[i, j] is for the token ids[i, j].",
-            _slip(
-                (
-                    "shown = ",
-                    "others = (chosen & (fate >= 0.8) & (fate < 0.9)).flatten().cumsum(0)\n"
-                    "    anything = anything.flatten()[(others - 1).clamp(min=0)].view_as(ids)\n    shown = ",
-                )
-            ),
         ),
         Misconception(
             "mask_id_of_bert",

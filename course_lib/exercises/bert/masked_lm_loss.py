@@ -104,13 +104,7 @@ EXERCISE = Exercise(
             "shapes",
             "`F.cross_entropy` wants the classes in dimension 1. Make one long list of positions out of batch and "
             "tokens, in logits and labels alike: `[positions, vocab_size]` and `[positions]`.",
-            answers=(
-                "view_for_transpose",
-                "mean_of_means",
-                "softmax_over_the_words",
-                "softmax_over_the_batch",
-                "first_sentence_only",
-            ),
+            answers=("view_for_transpose", "mean_of_means", "softmax_over_the_words"),
         ),
     ),
     misconceptions=(
@@ -150,12 +144,6 @@ EXERCISE = Exercise(
             _slip((_MEAN, "((losses * asked).sum(1) / asked.sum(1)).mean()")),
         ),
         Misconception(
-            "first_sentence_only",
-            "Your answer looks only at the first sentence of the batch. Take the mean over the chosen tokens of all of "
-            "them.",
-            _slip((_MEAN, "losses[0][asked[0]].mean()")),
-        ),
-        Misconception(
             "probabilities_as_logits",
             "Your answer takes the softmax twice: cross_entropy wants the logits themselves, and takes the softmax of "
             "whatever it is given.",
@@ -180,12 +168,6 @@ EXERCISE = Exercise(
             _slip((_LOG_P, "logits.log_softmax(dim=1)")),
         ),
         Misconception(
-            "softmax_over_the_batch",
-            "Your softmax runs over the sentences of the batch. At each place it must run over the vocabulary, the "
-            "last dimension.",
-            _slip((_LOG_P, "logits.log_softmax(dim=0)")),
-        ),
-        Misconception(
             "view_for_transpose",
             "Your answer brings the vocabulary to dimension 1 by view or reshape, which mixes the scores of different "
             "tokens: the numbers stay in line, and only the borders move. Use transpose(1, 2).",
@@ -200,11 +182,6 @@ EXERCISE = Exercise(
             "in_bits",
             "Your answer is in bits: it takes the logarithm to base 2. Take the natural one.",
             _slip((_RETURN, "return loss / float(torch.tensor(2.0).double().log())")),
-        ),
-        Misconception(
-            "perplexity",
-            "Your answer is the perplexity, exp of the loss. Return the loss itself.",
-            _slip((_RETURN, "return loss.exp()")),
         ),
         Misconception(
             "detached",

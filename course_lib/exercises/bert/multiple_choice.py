@@ -59,7 +59,7 @@ def _choices_as_rows(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) 
 
 _slip = partial(Edited, _choices_as_rows)
 _SOFTMAX, _RETURN = "scores.softmax(dim=1)", "return p"
-_IDS, _SEGMENTS, _MASK = "ids.flatten(0, 1)", "segments.flatten(0, 1)", "mask.flatten(0, 1)"
+_SEGMENTS, _MASK = "segments.flatten(0, 1)", "mask.flatten(0, 1)"
 
 
 def _choice_after_choice(score: Score, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
@@ -147,21 +147,9 @@ EXERCISE = Exercise(
             _slip((_SOFTMAX, "scores.sigmoid()")),
         ),
         Misconception(
-            "decision",
-            "Your answer is 1 for the choice with the largest score and 0 for the others. Return probabilities: the "
-            "softmax over the choices.",
-            _slip((_SOFTMAX, "F.one_hot(scores.argmax(dim=1), choices).to(scores.dtype)")),
-        ),
-        Misconception(
             "log_probabilities",
             "Your answer gives log-probabilities. Return the probabilities themselves, which sum to 1.",
             _slip((_SOFTMAX, "scores.log_softmax(dim=1)")),
-        ),
-        Misconception(
-            "divided_by_their_sum",
-            "Your answer divides the scores by their sum. They may be negative, so take exp of each of them first: "
-            "that is the softmax.",
-            _slip((_SOFTMAX, "scores / scores.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "exponentials",
@@ -198,11 +186,6 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return p.T.contiguous()")),
         ),
         Misconception(
-            "first_question_only",
-            "Your answer returns the first question's probabilities for every question. Each has scores of its own.",
-            _slip((_RETURN, "return p[:1].expand_as(p)")),
-        ),
-        Misconception(
             "padding_read",
             "Your answer reads the padding too: it hands `score` a mask that is True everywhere. Hand on the mask that "
             "came in.",
@@ -219,11 +202,6 @@ EXERCISE = Exercise(
             "Your answer hands `score` segments of 0 only. Hand on those that came in: they say where the choice "
             "begins.",
             _slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),
-        ),
-        Misconception(
-            "ids_and_segments_exchanged",
-            "Your answer passes segments and ids the other way round. It is score(ids, segments, mask).",
-            _slip((f"{_IDS}, {_SEGMENTS}", f"{_SEGMENTS}, {_IDS}")),
         ),
         Misconception(
             "exponentials_too_large",

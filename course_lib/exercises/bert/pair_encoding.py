@@ -189,11 +189,6 @@ EXERCISE = Exercise(
             _slip(("[*second", "[cls_id, *second")),
         ),
         Misconception(
-            "texts_exchanged",
-            "In your rows the second text stands before the first. It is [CLS] first [SEP] second [SEP].",
-            _slip(("one = ", "first, second = (first, None) if second is None else (second, first)\n        one = ")),
-        ),
-        Misconception(
             "ids_of_bert",
             "Your answer writes 101 and 102 for [CLS] and [SEP], which are their ids in BERT's own vocabulary. Use "
             "`cls_id` and `sep_id`.",

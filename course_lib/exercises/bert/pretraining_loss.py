@@ -105,11 +105,6 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
-            "softmax_twice",
-            "Your answer takes the softmax of both kinds of scores twice: cross_entropy wants the scores themselves.",
-            _slip(_WORDS_TWICE, _PAIRS_TWICE),
-        ),
-        Misconception(
             "mean_of_both",
             "Your answer is half of the right one: the mean of the two losses. BERT's loss is their sum.",
             _slip((_BOTH, "(tokens + pairs) / 2")),
@@ -192,12 +187,6 @@ EXERCISE = Exercise(
             ),
         ),
         Misconception(
-            "pairs_over_the_batch",
-            "Your softmax runs over the pairs of the batch. It must run over the two scores of each pair, the last "
-            "dimension.",
-            _slip(("pair_logits.log_softmax(-1)", "pair_logits.log_softmax(0)")),
-        ),
-        Misconception(
             "words_take_it_twice",
             "Your answer takes the softmax of the tokens' scores twice: cross_entropy wants the scores themselves.",
             _slip(_WORDS_TWICE),
@@ -212,11 +201,6 @@ EXERCISE = Exercise(
             "Your answer takes probabilities, with a minus, instead of their logarithms: nll_loss takes no logarithm "
             "itself. cross_entropy does.",
             _slip(("[asked].log_", "[asked]."), ("pair_logits.log_", "pair_logits.")),
-        ),
-        Misconception(
-            "multiplied",
-            "Your answer multiplies the two losses. Add them.",
-            _slip((_BOTH, "tokens * pairs")),
         ),
         Misconception(
             "negative",

@@ -73,7 +73,7 @@ EXERCISE = Exercise(
             "shapes",
             "`[texts, classes]` goes in and comes out. There are as many sums as there are columns, `[classes]`, and "
             "each entry is divided by the one of its column.",
-            answers=("turned", "without_exp", "largest_is_1"),
+            answers=("without_exp",),
         ),
     ),
     misconceptions=(
@@ -106,24 +106,9 @@ EXERCISE = Exercise(
             lambda scores: scores.softmax(dim=-1).softmax(dim=0),
         ),
         Misconception(
-            "turned",
-            "Your answer has the printed numbers, but turned: it is [classes, texts]. Keep the shape of the scores.",
-            lambda scores: scores.softmax(dim=0).T,
-        ),
-        Misconception(
             "without_exp",
             "Your answer divides the scores themselves by their sums. The slide's exp comes first.",
             lambda scores: scores / scores.sum(dim=0),
-        ),
-        Misconception(
-            "largest_is_1",
-            "Your answer divides each column by its largest number, which becomes 1. What was printed sums to 1.",
-            lambda scores: (scores - scores.amax(dim=0)).exp(),
-        ),
-        Misconception(
-            "logarithms",
-            "Your answer is the logarithm of what was printed. Leave that out, or take exp at the end.",
-            lambda scores: scores.log_softmax(dim=0),
         ),
         Misconception(
             "each_by_itself",

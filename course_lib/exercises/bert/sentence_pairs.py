@@ -185,11 +185,6 @@ EXERCISE = Exercise(
             _slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
         Misconception(
-            "first_with_each",
-            "Your answer pairs the first sentence of a text with all the later ones. Only the next one follows it.",
-            _slip((_NEIGHBOURS, "[(text[0], second) for second in text[1:]]")),
-        ),
-        Misconception(
             "in_a_ring",
             "Your answer also pairs the last sentence of a text with its first: an index has run over the end. A text "
             "of n sentences has n - 1 pairs.",

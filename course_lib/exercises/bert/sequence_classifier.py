@@ -112,7 +112,7 @@ EXERCISE = Exercise(
             "shapes",
             "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take place 0 in the dimension of the "
             "tokens. The first layer keeps that shape, the second makes `[batch, classes]`.",
-            answers=("every_word", "first_sequence", "rows_in_a_row", "mean_of_the_scores", "softmax_over_the_batch"),
+            answers=("every_word", "first_sequence"),
         ),
     ),
     misconceptions=(
@@ -129,44 +129,16 @@ EXERCISE = Exercise(
             _slip((_FIRST, "states.mean(dim=1)")),
         ),
         Misconception(
-            "mean_of_the_scores",
-            "Your answer takes the mean over the tokens, only after the layers. Take one state, that of the first "
-            "token, [CLS].",
-            _slip((_FIRST, "states"), ("return scores", "return scores.mean(dim=1)"), paired=False),
-        ),
-        Misconception(
             "last_word",
             "Your answer classifies the last token's state. That is what GPT does, whose last token alone has seen all "
             "the others; BERT has [CLS], the first.",
             _slip((_FIRST, "states[:, -1]")),
         ),
         Misconception(
-            "second_word",
-            "Your answer classifies the second token's state. Positions are counted from 0: [CLS] is states[:, 0].",
-            _slip((_FIRST, "states[:, 1]")),
-        ),
-        Misconception(
             "first_sequence",
             "Your answer takes the first text of the batch, states[0]. Take the first token of every text, "
             "states[:, 0].",
             _slip((_FIRST, "states[0]")),
-        ),
-        Misconception(
-            "rows_in_a_row",
-            "Your answer makes one long row of all tokens of all texts, and takes its first ones. Take the first token "
-            "of every text, states[:, 0].",
-            _slip((_FIRST, "states.flatten(0, 1)[: len(states)]")),
-        ),
-        Misconception(
-            "largest_of_the_words",
-            "Your answer takes the largest value over all the tokens in each dimension. Take the state of the first "
-            "token, [CLS].",
-            _slip((_FIRST, "states.amax(dim=1)")),
-        ),
-        Misconception(
-            "sum_of_the_words",
-            "Your answer adds up the states of all tokens. Take only that of the first token, [CLS].",
-            _slip((_FIRST, "states.sum(dim=1)")),
         ),
         Misconception(
             "states_detached",
@@ -195,11 +167,6 @@ EXERCISE = Exercise(
             "dense_left_out",
             "Your answer leaves out `dense` and its tanh. The state goes through both before it is classified.",
             _slip((_POOLED, "first")),
-        ),
-        Misconception(
-            "tanh_of_the_state",
-            "Your answer takes the tanh of the state, and no dense layer. The order is dense, tanh, output.",
-            _slip((_POOLED, "first.tanh()")),
         ),
         Misconception(
             "tanh_before_dense",
@@ -239,12 +206,6 @@ EXERCISE = Exercise(
             "output_bias_missing",
             "Your answer leaves out the output layer's bias. Call the layer itself, self.output(x): it adds it.",
             _slip(("self.output(pooled)", "nn.functional.linear(pooled, self.output.weight)")),
-        ),
-        Misconception(
-            "softmax_over_the_batch",
-            "Your answer takes a softmax over the texts (dim=0). Return the scores as they are; and if a softmax were "
-            "needed, it would run over the classes.",
-            _slip(("return scores", "return scores.softmax(dim=0)")),
         ),
         *normalised(_slip),  # exponentials, probabilities, log-probabilities
     ),

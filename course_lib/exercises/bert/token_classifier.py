@@ -144,13 +144,7 @@ EXERCISE = Exercise(
             "Indexing with `starts` alone would combine every row of `starts` with every sentence. Row i belongs to "
             "sentence i: index with a column of row numbers `[batch, 1]` beside `starts`, or `gather` with an index "
             "as wide as the states. Either gives `[batch, tokens, d_model]`.",
-            answers=(
-                "every_row_of_starts",
-                "first_states_for_all",
-                "first_sequence_for_all",
-                "offsets_of_words",
-                "every_piece",
-            ),
+            answers=("every_row_of_starts", "first_states_for_all", "first_sequence_for_all", "every_piece"),
         ),
     ),
     misconceptions=(
@@ -159,12 +153,6 @@ EXERCISE = Exercise(
             "Your answer is [batch, pieces, classes]: scores for every piece, including [CLS] and [SEP]. Take only "
             "the pieces at `starts`.",
             _slip((_PICKED, "states")),
-        ),
-        Misconception(
-            "the_first_pieces",
-            "Your answer takes the first pieces of the row, one for each word. Take those at the positions in "
-            "`starts`.",
-            _slip((_PICKED, "states[:, : starts.shape[1]]")),
         ),
         Misconception(
             "pieces_behind_cls",
@@ -190,22 +178,10 @@ EXERCISE = Exercise(
             _slip((_PICKED, "states[:, starts]")),
         ),
         Misconception(
-            "offsets_of_words",
-            "Your answer makes one long row of all the pieces, and looks for sentence i at i times the number of "
-            "words. It begins at i times the number of pieces, states.shape[1].",
-            _slip((_PICKED, "states.flatten(0, 1)[starts + rows * starts.shape[1]]")),
-        ),
-        Misconception(
             "piece_behind",
             "Your answer takes the piece after each word's first one. `starts` are positions in the row as it is, with "
             "[CLS] as position 0.",
             _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
-        ),
-        Misconception(
-            "piece_before",
-            "Your answer takes the piece before each word. `starts` are positions in the row as it is, with [CLS] as "
-            "position 0.",
-            _slip((_PICKED, "states[rows, starts - 1]")),
         ),
         Misconception(
             "mean_of_pieces_and_sep",
@@ -230,11 +206,6 @@ EXERCISE = Exercise(
             "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
             "below could not be fine-tuned.",
             _slip(("(picked)", "(picked.detach())")),
-        ),
-        Misconception(
-            "tanh_before",
-            "Your answer takes the tanh of the states first. Here there is only a linear layer.",
-            _slip(("(picked)", "(picked.tanh())")),
         ),
         Misconception(
             "bias_missing",

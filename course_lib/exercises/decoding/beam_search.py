@@ -338,12 +338,6 @@ EXERCISE = Exercise(
         ),
         Misconception("least_probable_kept", _LEAST_PROBABLE, _slip((_BEST, "sorted(candidates)"))),
         Misconception(
-            "least_probable_kept_to_the_end",
-            _LEAST_PROBABLE,
-            _slip((_BEST, "sorted(candidates)"), ("kept[0][1]", "max(kept)[1]")),
-            alone=True,
-        ),
-        Misconception(
             "start_included", "Your answer begins with <s>. Return the new tokens only.", _slip(("best[1:]", "best"))
         ),
         Misconception(

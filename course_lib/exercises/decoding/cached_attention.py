@@ -105,7 +105,6 @@ EXERCISE = Exercise(
                 "new_ones_only_returned",
                 "old_cache_returned",
                 "dimension_lost",
-                "oldest_dropped",
                 "query_of_every_word",
             ),
         ),
@@ -139,12 +138,6 @@ EXERCISE = Exercise(
             "The newest key and value stand in front of the others. They belong at the end: torch.cat([keys, new], "
             "dim=-2).",
             _slip(("[keys, new_k]", "[new_k, keys]"), ("[values, new_v]", "[new_v, values]")),
-        ),
-        Misconception(
-            "oldest_dropped",
-            "Your answer drops the oldest token to make room for the newest. The cache grows by one at each step: "
-            "append, and keep all.",
-            _slip(("[keys, new_k]", "[keys[..., 1:, :], new_k]"), ("[values, new_v]", "[values[..., 1:, :], new_v]")),
         ),
         Misconception(
             "values_first",

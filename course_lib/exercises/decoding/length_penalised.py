@@ -131,17 +131,6 @@ EXERCISE = Exercise(
             _slip(("base**alpha", "base ** (alpha or 0.6)")),
         ),
         Misconception(
-            "alpha_as_a_factor",
-            "Your answer multiplies by alpha in the divisor. alpha is its exponent.",
-            _slip(("base**alpha", "base * alpha")),
-        ),
-        Misconception(
-            "six_not_raised",
-            "Your answer raises only 5 + length to the power alpha. The exponent belongs to the whole fraction, "
-            "including the 6.",
-            _slip(("base**alpha", "(6 * base) ** alpha / 6")),
-        ),
-        Misconception(
             "only_six_raised",
             "Your answer raises only the 6 to the power alpha, because ** binds more strongly than /. Put the whole "
             "fraction in parentheses: ((5 + length) / 6) ** alpha.",
@@ -160,12 +149,6 @@ EXERCISE = Exercise(
             _slip(("log_probability / penalty", "(log_probability / base) ** alpha")),
         ),
         Misconception(
-            "whole_division",
-            "Your answer divides 5 + length by 6 without remainder (//), so that sentences of different lengths share "
-            "a penalty. Use /.",
-            _slip(("/ 6", "// 6")),
-        ),
-        Misconception(
             "only_the_length_divided",
             "Your answer divides only the length by 6, because / binds more strongly than +. Put the sum in "
             "parentheses: (5 + length) / 6.",
@@ -181,33 +164,6 @@ EXERCISE = Exercise(
             "Your answer counts one token fewer than `length`, which is right as it comes: <e> is a token like any "
             "other.",
             _slip((_WORDS, f"{_WORDS} - 1")),
-        ),
-        Misconception(
-            "end_counted_twice",
-            "Your answer counts one token more than `length`, in which <e> is included already.",
-            _slip((_WORDS, f"{_WORDS} + 1")),
-        ),
-        Misconception(
-            "longest_for_all",
-            "Your answer uses the length of the longest sentence for all of them. Each is divided by a penalty of its "
-            "own.",
-            _slip((_WORDS, f"{_WORDS}.max()")),
-        ),
-        Misconception(
-            "number_of_sentences",
-            "Your answer mistakes the number of sentences for their length. `length` says how long each one is.",
-            _slip((_WORDS, "length.numel()")),
-        ),
-        Misconception(
-            "subtracted",
-            "Your answer subtracts the penalty. The log-probability is divided by it.",
-            _slip(("/ penalty", "- penalty")),
-        ),
-        Misconception(
-            "divided_inside_the_logarithm",
-            "Your answer divides the probability, and takes the logarithm afterwards. The log-probability itself is "
-            "divided.",
-            _slip(("/ penalty", "- penalty.log()")),
         ),
     ),
     withheld=WITHHELD,

@@ -216,22 +216,10 @@ EXERCISE = Exercise(
             _slip((_STAYS, "ordered >= p")),
         ),
         Misconception(
-            "threshold_of_the_rest",
-            "Your answer keeps the tokens that have a probability of 1 - p by themselves. Add the probabilities up, "
-            "from the most probable on, until the sum is p.",
-            _slip((_STAYS, f"(ordered >= 1 - p) | ({_IS_BEST})")),
-        ),
-        Misconception(
             "share_of_the_best",
             "Your answer keeps the tokens that are at least p times as probable as the best one, which is another "
             "method (min-p). Add the probabilities up, from the most probable on, until the sum is p.",
             _slip((_STAYS, "ordered >= p * ordered[..., :1]")),
-        ),
-        Misconception(
-            "share_of_the_vocabulary",
-            "Your answer keeps a share p of all tokens, however probable they are. It is their mass that counts: add "
-            "the probabilities up until the sum is p.",
-            _slip((_STAYS, "ordered >= ordered[..., max(1, round(p * ordered.shape[-1])) - 1, None]")),
         ),
         *divided_wrongly(_nucleus_by_masses),
         Misconception(

@@ -100,7 +100,6 @@ EXERCISE = Exercise(
                 "one_of_two_continued",
                 "each_beginning_kept",
                 "second_best_word",
-                "each_article_twice",
             ),
         ),
     ),
@@ -131,12 +130,6 @@ EXERCISE = Exercise(
             "most probable of all continuations, and “die Katze tanzte” (0.216) comes before it.",
             partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
             alone=True,
-        ),
-        Misconception(
-            "each_article_twice",
-            "With three beams you hold “eine Katze hat” (0.4 · 0.4 = 0.16). “die Katze tanzte” (0.54 · 0.4 = 0.216) "
-            "is more probable: a beginning may have several continuations.",
-            partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.16])),
         ),
         Misconception(
             "second_best_word",
@@ -176,21 +169,10 @@ EXERCISE = Exercise(
             partial(_predicted, two="B"),
         ),
         Misconception(
-            "not_kept_by_two",
-            "For two beams you predict F. “eine Katze hat” has 0.4 · 0.4 = 0.16; two other beginnings of three tokens "
-            "have more, and it is dropped.",
-            partial(_predicted, two="F"),
-        ),
-        Misconception(
             "best_at_once",
             "You predict the most probable sentence of all, A, for one beam. Follow the tree token by token: after "
             "“die Katze” greedy decoding takes “hat” (0.5, against 0.4).",
             partial(_predicted, one="A"),
-        ),
-        Misconception(
-            "longest_sentence",
-            "One beam takes “getanzt” (0.6) after “die Katze hat”, not “gerade” (0.4).",
-            partial(_predicted, one="C"),
         ),
         *alike(
             "For each beginning you give the probability of its third token alone. Multiply it by those of the first "
@@ -219,11 +201,6 @@ EXERCISE = Exercise(
             "logarithms",
             "You give the logarithms of the probabilities. Give the probabilities themselves.",
             partial(_predicted, held=tuple([math.log(p) for p in held] for held in _HELD)),
-        ),
-        Misconception(
-            "divided_by_their_sum",
-            "You divide the probabilities by their sum. They need not sum to 1: give the products as they are.",
-            partial(_predicted, held=tuple([p / sum(held) for p in held] for held in _HELD)),
         ),
         *alike(
             "You have rounded the probabilities. Give the products as they are, with all their digits.",

@@ -235,12 +235,6 @@ EXERCISE = Exercise(
             _slip((_PLACES, "rows, tokens = logits[..., :-1, :], targets[..., :-1]")),
         ),
         Misconception(
-            "first_word_left_out",
-            "Your answer leaves out the first token. `targets` does not begin with <s>: every one of its tokens is a "
-            "factor.",
-            _slip((_PLACES, "rows, tokens = logits[..., 1:, :], targets[..., 1:]")),
-        ),
-        Misconception(
             "in_bits",
             "Your answer is in bits, by the logarithm to base 2. Take the natural one.",
             _slip(("return total", "return total / math.log(2)")),

@@ -85,12 +85,6 @@ def ids_written_into_the_code(right: Callable[..., Tensor]) -> tuple[Misconcepti
             f"Your answer uses 2 (END_ID) for <e>, whatever it is given. Use end_id: {use}",
             Edited(right, end),
         ),
-        Misconception(
-            "ids_written_into_the_code",
-            "Your answer uses 1 for <s> and 2 for <e> (START_ID and END_ID), whatever it is given. Use start_id and "
-            f"end_id: {use}",
-            Edited(right, start, end),
-        ),
     )
 
 
@@ -139,12 +133,6 @@ def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
             "Your answer shares out what the dropped tokens had equally among those that stay. They should keep their "
             "proportions: divide by their sum.",
             dividing("kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True)"),
-        ),
-        Misconception(
-            "rest_to_the_best",
-            "Your answer gives what the dropped tokens had to the best one. All that stay should keep their "
-            "proportions: divide by their sum.",
-            dividing("kept + (kept == kept.amax(dim=-1, keepdim=True)) * (1 - kept.sum(dim=-1, keepdim=True))"),
         ),
         Misconception(
             "one_sum_for_all_rows",

@@ -125,12 +125,6 @@ EXERCISE = Exercise(
             _slip((_STAYS, "ranks < 1")),
         ),
         Misconception(
-            "at_least_one_kth",
-            "Your answer keeps the tokens that have a probability of 1 / k or more, however many these are. Keep the k "
-            "most probable ones.",
-            _slip((_STAYS, "probabilities >= 1 / k")),
-        ),
-        Misconception(
             "all_but_one_at_most",
             "Where k is as large as the vocabulary or larger, your answer loses the least probable token. All stay: "
             "min(k, probabilities.shape[-1]).",

@@ -136,12 +136,6 @@ EXERCISE = Exercise(
             lambda logits, temperature: torch.softmax(logits, dim=-1) / temperature,
         ),
         Misconception(
-            "logarithms_divided",
-            "Your answer gives log-probabilities, divided by the temperature. Divide the logits, then take their "
-            "softmax.",
-            lambda logits, temperature: torch.log_softmax(logits, dim=-1) / temperature,
-        ),
-        Misconception(
             "softmax_twice",
             "Your answer takes the softmax of probabilities. Divide the logits themselves by the temperature.",
             _slip(("logits / ", "torch.softmax(logits, dim=-1) / ")),
@@ -169,22 +163,6 @@ EXERCISE = Exercise(
             "Your answer takes one softmax of all rows together, so that everything sums to 1. Each row does so by "
             "itself: dim=-1.",
             _slip((_LARGEST, "divided.max()"), (".sum(dim=-1, keepdim=True)", ".sum()")),
-        ),
-        Misconception(
-            "root_of_the_temperature",
-            "Your answer divides the logits by the root of the temperature. Divide them by the temperature itself.",
-            _slip(("/ temperature", "/ temperature**0.5")),
-        ),
-        Misconception(
-            "sign_turned",
-            "Your answer prefers the tokens with the smallest logits: it has one minus too many (softmin has one "
-            "inside).",
-            _slip(("logits / ", "-logits / ")),
-        ),
-        Misconception(
-            "whole_division",
-            "Your answer divides without remainder (//), so that different logits become the same. Use /.",
-            _slip(("/ temperature", "// temperature")),
         ),
     ),
     withheld=WITHHELD,

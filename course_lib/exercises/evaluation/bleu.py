@@ -126,11 +126,6 @@ EXERCISE = Exercise(
             _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
         Misconception(
-            "harmonic_mean",
-            "Your answer takes the harmonic mean, as F1 does. The geometric mean is the n-th root of the product.",
-            _slip((_MEAN, "len(some) / sum(1 / one for one in some)")),
-        ),
-        Misconception(
             "root_forgotten",
             "Your answer multiplies the precisions but takes no root: it shrinks with each of them. Take the n-th "
             "root for n precisions, or exp of the mean logarithm.",
@@ -147,11 +142,6 @@ EXERCISE = Exercise(
             "Your answer divides by the number of precisions instead of taking a root: Python reads ** 1 / N as (** "
             "1) / N. Put brackets: ** (1 / N).",
             _slip((_MEAN, "math.prod(some) / len(some)")),
-        ),
-        Misconception(
-            "square_root",
-            "Your answer takes the square root of the product. For n precisions it is the n-th root, ** (1 / n).",
-            _slip((_MEAN, "math.prod(some) ** 0.5")),
         ),
         Misconception(
             "penalty_forgotten",
@@ -171,29 +161,14 @@ EXERCISE = Exercise(
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty"))),
         Misconception(
-            "divided_by_the_penalty",
-            "Your answer divides by the penalty, which makes short translations better. Multiply by it.",
-            _slip((_RETURN, "mean / penalty if penalty else 0.0")),
-        ),
-        Misconception(
             "logarithm_to_base_10",
             "Your answer takes logarithms to base 10, but exp goes back from natural ones. Take math.log.",
             _slip((_MEAN, "math.exp(sum(map(math.log10, some)) / len(some))")),
         ),
         Misconception(
-            "logarithm_to_base_2",
-            "Your answer takes logarithms to base 2, but exp goes back from natural ones. Take math.log.",
-            _slip((_MEAN, "math.exp(sum(map(math.log2, some)) / len(some))")),
-        ),
-        Misconception(
             "power_for_root",
             "Your answer raises the product to the power of n. It is the n-th root: ** (1 / n).",
             _slip((_MEAN, "math.prod(some) ** len(some)")),
-        ),
-        Misconception(
-            "smallest_precision",
-            "Your answer uses the smallest precision only. BLEU is the geometric mean of all of them.",
-            _slip((_MEAN, "min(some)")),
         ),
     ),
     withheld=WITHHELD,

@@ -161,22 +161,10 @@ EXERCISE = Exercise(
             _slip((_EXPONENT, "-r / c")),
         ),
         Misconception(
-            "difference_of_lengths",
-            "Your exponent is the difference of the lengths. It is one minus their ratio, so that one word missing "
-            "out of six costs more than one out of sixty.",
-            lambda hypothesis_length, reference_length: math.exp(min(0, hypothesis_length - reference_length)),
-        ),
-        Misconception(
             "not_exponential",
             "Your answer lacks exp: it is the exponent itself, which is 0 or negative where the hypothesis is shorter. "
             "Take exp of it.",
             _slip((_EXP, "exponent")),
-        ),
-        Misconception(
-            "nothing_for_brevity",
-            "Your answer is 0 for every hypothesis that is shorter than the reference. Being short costs gradually: "
-            "exp(1 - r/c).",
-            _slip((_EXP, "0")),
         ),
         Misconception(
             "sign_of_the_exponent",
@@ -205,11 +193,6 @@ EXERCISE = Exercise(
             "Your answer punishes what is too long as well. From the reference's length on, the penalty is 1: what is "
             "too long has already lost precision.",
             _slip((_LONG, "False"), ("r / c", "max(r / c, c / r)"), paired=False),
-        ),
-        Misconception(
-            "power_of_2",
-            "Your answer is a power of 2. Take one of e: math.exp.",
-            _slip((_EXP, "2.0**exponent")),
         ),
     ),
     withheld=WITHHELD,

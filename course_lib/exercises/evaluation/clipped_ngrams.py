@@ -182,13 +182,6 @@ EXERCISE = Exercise(
             _slip(("in references]", "in [sum(references, [])]]"), paired=False),
         ),
         Misconception(
-            "in_every_reference",
-            "Your answer is right for one reference, but wants an n-gram to be in every one of several: it takes the "
-            "smallest count. One reference that has it is enough: take the largest.",
-            _slip(("operator.or_", "operator.and_")),
-            alone=True,
-        ),
-        Misconception(
             "best_reference",
             "Your answer is right for one reference, but takes the best of several as a whole. Each n-gram is clipped "
             "by itself at the reference that has it most often.",
@@ -234,11 +227,6 @@ EXERCISE = Exercise(
             _slip((_GRAM, f"tuple(sorted({_GRAM}))")),
         ),
         Misconception(
-            "same_place",
-            "Your answer matches n-grams only at the same place of both sentences. They count wherever they stand.",
-            _slip((_MATCHED, "sum(map(operator.eq, found, grams(references[0])))"), paired=False),
-        ),
-        Misconception(
             "swapped",
             "Your answer has the two counts swapped. First those that are matched, then all of them: (matched, total).",
             _slip(("matched, total", "total, matched")),
@@ -253,13 +241,6 @@ EXERCISE = Exercise(
             "Your answer is the precision. Return the two counts that it is made from, (matched, total): a corpus "
             "adds them up before it divides.",
             _slip(("matched, total", "matched / max(total, 1)")),
-        ),
-        Misconception(
-            "last_reference_only",
-            "With one reference your answer is right. With several it looks only at the last. An n-gram matches where "
-            "any of them has it.",
-            _slip(("in references]", "in references[-1:]]")),
-            alone=True,
         ),
         Misconception(
             "matches_added_up",
@@ -283,12 +264,6 @@ EXERCISE = Exercise(
             _slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
         ),
         Misconception(
-            "all_or_nothing",
-            "Your answer does not count an n-gram at all if it is said more often than the reference has it. Count it "
-            "as often as the reference does.",
-            _slip((_MATCHED, "sum(times for gram, times in said.items() if times <= allowed[gram])")),
-        ),
-        Misconception(
             "shorter_at_the_end",
             "Your answer counts the ends of a sentence, which are shorter than n words. The last n-gram begins at "
             "len(words) - n: range(len(words) - n + 1).",
@@ -298,11 +273,6 @@ EXERCISE = Exercise(
             "one_word_too_many",
             "Your n-grams have n + 1 words. words[start : start + n] has n.",
             _slip((_GRAM, "tuple(words[start : start + n + 1])"), (_STARTS, "range(len(words) - n)")),
-        ),
-        Misconception(
-            "side_by_side",
-            "Your n-grams do not overlap. One begins at every word: range(len(words) - n + 1), in steps of 1.",
-            _slip((_STARTS, f"{_STARTS}[::n]")),
         ),
         Misconception(
             "lower_case",

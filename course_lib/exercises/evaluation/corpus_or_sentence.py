@@ -130,11 +130,6 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return macro, macro")),
         ),
         Misconception(
-            "macro_not_divided",
-            "Your macro is the sum of the sentences' precisions. Divide by the number of sentences.",
-            _slip((" / len(shares)", "")),
-        ),
-        Misconception(
             "micro_over_sentences",
             "Your micro average divides the matched n-grams by the number of sentences. Divide by the number of "
             "n-grams, the sum of all totals.",

@@ -196,11 +196,6 @@ EXERCISE = Exercise(
             _slip(_FIRST_ROW_ZERO, _FIRST_COLUMN_ZERO),
         ),
         Misconception(
-            "most_edits",
-            "Your table takes the most expensive of the three steps. It is the fewest edits that count: min.",
-            _slip(("= min", "= max")),
-        ),
-        Misconception(
             "place_by_place",
             "Your table compares the words place by place, and adds the difference in length: one missing word makes "
             "all that follow wrong. Take the smallest of the three steps in each cell.",
@@ -253,25 +248,9 @@ EXERCISE = Exercise(
             ),
         ),
         Misconception(
-            "deletion_is_free",
-            "Your table deletes for nothing. A word of the hypothesis that goes costs 1, from the row above.",
-            _slip(("[j + 1] + 1", "[j + 1]")),
-        ),
-        Misconception(
-            "insertion_is_free",
-            "Your table inserts for nothing. A word of the reference that is put in costs 1, from the column to the "
-            "left.",
-            _slip(("row[j] + 1", "row[j]")),
-        ),
-        Misconception(
             "capitals_ignored",
             "Your table treats `The` and `the` as the same. Words are compared as they are.",
             _slip(("word != right", "word.lower() != right.lower()")),
-        ),
-        Misconception(
-            "int32",
-            "Your table is of int32. Make it with dtype=torch.long, which is int64.",
-            _slip((_MADE, f"{_MADE}.int()")),
         ),
         Misconception(
             "words_behind",

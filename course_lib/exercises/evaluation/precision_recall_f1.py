@@ -147,14 +147,7 @@ EXERCISE = Exercise(
             "Count predicted, expected and both, as plain ints.\n"
             "Precision divides both by predicted, recall by expected.\n"
             "F1 is twice both, divided by the sum of predicted and expected.",
-            answers=(
-                "swapped",
-                "arithmetic_mean",
-                "geometric_mean",
-                "factor_two_forgotten",
-                "over_all_words",
-                "nan_for_nothing",
-            ),
+            answers=("swapped", "arithmetic_mean", "factor_two_forgotten", "over_all_words", "nan_for_nothing"),
         ),
     ),
     misconceptions=(
@@ -228,12 +221,6 @@ EXERCISE = Exercise(
             _slip((_F1, "(precision + recall) / 2")),
         ),
         Misconception(
-            "geometric_mean",
-            "Your F1 is the root of the product of precision and recall. It is the harmonic mean, "
-            "2 · precision · recall / (precision + recall).",
-            _slip((_F1, "(precision * recall) ** 0.5")),
-        ),
-        Misconception(
             "factor_two_forgotten",
             "Your F1 lacks the factor 2: 2 · precision · recall / (precision + recall).",
             _slip(("2 * precision", "precision")),
@@ -268,11 +255,6 @@ EXERCISE = Exercise(
             "Your F1 divides what is found by what is predicted or expected (Jaccard's index). F1 is the harmonic "
             "mean, 2 · precision · recall / (precision + recall).",
             _slip((_F1, "found / (guessed + there - found)")),
-        ),
-        Misconception(
-            "f1_first",
-            "Your answer has F1 first. The order is precision, recall, F1.",
-            _slip((_RETURN, "return f1, precision, recall")),
         ),
     ),
     withheld=WITHHELD,

@@ -133,20 +133,9 @@ EXERCISE = Exercise(
             _slip((_WHOLE, "(same & mask).any(dim=1)"), paired=False),
         ),
         Misconception(
-            "one_right_place_is_enough",
-            "Your answer takes a sentence to be right if it has one right word, or padding. All its words must be "
-            "right: .all(), not .any().",
-            _slip((_WHOLE, "fine.any(dim=1)"), paired=False),
-        ),
-        Misconception(
             "most_words_are_enough",
             "Your answer takes a sentence to be right if more than half of its words are. All of them must be: .all().",
             _slip((_WHOLE, "2 * (fine & mask).sum(dim=1) > mask.sum(dim=1)")),
-        ),
-        Misconception(
-            "one_mistake_forgiven",
-            "Your answer forgives a sentence one mistake. All words must be right: .all().",
-            _slip((_WHOLE, "(~fine).sum(dim=1) <= 1")),
         ),
         Misconception(
             "mask_inverted",
@@ -159,11 +148,6 @@ EXERCISE = Exercise(
             "Your answer asks for the whole batch at once. Ask for each sentence by itself, .all(dim=1), and take the "
             "share of those that are right.",
             _slip((_WHOLE, "fine.all().reshape(1)")),
-        ),
-        Misconception(
-            "first_word_left_out",
-            "Your answer does not look at the first word of a sentence. It counts like the others.",
-            _slip(("whole = ", "fine, mask = fine[:, 1:], mask[:, 1:]\n    whole = ")),
         ),
         Misconception(
             "first_word_alone",

@@ -177,11 +177,6 @@ EXERCISE = Exercise(
             _slip(("return rate", "return 1 / rate")),
         ),
         Misconception(
-            "first_sentence_alone",
-            "Your answer is the rate of the first sentence. Add up the edits and the words of all, and divide once.",
-            _slip((_RATE, "edits[0] / words[0]")),
-        ),
-        Misconception(
             "edits_of_the_last_sentence",
             "Your answer has only the edits of the last sentence. Add to the sum in every round: +=.",
             _slip(("sum(edits)", "edits[-1]")),
@@ -191,11 +186,6 @@ EXERCISE = Exercise(
             "Your answer divides the edits of the first sentence by the words of all of them: does the loop return "
             "too early?",
             _slip(("sum(edits)", "edits[0]")),
-        ),
-        Misconception(
-            "words_of_the_last_reference",
-            "Your answer divides by the words of the last reference only. Add to the sum in every round: +=.",
-            _slip(("sum(words)", "words[-1]")),
         ),
         Misconception(
             "one_long_sentence",

@@ -125,12 +125,6 @@ EXERCISE = Exercise(
             _slip((_TURN, f"2 * {_TURN}")),
         ),
         Misconception(
-            "quarter_cosine",
-            "Your answer takes a quarter turn of the cosine, which falls ever faster and ends with a bump. Take (1 + "
-            "cos(π done)) / 2.",
-            _slip((_SHARE, f"torch.cos({_TURN} / 2)")),
-        ),
-        Misconception(
             "not_lifted",
             "Your rates become negative: a cosine goes from 1 to -1. Add 1, and halve it.",
             _slip((_SHARE, f"torch.cos({_TURN})")),

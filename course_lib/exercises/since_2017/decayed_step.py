@@ -99,21 +99,10 @@ EXERCISE = Exercise(
             _slip((_DECAYS, "weight.dim() == 1")),
         ),
         Misconception(
-            "two_dimensions_only",
-            "Your answer lets only weights of two dimensions decay. All but vectors do: weight.dim() > 1.",
-            _slip((_DECAYS, "weight.dim() == 2")),
-        ),
-        Misconception(
             "vectors_decay",
             "Your matrices are right, but biases and gains decay, too. Vectors only move: the gains of a norm belong "
             "near 1, not near 0.",
             _slip((_DECAYS, "True")),
-            alone=True,
-        ),
-        Misconception(
-            "vectors_stay",
-            "Your matrices are right, but vectors do not move at all. They do not decay, and yet they learn.",
-            _slip(("update - lost", "update - lost if weight.dim() > 1 else weight")),
             alone=True,
         ),
         Misconception(
@@ -128,11 +117,6 @@ EXERCISE = Exercise(
             _slip((_SHARE, "decay")),
         ),
         Misconception(
-            "rate_squared",
-            "Your decay is multiplied by the learning rate twice. Once is enough: rate · (update + decay · weight).",
-            _slip((_SHARE, "rate * rate * decay")),
-        ),
-        Misconception(
             "growth",
             "Your weights grow: the decay has the wrong sign. It draws each weight towards 0.",
             _slip((_SHARE, "-rate * decay")),
@@ -141,16 +125,6 @@ EXERCISE = Exercise(
             "update_decays",
             "Your decay is a share of the update. It is a share of the weight.",
             _slip((_WHAT, "* update if")),
-        ),
-        Misconception(
-            "moved_weight_decays",
-            "Your decay is a share of the weight after its move. It is one of the weight as it was.",
-            _slip((_WHAT, f"* ({_MOVED}) if"), paired=False),
-        ),
-        Misconception(
-            "constant_decay",
-            "Your decay takes the same from every weight, by its sign. It takes a share: large weights lose more.",
-            _slip((_WHAT, "* weight.sign() if")),
         ),
         Misconception(
             "uphill",

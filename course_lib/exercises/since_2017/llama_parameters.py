@@ -100,13 +100,13 @@ EXERCISE = Exercise(
             "idea",
             "Go through a block as you have built it: four projections, two of them narrower; a network with a gate; "
             "two norms of gains alone. There is no bias anywhere, and a turned query has learned nothing.",
-            answers=("keys_in_full", "two_matrices", "norms_shift", "biases"),
+            answers=("keys_in_full", "two_matrices", "norms_shift"),
         ),
         Hint(
             "shapes",
             "A key of one head has `d_model / heads` numbers, and there are `key_value_heads` of them, so `W_k` and "
             "`W_v` are `d_model` by less than `d_model`. `W_q` and `W_o` are square.",
-            answers=("queries_narrow", "one_group"),
+            answers=("one_group",),
         ),
     ),
     misconceptions=(
@@ -152,12 +152,6 @@ EXERCISE = Exercise(
             _slip((_GROUPS, "(d_model")),
         ),
         Misconception(
-            "queries_narrow",
-            "Your answer makes W_q as narrow as W_k. Every head has a query of its own: W_q and W_o are d_model by "
-            "d_model.",
-            _slip((f"{_SQUARES} + 2", "d_model * d_model + 3")),
-        ),
-        Misconception(
             "no_output_projection",
             "Your answer has no W_o, which joins the heads: another d_model².",
             _slip((_SQUARES, "d_model * d_model")),
@@ -181,17 +175,6 @@ EXERCISE = Exercise(
             "one_norm_in_a_block",
             "Your answer counts one norm in a block. There are two: before attention, and before the network.",
             _slip(("last_norm = 2", "last_norm = 1")),
-        ),
-        Misconception(
-            "no_norms",
-            "Your answer counts the matrices alone. The gains of the norms are learned, too: two norms in a block, one "
-            "at the end.",
-            _slip(("last_norm = 2", "last_norm = 0"), (", 1 *", ", 0 *")),
-        ),
-        Misconception(
-            "biases",
-            "Your answer gives the layers of the feed-forward network biases. Llama has none.",
-            _slip(("d_model * d_ff", "d_model * d_ff + 2 * d_ff + d_model")),
         ),
     ),
     withheld=WITHHELD,

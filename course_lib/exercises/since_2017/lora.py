@@ -135,11 +135,6 @@ EXERCISE = Exercise(
             "Your answer divides by the rank, but does not multiply by alpha.",
             _slip((_SCALE, "1 / len(A)")),
         ),
-        Misconception(
-            "root_of_the_rank",
-            "Your answer divides alpha by the root of the rank. Hu et al. divide by the rank itself.",
-            _slip((_SCALE, "alpha / len(A) ** 0.5")),
-        ),
         *(
             Misconception(
                 f"divided_by_{size}",
@@ -153,11 +148,6 @@ EXERCISE = Exercise(
             "weight_scaled",
             "Your answer multiplies everything by alpha / rank. Only what is learned is scaled.",
             _slip((_SUM, "scale * (own + learned)"), paired=False),
-        ),
-        Misconception(
-            "subtracted",
-            "Your answer subtracts what is learned. Add it.",
-            _slip((_SCALE, "-alpha / len(A)")),
         ),
     ),
     withheld=WITHHELD,

@@ -136,11 +136,6 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return x")),
         ),
         Misconception(
-            "final_norm_added",
-            "Your answer adds the final norm to x. At the end there is no residual: return final_norm(x) alone.",
-            _slip((_RETURN, "return x + final_norm(x)")),
-        ),
-        Misconception(
             "final_norm_in_every_step",
             "Your answer uses the final norm after every sublayer. It comes once, after the last.",
             _slip((_STEP, f"final_norm({_STEP})"), (_RETURN, "return x"), paired=False),
@@ -155,11 +150,6 @@ EXERCISE = Exercise(
             "Your sublayers all read the x of the start. Each reads what those before it have left: x changes in every "
             "step.",
             _slip(("for ", "start = x\n    for "), ("norm(x))", "norm(start))"), paired=False),
-        ),
-        Misconception(
-            "last_sublayer_left_out",
-            "Your answer leaves out the last sublayer. Use them all.",
-            _slip(("(sublayers,", "(sublayers[:-1],")),
         ),
     ),
     withheld=WITHHELD,

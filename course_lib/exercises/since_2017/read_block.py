@@ -137,7 +137,7 @@ EXERCISE = Exercise(
             "The new largest, the factor and the new total are `[..., queries]`. The exponentials of this block are "
             "`[..., queries, keys]`; summed over the keys they go to the total, multiplied by the values they go to "
             "`out`. Where the factor meets `out`, it needs one more dimension.",
-            answers=("mean_of_the_block", "divided_already"),
+            answers=("divided_already",),
         ),
         Hint(
             "outline",
@@ -221,11 +221,6 @@ EXERCISE = Exercise(
             "Your answer takes the softmax of this block: its weights sum to 1 there, whatever the other blocks hold. "
             "Add exponentials, and divide at the very end.",
             _slip((_POWERS, "scores.softmax(dim=-1)")),
-        ),
-        Misconception(
-            "mean_of_the_block",
-            "Your `total` adds the mean of this block's exponentials. Add their sum.",
-            _slip(("powers.sum", "powers.mean")),
         ),
     ),
     withheld=WITHHELD,

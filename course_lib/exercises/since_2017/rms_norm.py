@@ -80,7 +80,7 @@ EXERCISE = Exercise(
             "idea",
             "Say the name backwards: square every number, take the mean over the token, take the root. Nothing is "
             "subtracted anywhere.",
-            answers=("mean_subtracted", "absolute_values", "root_left_out"),
+            answers=("mean_subtracted", "root_left_out"),
         ),
         Hint(
             "shapes",
@@ -136,11 +136,6 @@ EXERCISE = Exercise(
             "root_left_out",
             "Your answer divides by the mean square itself. Take its root first.",
             _slip(_NO_ROOT),
-        ),
-        Misconception(
-            "absolute_values",
-            "Your answer divides by the mean of the absolute values. Square, take the mean, then the root.",
-            _slip((_SQUARE, "x.abs()"), _NO_ROOT),
         ),
         Misconception(
             "over_the_words",

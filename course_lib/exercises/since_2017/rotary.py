@@ -183,19 +183,9 @@ EXERCISE = Exercise(
             _slip(("base**", "10_000.0**")),
         ),
         Misconception(
-            "degrees",
-            "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
-            _slip(("cos, sin = ", "angles = angles.deg2rad()\n    cos, sin = ")),
-        ),
-        Misconception(
             "added",
             "Your answer adds cosines and sines to x, as lesson 03 does. Rotary positions turn each pair instead.",
             _slip((_TURN, "a + sin, b + cos")),
-        ),
-        Misconception(
-            "x_added",
-            "Your answer adds x to the turned x. Return the turned one alone.",
-            _slip(("return turned", "return turned + x")),
         ),
         no_gradient(_slip(("return turned", "return turned.detach()")), "x"),
     ),

@@ -126,16 +126,6 @@ EXERCISE = Exercise(
             _slip((_TOTAL, "mean_loss / pieces")),
         ),
         Misconception(
-            "per_bit",
-            "Your answer divides by the number of bits, eight for each byte. Divide by the bytes.",
-            _slip((_LENGTH, f"(8 * {_LENGTH})")),
-        ),
-        Misconception(
-            "bytes_per_bit",
-            "Your answer is upside down: bytes for each bit. Divide the bits by the bytes.",
-            lambda mean_loss, pieces, text: len(text.encode()) * math.log(2) / (mean_loss * pieces or 1),
-        ),
-        Misconception(
             "per_word",
             "Your answer divides by the number of words. Divide by the bytes of the text.",
             _slip((_LENGTH, "len(text.split())")),

@@ -144,31 +144,15 @@ EXERCISE = Exercise(
             _in_one_row,
         ),
         Misconception(
-            "across_the_same_word",
-            "Your answer writes down a word as often as it occurs, and so also counts its last piece and the first of "
-            "its next copy. Words do not touch each other: add the word's number for each pair within it.",
-            _slip(("(pieces)", "(pieces * times)"), ("+ times", "+ 1"), paired=False),
-        ),
-        Misconception(
             "order_forgotten",
             "Your answer counts (a, b) and (b, a) as the same pair. Keep the left piece on the left.",
             _slip((_COUNTED, f"pair = tuple(sorted(pair))\n            {_COUNTED}")),
-        ),
-        Misconception(
-            "not_only_neighbours",
-            "Your answer counts any two pieces of a word. Count only those that stand side by side.",
-            _slip((_PAIRS, "itertools.combinations(pieces, 2)")),
         ),
         Misconception(
             "joined_strings",
             "Your answer has the joined strings as keys, such as `ay`. Then nobody knows where the pieces met: use "
             "the pair (left, right) itself, a tuple.",
             _slip((_COUNTED, f"pair = ''.join(pair)\n            {_COUNTED}")),
-        ),
-        Misconception(
-            "single_pieces",
-            "Your answer counts single pieces. Count two that stand side by side: zip(pieces, pieces[1:]).",
-            _slip((_PAIRS, "pieces"), paired=False),
         ),
         Misconception(
             "last_pair_forgotten",

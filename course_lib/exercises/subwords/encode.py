@@ -141,14 +141,7 @@ EXERCISE = Exercise(
             "shapes",
             "Each word becomes a list: the mark, then its characters. At the end the lists of all words are one list "
             "of strings, in order. `split` without an argument leaves no empty words, however many spaces there are.",
-            answers=(
-                "split_at_every_space",
-                "a_tuple",
-                "last_word_only",
-                "word_by_word",
-                "repeated_words_once",
-                "marked_behind",
-            ),
+            answers=("split_at_every_space", "last_word_only", "word_by_word", "repeated_words_once"),
         ),
         Hint(
             "outline",
@@ -178,11 +171,6 @@ EXERCISE = Exercise(
             "first_word_not_marked",
             "Your answer has no ▁ before the first word. Here every word has one, including the first.",
             _slip(("found: list[str] = []", "found, marks = [], iter(['', *'▁' * len(text)])"), _NEXT_MARK),
-        ),
-        Misconception(
-            "only_first_word_marked",
-            "Your answer has ▁ before the first word only. Every word has one.",
-            _slip(("found: list[str] = []", "found, marks = [], iter(['▁', *[''] * len(text)])"), _NEXT_MARK),
         ),
         Misconception(
             "marked_afterwards",
@@ -241,12 +229,6 @@ EXERCISE = Exercise(
             _slip(("in merges", "in merges[::-1]")),
         ),
         Misconception(
-            "alphabetical_order",
-            "Your answer goes through the pairs in alphabetical order. Take them in the order in which they were "
-            "learned.",
-            _slip(("in merges", "in sorted(merges)")),
-        ),
-        Misconception(
             "underscores",
             "Your answer marks the words with an underscore, _. The mark is another character, ▁: write MARK.",
             _slip(("▁", "_")),
@@ -299,16 +281,6 @@ EXERCISE = Exercise(
             "Your answer has a repeated word only once. A text is its words in order, each as often as it stands "
             "there.",
             _slip(("text.split()", "dict.fromkeys(text.split())")),
-        ),
-        Misconception(
-            "a_tuple",
-            "Your answer is a tuple. Return a list.",
-            _slip(("return found", "return tuple(found)")),
-        ),
-        Misconception(
-            "marked_behind",
-            "Your answer puts ▁ after each word. It belongs before the word.",
-            _slip((_MARKED, '[*word, "▁"]')),
         ),
         Misconception(
             "split_at_every_space",

@@ -187,7 +187,6 @@ EXERCISE = Exercise(
             answers=(
                 "counted_once",
                 "nothing_joined",
-                "stops_at_one_pair",
                 "known_piece_gets_a_new_id",
                 "known_piece_not_listed",
                 "one_id_for_all_joined_pieces",
@@ -231,23 +230,6 @@ EXERCISE = Exercise(
             _slip(("not counts", "max(counts.values(), default=0) < 2")),
         ),
         Misconception(
-            "stops_at_the_first_whole_word",
-            "Your answer stops as soon as one word is a single piece. Go on as long as any word has two.",
-            _slip(("not counts", "not counts or any(len(pieces) == 1 for pieces in words)")),
-        ),
-        Misconception(
-            "stops_at_one_pair",
-            "Your answer stops when a single pair is left to choose from. That one is merged as well: stop when there "
-            "is none.",
-            _slip(("not counts", "len(counts) < 2")),
-        ),
-        Misconception(
-            "joined_pieces_first",
-            "Your answer gives a merged piece a smaller id than all the others, so it wins every tie. It is the "
-            "youngest: give it the next id, which is the largest.",
-            _slip(("ids.get(piece, len(ids))", "min(ids.values()) - 1")),
-        ),
-        Misconception(
             "ids_from_zero",
             "Your answer numbers the merged pieces from 0, so that they win ties against characters. The ids go on "
             "where the given ones end: the next one is len(ids).",
@@ -279,20 +261,10 @@ EXERCISE = Exercise(
             _slip(("range(merges)", "range(merges + 1)")),
         ),
         Misconception(
-            "one_too_few",
-            "Your answer learns one pair too few. Go on until there are `merges` of them.",
-            _slip(("range(merges)", "range(merges - 1)")),
-        ),
-        Misconception(
             "joined_pieces_returned",
             "Your answer lists the merged pieces. Return the pairs: from `aba` alone nobody can tell whether it was "
             "(a, ba) or (ab, a).",
             _slip(("return learned", "return [''.join(pair) for pair in learned]")),
-        ),
-        Misconception(
-            "last_first",
-            "Your answer has the pairs in reverse order. The pair that was learned first comes first.",
-            _slip(("return learned", "return learned[::-1]")),
         ),
         Misconception(
             "choose_not_called",

@@ -145,12 +145,6 @@ EXERCISE = Exercise(
             _slip(("== pair", "in (pair, pair[::-1])")),
         ),
         Misconception(
-            "both_of_the_pair",
-            "Your answer merges any two neighbours that both belong to the pair, even `a a` for (a, b). The left one "
-            "must be pair[0] and the right one pair[1].",
-            _slip(("both == pair", "len(both) == 2 and both[0] in pair and both[1] in pair")),
-        ),
-        Misconception(
             "same_letters",
             "Your answer merges whatever is spelt the same: even `a bc` for the pair (ab, c). A pair is two whole "
             "pieces: compare each of them.",
@@ -167,17 +161,6 @@ EXERCISE = Exercise(
             "Your answer replaces in the text, and so finds the pair inside larger pieces: `xl a` holds the text `l "
             "a`, but no piece `l`. Compare whole pieces.",
             _replaced_in_the_text,
-        ),
-        Misconception(
-            "end_of_the_left_piece",
-            "Your answer looks only at the end of the left piece, and so finds (l, a) in `xl a`. Compare whole pieces.",
-            _slip(("both == pair", "both[0].endswith(pair[0]) and both[1:] == pair[1:]")),
-        ),
-        Misconception(
-            "beginning_of_the_right_piece",
-            "Your answer looks only at the beginning of the right piece, and so finds (l, a) in `l ay`. Compare whole "
-            "pieces.",
-            _slip(("both == pair", "both[:1] == pair[:1] and both[-1].startswith(pair[1])")),
         ),
         Misconception(
             "space_between",

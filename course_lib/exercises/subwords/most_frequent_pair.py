@@ -117,12 +117,6 @@ EXERCISE = Exercise(
             _slip(_NO_TIE),
         ),
         Misconception(
-            "last_of_several",
-            "Of equally frequent pairs your answer takes the one that comes last in `counts`. That depends on the "
-            "order of the text: take the one with the smallest ids, the left piece's first.",
-            _slip(_NO_TIE, ("min(counts", "min(reversed(counts)"), paired=False),
-        ),
-        Misconception(
             "alphabetical",
             "Of equally frequent pairs your answer takes the alphabetically first one. Compare ids, not letters: a "
             "merged piece is younger than every character and so has a larger id.",
@@ -140,34 +134,10 @@ EXERCISE = Exercise(
             _slip((_TIE, ", right, left")),
         ),
         Misconception(
-            "smaller_of_the_two_first",
-            "Of equally frequent pairs your answer looks at the smaller of a pair's two ids first, on whichever side "
-            "it is. Look at the left piece's first, even where it is the larger one.",
-            _slip((_TIE, ", min(left, right), max(left, right)")),
-        ),
-        Misconception(
-            "left_piece_ignored",
-            "Of equally frequent pairs your answer compares only the right pieces' ids. The left piece's id decides; "
-            "the right one's only where the left pieces are the same.",
-            _slip((_TIE, ", right")),
-        ),
-        Misconception(
-            "shortest_first",
-            "Of equally frequent pairs your answer takes the one that makes the shortest piece. Length does not "
-            "matter: compare the ids, the left piece's first.",
-            _slip((_TIE, ", len(''.join(pair)), left, right"), paired=False),
-        ),
-        Misconception(
             "ids_as_text",
             "Your answer compares ids as strings, where '10' comes before '9'. Compare them as the numbers that they "
             "are.",
             _slip((_IDS, "str(ids[pair[0]]), str(ids[pair[1]])")),
-        ),
-        Misconception(
-            "ids_added",
-            "Of equally frequent pairs your answer takes the one with the smallest sum of ids. Compare the left "
-            "pieces' ids first, then the right ones'.",
-            _slip((_TIE, ", left + right")),
         ),
         Misconception(
             "right_piece_ignored",
@@ -191,12 +161,6 @@ EXERCISE = Exercise(
             "Your answer is the pair with the smallest ids, however rare. The count comes first, ids only where "
             "several pairs are equally frequent.",
             _slip((_COUNT, "0")),
-        ),
-        Misconception(
-            "left_piece_before_the_count",
-            "Your answer compares the left pieces' ids before it looks at the counts. The count comes first, ids only "
-            "where several pairs are equally frequent.",
-            _slip((f"{_COUNT}{_TIE}", "left, -counts[pair], right"), paired=False),
         ),
         Misconception(
             "with_its_count",

@@ -93,11 +93,6 @@ EXERCISE = Exercise(
             _slip((" + special", "")),
         ),
         Misconception(
-            "special_taken_off",
-            "Your answer subtracts the special tokens. They, too, are pieces with ids: add them.",
-            _slip(("+ special", "- special")),
-        ),
-        Misconception(
             "characters_forgotten",
             "Your answer leaves out the characters. They stay in the vocabulary, so that every word can be spelt.",
             _slip(("characters + ", "")),
@@ -124,11 +119,6 @@ EXERCISE = Exercise(
             "one_special_token",
             "Your answer has one special token, whatever `special` is. GPT-2 has one, others have more: add `special`.",
             _slip(("+ special", "+ 1"), paired=False),
-        ),
-        Misconception(
-            "multiplied",
-            "Your answer multiplies. Each pair adds a single piece to the vocabulary: characters + merges + special.",
-            _slip(("characters +", "characters *"), paired=False),
         ),
     ),
     withheld=WITHHELD,

@@ -150,14 +150,7 @@ EXERCISE = Exercise(
             "shorten it until it is known.\n"
             "If nothing is left of it, the answer is the unknown token alone.\n"
             "Otherwise keep it, and let the rest begin after it; stop at the end of the word.",
-            answers=(
-                "one_unknown_character",
-                "unknown_for_each_character",
-                "beginning_kept",
-                "stops_where_stuck",
-                "goes_back",
-                "from_the_end",
-            ),
+            answers=("one_unknown_character", "beginning_kept", "stops_where_stuck", "goes_back", "from_the_end"),
         ),
     ),
     misconceptions=(
@@ -213,12 +206,6 @@ EXERCISE = Exercise(
             "Your answer puts [UNK] in place of a single character and goes on. WordPiece gives up on the whole word: "
             "['[UNK]'] and nothing else.",
             _slip((_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')),
-        ),
-        Misconception(
-            "unknown_for_each_character",
-            "Your answer has an [UNK] for each character of a word that has no pieces. One stands for the whole word: "
-            "['[UNK]'].",
-            _slip((_STUCK, f"{_STUCK} * len(word)"), paired=False),
         ),
         Misconception(
             "beginning_kept",

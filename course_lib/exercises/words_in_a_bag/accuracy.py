@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -10,7 +10,8 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
@@ -42,17 +43,7 @@ def _accuracy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("whole numbers in double precision, all right", (whole, whole.argmax(dim=-1)))
 
 
-def _accuracy(
-    logits: Tensor,
-    labels: Tensor,
-    *,
-    picked: Callable[[Tensor], Tensor] = lambda logits: logits.argmax(dim=-1),
-    shift: int = 0,
-    compared: Callable[[Tensor, Tensor], Tensor] = torch.eq,
-    then: Callable[[Tensor], object] = mean_of,
-) -> object:
-    """The accuracy, with the mistakes that are set."""
-    return then(compared(picked(logits) + shift, labels))
+_slip = partial(Edited, bags.logits_accuracy)
 
 
 def _accuracy_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
@@ -94,108 +85,84 @@ EXERCISE = Exercise(
         Misconception(
             "number_of_right_ones",
             "Your answer is a number of examples. Divide by how many there are: the mean of right (1) and wrong (0).",
-            partial(_accuracy, then=lambda right: right.float().sum()),
+            _slip((".mean()", ".sum()")),
         ),
         Misconception(
             "number_of_right_ones_as_an_integer",
             "Your answer is a number of examples. Divide by how many there are: the mean of right (1) and wrong (0), "
             "as a float.",
-            partial(_accuracy, then=torch.sum),
+            _slip((".float().mean()", ".sum()")),
         ),
         Misconception(
             "percent",
             "Your answer is in percent. Return a share, from 0 to 1.",
-            partial(_accuracy, then=lambda right: 100 * mean_of(right)),
+            _slip(("return ", "return 100 * ")),
         ),
         Misconception(
             "divided_by_the_classes",
             "Your answer divides by the number of classes. Divide by the number of examples, len(labels).",
-            lambda logits, labels: (logits.argmax(-1) == labels).sum() / logits.shape[-1],
-        ),
-        Misconception(
-            "divided_by_all_logits",
-            "Your answer divides by the number of logits, examples times classes. Divide by the number of examples, "
-            "len(labels).",
-            lambda logits, labels: (logits.argmax(-1) == labels).sum() / logits.numel(),
+            _slip((".float().mean()", ".sum() / logits.shape[-1]")),
         ),
         Misconception(
             "divided_without_remainder",
             "Your answer is 0 unless every example is right: // drops everything after the decimal point, and a test "
             "of all examples at once does the same. Divide with /, or take the mean.",
-            partial(_accuracy, then=lambda right: right.all().float()),
+            _slip((".float().mean()", ".all().float()")),
         ),
         Misconception(
             "not_averaged",
             "Your answer still has one entry for each example. Take the mean over them: one number.",
-            partial(_accuracy, then=Tensor.float),
+            _slip((".mean()", "")),
         ),
         Misconception(
             "error_rate",
             "Your answer counts the wrong answers. Accuracy is the share of right ones.",
-            partial(_accuracy, compared=torch.ne),
+            _slip(("==", "!=")),
         ),
         Misconception(
             "values_compared",
             "Your answer compares the largest logit itself with the label. Compare the position where it stands: "
             "argmax, or the indices that max returns along with the values.",
-            partial(_accuracy, picked=lambda logits: logits.amax(dim=-1)),
+            _slip(("argmax", "amax")),
         ),
         Misconception(
             "smallest",
             "Your answer takes the class with the smallest number. The model's answer is the one with the largest: "
             "argmax.",
-            partial(_accuracy, picked=lambda logits: logits.argmin(dim=-1)),
-        ),
-        Misconception(
-            "largest_absolute_value",
-            "Your answer takes the class whose number is largest when signs are ignored. Large negative logits are "
-            "unlikely classes: take the argmax of the logits as they are.",
-            partial(_accuracy, picked=lambda logits: logits.abs().argmax(dim=-1)),
+            _slip(("argmax", "argmin")),
         ),
         Misconception(
             "over_the_examples",
             "Your answer takes the argmax over the examples (dim=0). Each example has its own answer, the largest over "
             "the classes: dim=-1.",
-            partial(_accuracy, picked=lambda logits: logits.argmax(dim=0)),
+            _slip(("dim=-1", "dim=0")),
         ),
         Misconception(
             "all_with_all",
             "Your answer compares every answer with every label: with keepdim the answers are a column, [examples, 1]. "
             "Leave keepdim out.",
-            partial(_accuracy, picked=lambda logits: logits.argmax(dim=-1, keepdim=True)),
+            _slip(("dim=-1", "dim=-1, keepdim=True")),
         ),
         Misconception(
             "counted_from_one",
             "Your answer counts the classes from 1. Labels count from 0, and so does argmax: compare them as they are.",
-            partial(_accuracy, shift=1),
+            _slip(("==", "+ 1 ==")),
         ),
         Misconception(
             "two_classes_only",
             "Your answer asks only whether class 1 has a larger number than class 0. There may be more classes: take "
             "the argmax of each row.",
-            partial(_accuracy, picked=lambda logits: (logits[:, 1] > logits[:, 0]).long()),
-        ),
-        Misconception(
-            "probability_above_one_half",
-            "Your answer asks whether the right class has a probability above one half. Among several classes the "
-            "winner may have less: ask whether it is the largest of its row.",
-            lambda logits, labels: mean_of(logits.softmax(-1)[torch.arange(len(labels)), labels] > 0.5),
-        ),
-        Misconception(
-            "largest_above_zero",
-            "Your answer says class 0 where all numbers of a row are below 0: a search for the largest that begins at "
-            "0 finds none. Begin with the first number of the row, or take argmax.",
-            partial(_accuracy, picked=lambda logits: logits.clamp(min=0).argmax(dim=-1)),
+            _slip(("logits.argmax(dim=-1)", "(logits[:, 1] > logits[:, 0]).long()")),
         ),
         Misconception(
             "python_number",
             "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
-            partial(_accuracy, then=lambda right: mean_of(right).item()),
+            _slip((".mean()", ".mean().item()")),
         ),
         Misconception(
             "double_precision",
             "Your answer is in double precision, float64. The task asks for float32: .float().",
-            partial(_accuracy, then=lambda right: right.double().mean()),
+            _slip((".float()", ".double()")),
         ),
     ),
     withheld=WITHHELD,

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, as_it_is, integer, sizes
+from course_lib.exercises.common import SMALLEST, integer, sizes
 from course_lib.exercises.words_in_a_bag.shared import (
+    ADDED_UP,
+    COUNTED,
     LESSON,
     WITHHELD,
-    inverted,
     padded,
-    pooled_by,
     random_ids,
-    words_of,
     wrong_means,
 )
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
@@ -77,45 +76,36 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 class _Bag(nn.Module):
-    """A class like `course_lib.bags.BagClassifier`, with the mistakes that are set; others are those of `pooled_by`."""
-
-    def __init__(
-        self,
-        vocab_size: int,
-        d_model: int,
-        classes: int,
-        *,
-        taken: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda ids, mask: (ids, mask),
-        pooled: Callable[..., Tensor] = pooled_by,
-        hidden: Callable[[Tensor], Tensor] = as_it_is,
-        decided: Callable[[nn.Linear, Tensor], Tensor] = lambda output, mean: output(mean),
-        then: Callable[[Tensor], Tensor] = as_it_is,
-        padding_idx: int | None = None,
-        **mistakes: Any,
-    ) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)
-        self.output = nn.Linear(d_model, classes)
-        self.steps = taken, partial(pooled, **{"least": 0, **mistakes}), hidden, decided, then
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        taken, pooled, hidden, decided, then = self.steps
-        ids, mask = taken(ids, mask)
-        return then(decided(self.output, hidden(pooled(self.embedding(ids), mask))))
-
-
-class _BagWithLoops(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.output = nn.Linear(d_model, classes)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        words = mask.unsqueeze(-1).to(x.dtype)
+        total, count = (x * words).sum(dim=1), words.sum(dim=1)
+        mean = total / count
+        logits: Tensor = self.output(mean)
+        return logits
+
+
+_slip = partial(Edited, _Bag)
+
+
+class _BagWithLoops(_Bag):
+    """As usual where 0 is the id of padding, that row is never learned."""
+
+    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
+        super().__init__(vocab_size, d_model, classes)
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         sentences = zip(ids, mask, strict=True)
         return torch.stack([self.output(self.embedding(words[allowed]).mean(0)) for words, allowed in sentences])
 
 
-class _BagOfLogits(_BagWithLoops):
+class _BagOfLogits(_Bag):
     """The mean of every word's logits: a linear layer and a mean may be swapped."""
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -123,20 +113,7 @@ class _BagOfLogits(_BagWithLoops):
         return (logits * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
-class _BagWithPaddingIndex(_BagWithLoops):
-    """As usual where 0 is the id of padding: that row is never learned."""
-
-    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
-        super().__init__(vocab_size, d_model, classes)
-        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        kept = mask.unsqueeze(-1).float()
-        logits: Tensor = self.output((self.embedding(ids) * kept).sum(dim=1) / kept.sum(dim=1))
-        return logits
-
-
-CORRECT = (_BagWithPaddingIndex, _BagWithLoops, _BagOfLogits)
+CORRECT = (_Bag, _BagWithLoops, _BagOfLogits)
 
 
 EXERCISE = Exercise(
@@ -169,7 +146,7 @@ EXERCISE = Exercise(
             "shapes",
             "`self.embedding` takes ids `[batch, words]` to `[batch, words, d_model]`. The mean is "
             "`[batch, d_model]`, and `self.output` takes it to `[batch, classes]`. Layers are called like functions.",
-            answers=("over_the_batch", "softmax_over_the_batch", "number_without_keepdim", "zeroed_and_not_pooled"),
+            answers=("over_the_batch", "number_without_keepdim"),
         ),
         Hint(
             "outline",
@@ -191,133 +168,99 @@ EXERCISE = Exercise(
             "padding_counted",
             "Your answer takes the mean over all positions, padding included, as on slide S3. Add up the words where "
             "the mask is True, and divide by their number.",
-            partial(_Bag, padding="both"),
+            _slip(COUNTED, ADDED_UP),
         ),
         *wrong_means(_Bag),
-        Misconception(
-            "one_more",
-            "Your answer divides by the number of words plus one, which makes every mean too small. Every sentence "
-            "has a word: divide by the number itself.",
-            lambda **sizes: _Bag(**sizes, more=1),
-        ),
         Misconception(
             "inverted",
             "Your answer mistakes the padding for the words, and is NaN where there is no padding. The mask is True "
             "at words: use it as it comes.",
-            partial(_Bag, words=inverted),
+            _slip(("words = mask", "words = (~mask)")),
         ),
         Misconception(
             "padding_is_zero",
             "Your answer treats every id except 0 as a word, and never uses the mask. Padding is where the mask is "
             "False, whatever id stands there.",
-            partial(_Bag, taken=lambda ids, mask: (ids, ids != 0)),
+            _slip(("words = mask", "words = (ids != 0)")),
         ),
         Misconception(
             "ids_multiplied_by_the_mask",
             "Your answer multiplies the ids by the mask, which turns the padding into word 0, and word 0 has a vector "
             "as well. Multiply the vectors, after the embedding: x * mask.unsqueeze(-1).",
-            partial(_Bag, taken=lambda ids, mask: (ids * mask, mask), padding="sum"),
+            _slip(("(ids)", "(ids * mask)"), ADDED_UP, paired=False),
         ),
         Misconception(
             "ids_multiplied_and_counted",
             "Your answer multiplies the ids by the mask, which turns the padding into word 0, and takes the mean over "
             "all positions. Multiply the vectors by the mask, and divide by the number of words.",
-            partial(_Bag, taken=lambda ids, mask: (ids * mask, mask), padding="both"),
+            _slip(("(ids)", "(ids * mask)"), ADDED_UP, COUNTED, paired=False),
         ),
         Misconception(
             "first_word",
             "Your answer takes only the first word. Take the mean of all the words.",
-            lambda **sizes: _Bag(**sizes, pooled=lambda x, mask, **_: x[:, 0]),
+            _slip(("total, count = (x * words).sum(dim=1), words.sum(dim=1)", "total, count = x[:, 0], 1")),
         ),
         Misconception(
             "over_the_batch",
             "Your answer takes the mean over the batch (dim=0), which mixes different sentences. The words of a "
             "sentence are dim=1.",
-            lambda **sizes: _Bag(**sizes, pooled=lambda x, mask, **_: words_of(x, mask).mean(dim=0)),
+            _slip(
+                (
+                    "total, count = (x * words).sum(dim=1), words.sum(dim=1)",
+                    "total, count = (x * words).sum(dim=0), len(x)",
+                )
+            ),
         ),
         Misconception(
             "maximum",
             "Your answer takes the largest value in each component of a sentence's words. Take their mean.",
-            partial(
-                _Bag,
-                pooled=lambda x, mask, **_: x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1),
-            ),
+            _slip(("total / count", "x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1)")),
         ),
         Misconception(
             "not_pooled",
             "Your answer gives every word numbers of its own, [batch, words, classes]. Take the mean over the words "
             "of a sentence.",
-            partial(_Bag, pooled=lambda x, mask, **_: x),
-        ),
-        Misconception(
-            "zeroed_and_not_pooled",
-            "Your answer gives every position numbers of its own, [batch, words, classes]. Sum over the words of a "
-            "sentence, dim=1, and divide by their number.",
-            lambda **sizes: _Bag(**sizes, pooled=lambda x, mask, **_: words_of(x, mask)),
+            _slip(("total / count", "x")),
         ),
         Misconception(
             "probabilities",
             "Your answer ends in a softmax. Return the numbers before it, the logits: the loss takes the softmax "
             "itself.",
-            partial(_Bag, then=lambda logits: logits.softmax(dim=-1)),
+            _slip(("return logits", "return logits.softmax(dim=-1)")),
         ),
         Misconception(
             "log_probabilities",
             "Your answer ends in a log softmax. Return the numbers before it, the logits.",
-            partial(_Bag, then=lambda logits: logits.log_softmax(dim=-1)),
-        ),
-        Misconception(
-            "softmax_over_the_batch",
-            "Your answer ends in a softmax, and one over the sentences of the batch at that. Return the numbers "
-            "before it, the logits: the loss takes the softmax itself.",
-            lambda **sizes: _Bag(**sizes, then=lambda logits: logits.softmax(dim=0)),
+            _slip(("return logits", "return logits.log_softmax(dim=-1)")),
         ),
         Misconception(
             "sigmoid_at_the_end",
             "Your answer ends in a sigmoid. Return the linear layer's numbers as they are: the loss takes logits.",
-            partial(_Bag, then=torch.sigmoid),
+            _slip(("return logits", "return logits.sigmoid()")),
         ),
         Misconception(
             "classes_picked",
             "Your answer is the class with the largest number. Return the numbers of all classes, [batch, classes]: "
             "the loss needs them, and an argmax has no gradient.",
-            partial(_Bag, then=lambda logits: logits.argmax(dim=-1)),
+            _slip(("return logits", "return logits.argmax(dim=-1)")),
         ),
         Misconception(
             "bias_left_out",
             "Your answer multiplies by the output layer's weights, but leaves out its bias. Call the layer itself: "
             "self.output(...).",
-            partial(_Bag, decided=lambda output, mean: mean @ output.weight.T),
-        ),
-        Misconception(
-            "bias_twice",
-            "Your answer adds the output layer's bias twice. The layer adds it when it is called: self.output(...) is "
-            "all.",
-            partial(_Bag, decided=lambda output, mean: output(mean) + output.bias),
+            _slip(("self.output(mean)", "mean @ self.output.weight.T")),
         ),
         Misconception(
             "hidden_activation",
             "Your answer sets the negative components of the mean to 0 (a ReLU) before the output layer. This model "
             "has none: embeddings, mean, one linear layer.",
-            partial(_Bag, hidden=torch.relu),
-        ),
-        Misconception(
-            "hidden_tanh",
-            "Your answer puts the mean through a tanh before the output layer. This model has none: embeddings, mean, "
-            "one linear layer.",
-            lambda **sizes: _Bag(**sizes, hidden=torch.tanh),
+            _slip(("(mean)", "(mean.relu())")),
         ),
         Misconception(
             "embeddings_detached",
             "No gradient reaches the embeddings from your answer: somewhere you use .data, .detach(), numpy, no_grad "
             "or torch.tensor(...). They could never be learned.",
-            partial(_Bag, arriving=Tensor.detach),
-        ),
-        Misconception(
-            "padding_counted_with_padding_idx",
-            "Your answer takes the mean over all positions, padding included: padding_idx=0 only keeps the gradient "
-            "from one row, which is not 0 here. Leave out the positions where the mask is False.",
-            lambda **sizes: _Bag(**sizes, padding="both", padding_idx=0),
+            _slip(("self.embedding(ids)", "self.embedding(ids).detach()")),
         ),
     ),
     withheld=WITHHELD,

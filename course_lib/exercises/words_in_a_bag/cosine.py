@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -11,8 +11,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import COSINE
 
@@ -34,24 +35,7 @@ def _cosine_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("as many words as components", (square, integer(generator, 0, 5)))
 
 
-def _lengths(table: Tensor) -> Tensor:
-    lengths: Tensor = torch.linalg.vector_norm(table, dim=-1)
-    return lengths
-
-
-def _cosines(
-    table: Tensor,
-    i: int,
-    *,
-    own: float = 1,
-    other: float = 1,
-    shift: int = 0,
-    lengths: Callable[[Tensor], Tensor] = _lengths,
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The cosines, with the mistakes that are set: `own` and `other` are the powers of the two lengths."""
-    word = table[i + shift]
-    return then(table @ word / (lengths(table) ** other * lengths(word) ** own))
+_slip = partial(Edited, bags.cosine_similarities)
 
 
 def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
@@ -100,7 +84,7 @@ EXERCISE = Exercise(
             "The length of every row of the table, `[vocab_size]`.\n"
             "The dot products of all rows with row i, `[vocab_size]`.\n"
             "Divide each by the product of two lengths: its own row's and that of row i. Mind the brackets.",
-            answers=("multiplied_by_own_length", "lengths_added", "lengths_as_a_column", "own_length_twice"),
+            answers=("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
         ),
     ),
     misconceptions=(
@@ -108,48 +92,43 @@ EXERCISE = Exercise(
             "dot_product",
             "Your answer is the dot product alone, which grows with the vectors' lengths. Divide it by both lengths, "
             "|a| and |b|.",
-            partial(_cosines, own=0, other=0),
+            _slip((" / (lengths * lengths[i])", "")),
         ),
         Misconception(
             "own_length_only",
             "Your answer divides by the length of word i's vector only. Divide by the length of the other vector as "
             "well.",
-            partial(_cosines, own=1, other=0),
+            _slip(("(lengths * lengths[i])", "lengths[i]")),
         ),
         Misconception(
             "other_length_only",
             "Your answer divides by the length of the other word's vector only. Divide by that of word i as well, so "
             "that a word has a cosine of exactly 1 with itself.",
-            partial(_cosines, own=0, other=1),
+            _slip(("(lengths * lengths[i])", "lengths")),
         ),
         Misconception(
             "own_length_twice",
             "Your answer divides by the square of the length of word i's vector. One of the two lengths is the other "
             "word's: divide by |a| |b|.",
-            partial(_cosines, own=2, other=0),
+            _slip(("(lengths * lengths[i])", "lengths[i] ** 2")),
         ),
         Misconception(
             "squared_lengths",
             "Your answer divides by the squared lengths: the root is missing. The length of a vector is the root of "
             "the sum of its squares.",
-            partial(_cosines, own=2, other=2),
-        ),
-        Misconception(
-            "root_of_the_lengths",
-            "Your answer divides by the root of |a| |b|. A length is already a root: divide by the product itself.",
-            partial(_cosines, own=0.5, other=0.5),
+            _slip(("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2")),
         ),
         Misconception(
             "multiplied_by_own_length",
             "Your answer divides by the other word's length and multiplies by that of word i: / and * go from left to "
             "right. Put the product in brackets: / (lengths * lengths[i]).",
-            partial(_cosines, own=-1, other=1),
+            _slip(("(lengths * lengths[i])", "lengths * lengths[i]")),
         ),
         Misconception(
             "length_of_the_table",
             "Your answer uses the norm of the whole table as the length of each word. Every row has a length of its "
             "own: table.norm(dim=-1).",
-            partial(_cosines, lengths=torch.linalg.vector_norm),
+            _slip(("(lengths * lengths[i])", "(torch.linalg.vector_norm(table) * lengths[i])")),
         ),
         Misconception(
             "lengths_of_columns",
@@ -160,55 +139,39 @@ EXERCISE = Exercise(
             "lengths_as_a_column",
             "Your answer has numbers for all pairs of words, because it divides the dot products, [vocab_size], by a "
             "column of lengths, [vocab_size, 1]. Leave keepdim out: table.norm(dim=-1).",
-            partial(_cosines, lengths=lambda table: table.norm(dim=-1, keepdim=True)),
-        ),
-        Misconception(
-            "lengths_added",
-            "Your answer divides by the sum of the two lengths. Divide by their product.",
-            lambda table, i: table @ table[i] / (_lengths(table) + _lengths(table)[i]),
+            _slip(("dim=-1", "dim=-1, keepdim=True")),
         ),
         Misconception(
             "sums_for_lengths",
             "Your answer uses the sum of a vector's absolute values as its length. The length is the root of the sum "
             "of its squares: table.norm(dim=-1).",
-            partial(_cosines, lengths=lambda table: table.abs().sum(dim=-1)),
+            _slip(("torch.linalg.vector_norm(table, dim=-1)", "table.abs().sum(dim=-1)")),
         ),
         Misconception(
             "counted_from_one",
             "Your answer compares with the word before word i. Words are counted from 0: take table[i].",
-            partial(_cosines, shift=-1),
+            _slip(("    lengths", "    i = i - 1\n    lengths")),
         ),
         Misconception(
             "one_minus",
             "Your answer subtracts from 1, which makes a distance: 0 for the word itself. Return the cosine itself.",
-            partial(_cosines, then=lambda cosines: 1 - cosines),
+            _slip(("return ", "return 1 - ")),
         ),
         Misconception(
             "angle",
             "Your answer is the angle between the vectors. Return its cosine: leave out the acos.",
-            partial(_cosines, then=lambda cosines: cosines.clamp(-1, 1).acos()),
+            _slip(("return ", "return torch.acos(("), ("lengths[i])", "lengths[i])).clamp(-1, 1))")),
         ),
         Misconception(
             "absolute",
             "Your answer has lost the signs. Vectors that point away from each other have a negative cosine: take no "
             "absolute value, and no square.",
-            partial(_cosines, then=torch.abs),
-        ),
-        Misconception(
-            "negative_to_zero",
-            "Your answer is 0 where vectors point away from each other. Their cosine is negative: keep it, without "
-            "clamp or ReLU.",
-            partial(_cosines, then=torch.relu),
-        ),
-        Misconception(
-            "softmax_on_top",
-            "Your answer ends in a softmax. Return the cosines themselves: they need not sum to 1.",
-            partial(_cosines, then=lambda cosines: cosines.softmax(dim=-1)),
+            _slip(("table @ table[i]", "(table @ table[i]).abs()")),
         ),
         Misconception(
             "all_pairs",
             "Your answer holds the cosines of all pairs of words. Return only those of word i: row i.",
-            lambda table, i: (table @ table.T) / (_lengths(table).unsqueeze(1) * _lengths(table)),
+            _slip(("@ table[i]", "@ table.T"), ("(lengths ", "(lengths.unsqueeze(1) "), ("lengths[i]", "lengths")),
         ),
     ),
     withheld=WITHHELD,

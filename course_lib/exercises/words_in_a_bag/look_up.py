@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, as_it_is, integer
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
 from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, LESSON, TABLE, WITHHELD, random_ids
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
@@ -34,21 +35,12 @@ def _look_up_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("more words than the table has rows", (table[:3], random_ids(generator, 3, integer(generator, 6, 9))))
 
 
-def _looked_up(
-    table: Tensor,
-    ids: Tensor,
-    *,
-    shift: int = 0,
-    chosen: Callable[[Tensor], Tensor] = as_it_is,
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The rows, with the mistakes that are set."""
-    return then(table[(chosen(ids) + shift) % len(table)])
-
-
 def _look_up_by_loop(table: Tensor, ids: Tensor) -> Tensor:
     rows = torch.stack([table[int(i)] for i in ids.flatten()])
     return rows.reshape(*ids.shape, table.shape[1])
+
+
+_slip = partial(Edited, _look_up_by_loop)
 
 
 CORRECT = (
@@ -92,36 +84,36 @@ EXERCISE = Exercise(
             "counted_from_one",
             "Your answer takes the row before the right one: it counts the rows from 1. Python, and ids, count from "
             "0: take row i of the table for the id i.",
-            partial(_looked_up, shift=-1),
+            _slip(("int(i)", "int(i) - 1")),
         ),
         Misconception(
             "one_row_further",
             "Your answer takes the row after the right one. Rows are counted from 0: take row i for the id i.",
-            partial(_looked_up, shift=1),
+            _slip(("int(i)", "(int(i) + 1) % len(table)")),
         ),
         Misconception(
             "each_word_once",
             "Your answer has each word only once, in the order of the ids. A sentence may repeat a word: one row for "
             "every word, in the order of the sentence.",
-            partial(_looked_up, chosen=torch.unique),
+            _slip(("    rows", "    ids = ids.unique()\n    rows")),
         ),
         Misconception(
             "averaged",
             "Your answer is already the mean of a sentence's words. That comes later: here every word keeps a vector "
             "of its own, one row each.",
-            partial(_looked_up, then=lambda rows: rows.mean(dim=-2)),
+            _slip(("table.shape[1])", "table.shape[1]).mean(dim=-2)")),
         ),
         Misconception(
             "transposed",
             "Your answer has the components as rows and the words as columns. One row for each word: leave out the "
             "transpose.",
-            partial(_looked_up, then=lambda rows: rows.mT),
+            _slip(("table.shape[1])", "table.shape[1]).mT")),
         ),
         Misconception(
             "row_0_zeroed",
             "Your answer has zeros where the id is 0. Here row 0 is a row like any other, whatever it stands for: "
             "take it from the table. Leaving padding out is the mask's business, in exercise 3.",
-            lambda table, ids: table[ids] * (ids != 0).unsqueeze(-1),
+            _slip(("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)")),
         ),
     ),
     withheld=WITHHELD,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -12,7 +12,8 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, mean_of
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
@@ -61,23 +62,7 @@ def _labels(generator: Generator, classes: int) -> tuple[Tensor, Tensor]:
     return first, second
 
 
-def _most_frequent(labels: Tensor) -> Tensor:
-    return torch.bincount(labels).argmax()
-
-
-def _baseline(
-    training_labels: Tensor,
-    test_labels: Tensor,
-    *,
-    counted: Callable[[Tensor, Tensor], Tensor] = lambda training, test: training,
-    label: Callable[[Tensor], Tensor] = _most_frequent,
-    measured: Callable[[Tensor, Tensor], Tensor] = lambda training, test: test,
-    compared: Callable[[Tensor, Tensor], Tensor] = torch.eq,
-    then: Callable[[Tensor], object] = mean_of,
-) -> object:
-    """The majority baseline, with the mistakes that are set."""
-    answer = label(counted(training_labels, test_labels))
-    return then(compared(measured(training_labels, test_labels), answer))
+_slip = partial(Edited, bags.majority_accuracy)
 
 
 def _majority_by_counting(training_labels: Tensor, test_labels: Tensor) -> Tensor:
@@ -122,112 +107,88 @@ EXERCISE = Exercise(
             "majority_of_the_test",
             "Your answer takes the most frequent label of the test. That would be peeking: nobody knows the test's "
             "labels beforehand. Take the most frequent one of training.",
-            partial(_baseline, counted=lambda training, test: test),
+            _slip(("bincount(training_labels)", "bincount(test_labels)")),
         ),
         Misconception(
             "majority_of_both",
             "Your answer takes the most frequent label of training and test together. That is peeking as well: nobody "
             "knows the test's labels beforehand. Count in training alone.",
-            partial(_baseline, counted=lambda training, test: torch.cat([training, test])),
+            _slip(("bincount(training_labels)", "bincount(torch.cat([training_labels, test_labels]))")),
         ),
         Misconception(
             "share_in_training",
             "Your answer measures on the training labels. Measure the baseline where every model is measured: on the "
             "test labels.",
-            partial(_baseline, measured=lambda training, test: training),
+            _slip(("(test_labels ==", "(training_labels ==")),
         ),
         Misconception(
             "median_label",
             "Your answer takes the median of the labels. Labels are names, and have no middle: count how often each "
             "occurs, with torch.bincount, and take the argmax of the counts.",
-            partial(_baseline, label=torch.median),
-        ),
-        Misconception(
-            "mean_label",
-            "Your answer takes the label nearest to the mean. Labels are names, and have no mean: count how often each "
-            "occurs, with torch.bincount, and take the argmax of the counts.",
-            partial(_baseline, label=lambda labels: labels.double().mean().round()),
+            _slip(("torch.bincount(training_labels).argmax()", "training_labels.median()")),
         ),
         Misconception(
             "largest_label",
             "Your answer takes the largest label, not the most frequent one. Count first, with torch.bincount, then "
             "take the argmax of the counts.",
-            partial(_baseline, label=torch.max),
-        ),
-        Misconception(
-            "smallest_label",
-            "Your answer takes the smallest label, not the most frequent one. Count first, with torch.bincount, then "
-            "take the argmax of the counts.",
-            partial(_baseline, label=torch.min),
+            _slip(("torch.bincount(training_labels).argmax()", "training_labels.max()")),
         ),
         Misconception(
             "first_label",
             "Your answer takes the first label, not the most frequent one. (A Counter of tensors counts each of them "
             "once, because no two are the same object: give it a list, labels.tolist().)",
-            partial(_baseline, label=lambda labels: labels[0]),
-        ),
-        Misconception(
-            "place_of_the_largest_label",
-            "Your answer takes the argmax of the labels themselves: the position where the largest one stands. Count "
-            "first, with torch.bincount, then take the argmax of the counts.",
-            partial(_baseline, label=torch.argmax),
+            _slip(("torch.bincount(training_labels).argmax()", "training_labels[0]")),
         ),
         Misconception(
             "place_among_the_labels",
             "Your answer mistakes a position among the labels that occur for the label itself. The two differ where a "
             "label is missing: torch.unique returns the labels as well, so take the one at that position.",
-            partial(_baseline, label=lambda labels: labels.unique(return_counts=True)[1].argmax()),
+            _slip(
+                ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()")
+            ),
         ),
         Misconception(
             "count_for_the_label",
             "Your answer mistakes how often the most frequent label occurs, the max of the counts, for the label "
             "itself. Take their argmax.",
-            partial(_baseline, label=lambda labels: torch.bincount(labels).max()),
+            _slip(("argmax", "max")),
         ),
         Misconception(
             "counted_from_one",
             "Your answer takes the label after the most frequent one. Position 0 of torch.bincount counts the label 0, "
             "and so on: add nothing to the argmax.",
-            partial(_baseline, label=lambda labels: _most_frequent(labels) + 1),
+            _slip(("argmax()", "argmax() + 1")),
         ),
         Misconception(
             "least_frequent",
             "Your answer takes the least frequent label. The baseline answers with the most frequent one.",
-            partial(_baseline, label=lambda labels: torch.bincount(labels).argmin()),
-        ),
-        Misconception(
-            "guessing_in_proportion",
-            "Your answer is what guessing each label as often as in training gives on average. The baseline always "
-            "gives one and the same answer: training's most frequent label.",
-            lambda training_labels, test_labels: mean_of(training_labels.unsqueeze(0) == test_labels.unsqueeze(1)),
+            _slip(("argmax", "argmin")),
         ),
         Misconception(
             "the_label_itself",
             "Your answer is the most frequent label. Return how often it is right in the test, a share from 0 to 1.",
-            lambda training_labels, test_labels: _most_frequent(training_labels),
+            _slip(("test_labels ==", ""), (".float().mean()", "")),
         ),
         Misconception(
             "number_of_right_ones",
             "Your answer is a number of labels. Divide by how many there are.",
-            partial(_baseline, then=lambda right: right.float().sum()),
+            _slip((".mean()", ".sum()")),
         ),
         Misconception(
             "divided_by_training",
             "Your answer divides by the number of training labels. The right answers are counted in the test: divide "
             "by the number of test labels.",
-            lambda training_labels, test_labels: (
-                (test_labels == _most_frequent(training_labels)).sum() / len(training_labels)
-            ),
+            _slip((".float().mean()", ".sum() / len(training_labels)")),
         ),
         Misconception(
             "error_rate",
             "Your answer counts the wrong ones. Return how often the majority's label is right.",
-            partial(_baseline, compared=torch.ne),
+            _slip(("==", "!=")),
         ),
         Misconception(
             "python_number",
             "Your answer is a Python float. Return a tensor of shape [], without .item() or float(...).",
-            partial(_baseline, then=lambda right: mean_of(right).item()),
+            _slip((".mean()", ".mean().item()")),
         ),
     ),
     withheld=WITHHELD,

@@ -11,17 +11,16 @@ from torch import Generator, Tensor
 from course_lib import bags
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
 from course_lib.exercises.words_in_a_bag.shared import (
+    ADDED_UP,
+    COUNTED,
     DOG_CHASED_CAT,
     LESSON,
     TABLE,
     WITHHELD,
-    inverted,
-    number_of_words,
     padded,
-    pooled_by,
-    words_of,
     wrong_means,
 )
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 
 
@@ -52,6 +51,9 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         gradients=(0,),
         part="sentences without words",
     )
+
+
+_slip = partial(Edited, bags.mean_pooling)
 
 
 def _mean_by_loop(x: Tensor, mask: Tensor) -> Tensor:
@@ -123,35 +125,29 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
-            "numbers_other_than_zero_counted",
-            "Your answer divides by the number of vectors in x that are not all 0. A word's vector may be 0, and one "
-            "at padding need not be: count the words with the mask.",
-            lambda x, mask: (x * mask.unsqueeze(-1)).sum(1) / (x != 0).any(-1).sum(1, keepdim=True).clamp(min=1),
-        ),
-        Misconception(
             "nan_without_words",
             "Where nothing is left to average, your answer is NaN: 0 / 0, or a softmax of nothing but -inf. Divide by "
             "1 there, for example with clamp(min=1), and a sentence without words gets zeros.",
-            partial(pooled_by, least=0),
+            _slip((".clamp(min=1)", "")),
         ),
         Misconception(
             "nan_of_the_words_alone",
             "Where nothing is left to average, your answer is NaN: 0 / 0, or a softmax of nothing but -inf. Divide by "
             "1 there, for example with clamp(min=1), and a sentence without words gets zeros.",
-            lambda x, mask: x.masked_fill(~mask.unsqueeze(-1), 0).sum(dim=1) / number_of_words(mask),
+            _slip((".clamp(min=1)", ""), ("(x * words)", "x.masked_fill(~mask.unsqueeze(-1), 0)"), paired=False),
         ),
         Misconception(
             "nan_in_the_gradient",
             "The values are right, but the gradient of a sentence without words is NaN: you divide 0 by 0 and mend "
             "the result afterwards, which does not mend its gradient. Divide by 1 there: clamp(min=1).",
-            lambda x, mask: torch.nan_to_num(words_of(x, mask).sum(dim=1) / number_of_words(mask)),
+            _slip(("total / count.clamp(min=1)", "torch.nan_to_num(total / count)")),
             alone=True,
         ),
         Misconception(
             "padding_where_no_words",
             "For a sentence without words your answer is the mean of its padding, as from a softmax of scores that are "
             "all equally low. Such a sentence gets zeros.",
-            lambda x, mask: torch.where(mask.any(dim=1, keepdim=True), pooled_by(x, mask), x.mean(dim=1)),
+            _slip(("total / count.clamp(min=1)", "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))")),
             alone=True,
         ),
         Misconception(
@@ -159,79 +155,88 @@ EXERCISE = Exercise(
             "Your answer is the mean over all positions, padding included, as on slide S3: a sentence's vector then "
             "depends on its neighbours in the batch. Add the words up where the mask is True, and divide by their "
             "number.",
-            partial(pooled_by, padding="both"),
+            _slip(COUNTED, ADDED_UP),
         ),
-        *wrong_means(pooled_by),
+        *wrong_means(bags.mean_pooling),
         Misconception(
             "words_of_the_longest",
             "Your answer divides every sentence by the number of words in the longest one. Each has its own: "
             "mask.sum(dim=1, keepdim=True).",
-            partial(pooled_by, number=lambda mask: number_of_words(mask).max()),
+            _slip(("words.sum(dim=1)", "words.sum(dim=1).max()")),
         ),
         Misconception(
             "inverted",
             "Your answer mistakes the padding for the words. The mask is True at words: use it as it comes.",
-            partial(pooled_by, words=inverted),
+            _slip(("words = mask", "words = (~mask)")),
         ),
         Misconception(
             "words_by_their_numbers",
             "Your answer treats every vector that is not all zeros as a word, and never uses the mask. Padding has a "
             "vector of its own, and a word's may be zeros: go by the mask.",
-            partial(pooled_by, words=lambda x, mask: (x != 0).any(dim=-1)),
+            _slip(("mask.unsqueeze(-1)", "(x != 0).any(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "words_of_zeros_left_out",
             "Your answer does not count a word whose vector is all zeros. A word is where the mask is True, whatever "
             "its numbers are: count the Trues of the mask.",
-            lambda x, mask: words_of(x, mask).sum(dim=1) / number_of_words(mask & (x != 0).any(dim=-1)).clamp(min=1),
+            _slip(("words.sum(dim=1)", "(words * (x != 0).any(dim=-1, keepdim=True)).sum(dim=1)")),
         ),
         Misconception(
             "words_of_zeros_masked",
             "Your answer takes a word whose vector is all zeros for padding, and no gradient reaches it. A word is "
             "where the mask is True, whatever its numbers are: use the mask alone.",
-            lambda x, mask: pooled_by(x, mask & (x != 0).any(dim=-1)),
+            _slip(("words = mask", "words = (mask & (x != 0).any(dim=-1))")),
         ),
         Misconception(
             "over_the_batch",
             "Your answer takes the mean over the batch (dim=0), which mixes different sentences. The words of a "
             "sentence are dim=1.",
-            lambda x, mask: words_of(x, mask).sum(dim=0) / mask.sum(dim=0).clamp(min=1).unsqueeze(-1),
+            _slip(("(x * words).sum(dim=1), words.sum(dim=1)", "(x * words).sum(dim=0), words.sum(dim=0)")),
         ),
         Misconception(
             "one_mean_for_the_batch",
             "Your answer is one vector, the mean of all the words of the batch: x[mask] no longer says which sentence "
             "a word is from. Each sentence has a mean of its own, [batch, d_model].",
-            lambda x, mask: x[mask].mean(dim=0),
+            _slip(("total / count.clamp(min=1)", "x[mask].mean(dim=0)")),
         ),
         Misconception(
             "maximum",
             "Your answer takes the largest value in each component. Mean pooling takes the mean of the words.",
-            lambda x, mask: x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1),
+            _slip(
+                (
+                    "total / count.clamp(min=1)",
+                    "x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1)",
+                )
+            ),
         ),
         Misconception(
             "dimension_kept",
             "Your answer is [batch, 1, d_model]: leave out the keepdim of the sum over the words, or end with "
             "squeeze(1).",
-            partial(pooled_by, then=lambda means: means.unsqueeze(1)),
+            _slip(("total / count.clamp(min=1)", "(total / count.clamp(min=1)).unsqueeze(1)")),
         ),
         Misconception(
             "detached",
             "No gradient reaches `x` from your answer: somewhere you use .data, .detach(), numpy, no_grad or "
             "torch.tensor(...). Without it the embeddings can never be learned.",
-            partial(pooled_by, arriving=Tensor.detach),
+            _slip(("x * words", "x.detach() * words")),
         ),
         Misconception(
             "one_more",
             "Your answer divides by the number of words plus one. That avoids a division by 0, but makes every mean "
             "too small. clamp(min=1) changes nothing but the 0.",
-            partial(pooled_by, more=1),
+            _slip(("clamp(min=1)", "clamp(min=1).add(1)")),
         ),
     ),
     listed_pairs=(
         Pair(
             "inverted",
             "nan_of_the_words_alone",
-            lambda x, mask: x.masked_fill(mask.unsqueeze(-1), 0).sum(dim=1) / number_of_words(~mask),
+            _slip(
+                ("x * words", "x.masked_fill(mask.unsqueeze(-1), 0)"),
+                ("words = mask", "words = (~mask)"),
+                (".clamp(min=1)", ""),
+            ),
         ),
     ),
     withheld=WITHHELD,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from torch import Generator, nn
@@ -11,6 +11,7 @@ from torch import Generator, nn
 from course_lib import bags
 from course_lib.exercises.common import integer
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 
@@ -28,21 +29,7 @@ def _parameter_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"sizes {number}", sizes_drawn)
 
 
-Count = Callable[[int, int, int, int], int]
-
-
-def _counted(
-    vocab_size: int,
-    d_model: int,
-    hidden_dim: int,
-    classes: int,
-    *,
-    table: Count = lambda v, d, h, c: v * d,
-    weights: Count = lambda v, d, h, c: d * c,
-    biases: Count = lambda v, d, h, c: c,
-) -> int:
-    """The sum of the three, with the mistakes that are set."""
-    return sum(count(vocab_size, d_model, hidden_dim, classes) for count in (table, weights, biases))
+_slip = partial(Edited, bags.count_bag_parameters)
 
 
 def _parameters_of_layers(vocab_size: int, d_model: int, hidden_dim: int, classes: int) -> int:
@@ -89,83 +76,63 @@ EXERCISE = Exercise(
             "hidden_layer_counted",
             "Your answer counts a hidden layer. The slide's constructor is given a `hidden_dim`, but nothing uses it: "
             "there are only the embedding and one linear layer from d_model to the classes.",
-            partial(_counted, weights=lambda v, d, h, c: d * h + h * c, biases=lambda v, d, h, c: h + c),
-        ),
-        Misconception(
-            "hidden_layer_beside",
-            "Your answer counts a hidden layer besides the linear one. The slide's constructor is given a "
-            "`hidden_dim`, but nothing uses it: there are only the embedding and one linear layer.",
-            partial(_counted, weights=lambda v, d, h, c: d * h + d * c, biases=lambda v, d, h, c: h + c),
+            _slip(("d_model * classes", "d_model * hidden_dim + hidden_dim + hidden_dim * classes")),
         ),
         Misconception(
             "hidden_layer_without_its_bias",
             "Your answer counts a hidden layer, without a bias. The slide's constructor is given a `hidden_dim`, but "
             "nothing uses it: there are only the embedding and one linear layer from d_model to the classes.",
-            partial(_counted, weights=lambda v, d, h, c: d * h + h * c),
-        ),
-        Misconception(
-            "hidden_dim_added",
-            "Your answer adds hidden_dim to the sum. The slide's constructor is given that number, but nothing uses "
-            "it: no number is learned for it.",
-            lambda vocab_size, d_model, hidden_dim, classes: (
-                vocab_size * d_model + hidden_dim + (d_model + 1) * classes
-            ),
+            _slip(("d_model * classes", "d_model * hidden_dim + hidden_dim * classes")),
         ),
         Misconception(
             "output_from_hidden_dim",
             "Your answer lets the linear layer read hidden_dim numbers. The slide's reads the mean of the embeddings, "
             "which has d_model.",
-            partial(_counted, weights=lambda v, d, h, c: h * c),
+            _slip(("d_model * classes", "hidden_dim * classes")),
         ),
         Misconception(
             "output_from_the_vocabulary",
             "Your answer lets the linear layer read a number for each word of the vocabulary. It reads the mean of "
             "the embeddings, which has d_model.",
-            partial(_counted, weights=lambda v, d, h, c: v * c),
+            _slip(("d_model * classes", "vocab_size * classes")),
         ),
         Misconception(
             "hidden_dim_in_the_table",
             "Your answer gives the embeddings hidden_dim numbers each. They have d_model; nothing uses hidden_dim.",
-            partial(_counted, table=lambda v, d, h, c: v * h),
+            _slip(("vocab_size * d_model", "vocab_size * hidden_dim")),
         ),
         Misconception(
             "bias_forgotten",
             "Your answer leaves out the linear layer's bias: one more number for each class.",
-            partial(_counted, biases=lambda v, d, h, c: 0),
+            _slip((" + classes", "")),
         ),
         Misconception(
             "one_bias",
             "Your answer gives the linear layer a single bias. It has one for each of its outputs, the classes.",
-            partial(_counted, biases=lambda v, d, h, c: 1),
+            _slip(("+ classes", "+ 1")),
         ),
         Misconception(
             "bias_for_each_component",
             "Your answer gives the linear layer a bias for each of its inputs. It has one for each of its outputs, "
             "the classes.",
-            partial(_counted, biases=lambda v, d, h, c: d),
+            _slip(("+ classes", "+ d_model")),
         ),
         Misconception(
             "embedding_alone",
             "Your answer counts the embedding only. The linear layer has d_model weights and a bias for each class.",
-            partial(_counted, weights=lambda v, d, h, c: 0, biases=lambda v, d, h, c: 0),
+            _slip((" + d_model * classes + classes", "")),
         ),
         Misconception(
             "output_layer_alone",
             "Your answer counts the linear layer only. The embedding has d_model numbers for each word, which is "
             "nearly everything.",
-            partial(_counted, table=lambda v, d, h, c: 0),
-        ),
-        Misconception(
-            "bias_for_each_word",
-            "Your answer gives the embedding a bias for each word as well. An embedding is a table and nothing else: "
-            "vocabulary × d_model numbers.",
-            partial(_counted, table=lambda v, d, h, c: v * d + v),
+            _slip(("vocab_size * d_model + ", "")),
         ),
         Misconception(
             "one_row_more",
             "Your answer counts d_model numbers too many. The embedding has a row for each word of the vocabulary, no "
             "extra one for padding, and no bias.",
-            lambda vocab_size, d_model, hidden_dim, classes: (vocab_size + 1 + classes) * d_model + classes,
+            _slip(("vocab_size * d_model", "(vocab_size + 1) * d_model"), paired=False),
         ),
     ),
     withheld=WITHHELD,

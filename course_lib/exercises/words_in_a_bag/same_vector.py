@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
@@ -13,6 +12,7 @@ from torch import Generator
 
 from course_lib import bags
 from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
 _WORDS = ("the", "a", "dog", "cat", "cow", "mouse", "chased", "saw", "only", "slept", "never", "god", "was", "on", "no")
@@ -77,35 +77,8 @@ def _repeated(words: list[str], first: int, second: int, rng: random.Random) -> 
     return _shuffled(words * first, rng), _shuffled(words * second, rng)
 
 
-def _counts(words: Sequence[str]) -> dict[str, int]:
-    return dict(Counter(words))
-
-
-def _shares(words: Sequence[str]) -> dict[str, Fraction]:
-    return {word: Fraction(times, len(words)) for word, times in Counter(words).items()}
-
-
-def _alike(
-    first: str,
-    second: str,
-    *,
-    compared: Callable[[Sequence[str]], object] = _shares,
-    parts: Callable[[str], Sequence[str]] = str.split,
-    then: Callable[[bool], object] = bool,
-) -> object:
-    """Return whether two sentences are alike in whatever is compared about their words, or other parts."""
-    return then(compared(parts(first)) == compared(parts(second)))
-
-
-def _in_whole_multiples(first: str, second: str) -> bool:
-    shorter, longer = sorted((first.split(), second.split()), key=len)
-    return sorted(shorter * (len(longer) // len(shorter))) == sorted(longer)
-
-
-def _alike_in(words: Sequence[str], first: str, second: str) -> bool:
-    """Return whether each of some words has the same share of both."""
-    ours, theirs = _shares(first.split()), _shares(second.split())
-    return all(ours.get(word, 0) == theirs.get(word, 0) for word in words)
+_slip = partial(Edited, bags.same_vector)
+_SAME = "all(ours[word] * others == theirs[word] * words for word in ours | theirs)"
 
 
 def _same_shares(first: str, second: str) -> bool:
@@ -158,13 +131,7 @@ EXERCISE = Exercise(
             "Split both sentences at their spaces.\n"
             "Repeat each sentence as many times as the other has words, so that both are equally long.\n"
             "Count the words of both with `Counter`; equal counts now mean equal shares.",
-            answers=(
-                "whole_multiples",
-                "second_as_a_multiple",
-                "shares_rounded",
-                "divided_by_the_smallest_count",
-                "repeated_in_order",
-            ),
+            answers=("whole_multiples", "divided_by_the_smallest_count", "repeated_in_order"),
         ),
     ),
     misconceptions=(
@@ -172,13 +139,13 @@ EXERCISE = Exercise(
             "counts_must_be_equal",
             "Your answer is True only where everything occurs equally often in both. Nearly: `ha` and `ha ha ha` have "
             "the same mean. Compare shares: a word's count, divided by the number of words in its own sentence.",
-            partial(_alike, compared=_counts),
+            _slip((_SAME, "ours == theirs")),
         ),
         Misconception(
             "order_matters",
             "You expect that the order of the words changes their mean. It does not: a sum is the same in every "
             "order, and so is a mean. Compare which words there are, and how often.",
-            lambda first, second: first == second,
+            _slip((_SAME, "first == second")),
         ),
         Misconception(
             "repeated_in_order",
@@ -190,108 +157,77 @@ EXERCISE = Exercise(
             "words_without_counts",
             "Your answer asks only which words occur, not how often. A word that occurs twice pulls the mean twice as "
             "hard: compare each word's share of its sentence.",
-            partial(_alike, compared=set),
+            _slip((_SAME, "ours.keys() == theirs.keys()")),
         ),
         Misconception(
             "words_and_length",
             "Your answer asks which words occur, and how many words there are in all. It depends on how often each of "
             "them occurs: compare each word's share of its sentence.",
-            partial(_alike, compared=lambda words: (set(words), len(words))),
+            _slip((_SAME, "ours.keys() == theirs.keys() and words == others")),
         ),
         Misconception(
             "counts_without_words",
             "Your answer compares how often words occur, but not which words. Other words have other vectors: compare "
             "word by word, each with its share of the sentence.",
-            partial(_alike, compared=lambda words: sorted(Counter(words).values())),
+            _slip((_SAME, "sorted(ours.values()) == sorted(theirs.values())")),
         ),
         Misconception(
             "divided_by_the_smallest_count",
             "Your answer divides the counts by the smallest of them and drops what remains: two and three become one "
             "and one. Divide by the number of words in the sentence, with / and not //.",
-            partial(
-                _alike,
-                compared=lambda words: {word: n // min(_counts(words).values()) for word, n in _counts(words).items()},
+            _slip(
+                ("ours[word] * others", "ours[word] // min(ours.values())"),
+                ("theirs[word] * words", "theirs[word] // min(theirs.values())"),
             ),
-        ),
-        Misconception(
-            "most_frequent_word",
-            "Your answer compares the most frequent word of each sentence. All words count: compare the share of each.",
-            partial(_alike, compared=lambda words: Counter(words).most_common(1)[0][0]),
         ),
         Misconception(
             "letters",
             "Your answer compares letters. The bag holds words: `dog` and `god` have different vectors. Split the "
             "sentences at their spaces.",
-            partial(_alike, parts=lambda text: list(text.replace(" ", ""))),
-        ),
-        Misconception(
-            "as_many_words",
-            "Your answer compares how many words there are. Which words they are matters, and how large a share each "
-            "has; how many does not.",
-            partial(_alike, compared=len),
+            _slip(("first.split()", "first.replace(' ', '')"), ("second.split()", "second.replace(' ', '')")),
         ),
         Misconception(
             "whole_multiples",
             "Your answer allows one sentence to be the other repeated a whole number of times. Repeated twice and "
             "three times, a sentence has the same mean as well: compare shares, or repeat each as many times as the "
             "other has words.",
-            _in_whole_multiples,
-        ),
-        Misconception(
-            "second_as_a_multiple",
-            "Your answer allows the second sentence to be the first one repeated, but not the other way round. "
-            "Compare shares, or repeat each sentence as many times as the other has words.",
-            lambda first, second: (
-                sorted(first.split() * (len(second.split()) // len(first.split()))) == sorted(second.split())
-            ),
-        ),
-        Misconception(
-            "shares_rounded",
-            "Your answer rounds the shares to one decimal, so that shares that are nearly the same pass for equal. "
-            "Compare them as they are, or as fractions: a / m equals b / n where a * n equals b * m.",
-            partial(_alike, compared=lambda words: {word: round(share, 1) for word, share in _shares(words).items()}),
+            _slip(("* others", "* max(1, others // words)"), ("* words", "* max(1, words // others)")),
         ),
         Misconception(
             "first_in_second",
             "Your answer asks whether the second sentence has all the words of the first. It may have others as well, "
             "or have some more often: compare each word's share of its sentence, for the words of both.",
-            lambda first, second: set(first.split()) <= set(second.split()),
+            _slip((_SAME, "ours.keys() <= theirs.keys()")),
         ),
         Misconception(
             "common_words_only",
             "Your answer compares the shares of those words only that both sentences have. A word that only one of "
             "them has changes the mean as well: go through the words of both, set(a) | set(b).",
-            lambda first, second: _alike_in([*{*first.split()} & {*second.split()}], first, second),
+            _slip(("ours | theirs", "ours & theirs")),
         ),
         Misconception(
             "one_word_decides",
             "Your answer looks only at the first word: a return in a loop ends it in the first round. Return False "
             "where a share differs, and True only after the loop.",
-            lambda first, second: _alike_in(first.split()[:1], first, second),
-        ),
-        Misconception(
-            "cut_to_the_shorter",
-            "Your answer compares the sorted words one by one only until the shorter sentence ends, as zip does. "
-            "Compare each word's share of its sentence.",
-            lambda first, second: all(map(str.__eq__, sorted(first.split()), sorted(second.split()))),
+            _slip(("ours | theirs", "first.split()[:1]")),
         ),
         Misconception(
             "always",
             "You expect the same vector for any two sentences. A sentence with other words has another mean: compare "
             "which words there are, and how large a share each has.",
-            lambda first, second: True,
+            _slip((_SAME, "True")),
         ),
         Misconception(
             "never",
             "You expect that no two sentences have the same vector. Sums do not depend on the order, so `the dog "
             "chased the cat` and `the cat chased the dog` do: compare which words there are, and their shares.",
-            lambda first, second: False,
+            _slip((_SAME, "False")),
         ),
         Misconception(
             "inverted",
             "Your answer is True where it should be False, and the other way round. Return True where the two vectors "
             "are the same.",
-            partial(_alike, then=lambda same: not same),
+            _slip(("return all", "return not all")),
         ),
     ),
     withheld=WITHHELD,

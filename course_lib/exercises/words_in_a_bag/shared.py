@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import as_it_is
+from course_lib.judging.edits import Edit, Edited
 from course_lib.judging.exercise import Misconception
 from course_lib.masking import padding_mask
 
@@ -39,79 +38,48 @@ def padded(generator: Generator, batch: int, words: int, spare: int = 0) -> Tens
     return padding_mask(lengths, words + spare)
 
 
-def words_of(x: Tensor, mask: Tensor) -> Tensor:
-    """The words, with zeros where there is padding."""
-    return x * mask.unsqueeze(-1)
+COUNTED = ("words.sum(dim=1)", "torch.ones_like(words).sum(dim=1)")
+"""Padding in the number of words."""
+
+ADDED_UP = ("(x * words)", "x")
+"""Padding in the sum of words."""
 
 
-def number_of_words(mask: Tensor) -> Tensor:
-    """Return the number of words of each sentence, [batch, 1]."""
-    return mask.sum(dim=1, keepdim=True)
+def wrong_means(right: Callable[..., object]) -> tuple[Misconception, ...]:
+    """Padding in the sum or in the number of words, nothing divided, or by another number, in `bags.mean_pooling`."""
 
+    def slip(*edits: Edit) -> Edited:
+        return Edited(right, *edits)
 
-def pooled_by(
-    x: Tensor,
-    mask: Tensor,
-    *,
-    padding: str = "",
-    words: Callable[[Tensor, Tensor], Tensor] = lambda x, mask: mask,
-    number: Callable[[Tensor], Tensor] = number_of_words,
-    least: int = 1,
-    more: float = 0.0,
-    arriving: Callable[[Tensor], Tensor] = as_it_is,
-    then: Callable[[Tensor], Tensor] = as_it_is,
-) -> Tensor:
-    """The mean of the words, with the mistakes that are set: padding may count in the "sum", the "number" or "both"."""
-    x, mask = arriving(x), words(x, mask)
-    total = (x if padding in ("sum", "both") else words_of(x, mask)).sum(dim=1)
-    counted = number(torch.ones_like(mask) if padding in ("number", "both") else mask)
-    return then(total / (counted.clamp(min=least) + more))
-
-
-def inverted(x: Tensor, mask: Tensor) -> Tensor:
-    return ~mask
-
-
-def mean_of(right: Tensor) -> Tensor:
-    return right.float().mean()
-
-
-def wrong_means(pooled: Callable[..., object]) -> tuple[Misconception, ...]:
-    """Padding in the sum or in the number of words, nothing divided, or by another number; `pooled` as `pooled_by`."""
     return (
         Misconception(
             "padding_counted_in_the_number",
             "Your answer adds up the right words, but divides by the number of all positions, padding included. "
             "Divide each sentence by the number of its own words.",
-            partial(pooled, padding="number"),
+            slip(COUNTED),
         ),
         Misconception(
             "padding_added_up",
             "Your answer adds in the vectors of padding as well, although it does not count them. Multiply them by 0 "
             "first: x * mask.unsqueeze(-1).",
-            partial(pooled, padding="sum"),
+            slip(ADDED_UP),
         ),
         Misconception(
             "sum",
             "Your answer adds up the words but does not divide. Take the mean: divide each sentence by the number of "
             "its words.",
-            partial(pooled, number=lambda mask: torch.ones_like(number_of_words(mask))),
+            slip(("words.sum(dim=1)", "words.new_ones(1)")),
         ),
         Misconception(
             "words_of_the_whole_batch",
             "Your answer divides by the number of words in the whole batch. Each sentence has its own: "
             "mask.sum(dim=1, keepdim=True).",
-            partial(pooled, number=torch.sum),
-        ),
-        Misconception(
-            "root_of_the_number",
-            "Your answer divides by the root of the number of words. Divide by the number itself.",
-            partial(pooled, number=lambda mask: number_of_words(mask).sqrt()),
+            slip(("words.sum(dim=1)", "words.sum()")),
         ),
         Misconception(
             "number_without_keepdim",
             "Your answer divides columns by the numbers of words, not rows: the numbers of the sentences, [batch], "
             "are laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
-            partial(pooled, number=lambda mask: mask.sum(dim=1)),
+            slip(("words.sum(dim=1)", "mask.sum(dim=1)")),
         ),
     )
