@@ -1,6 +1,7 @@
-"""The command `katze`, outside `autograder`: where another package of that name takes the place of ours, it says so.
+"""The command `katze`, outside `autograder`: where a package is missing, or another takes our place, it says so.
 
-PyPI has such a package. pip installs both without a word, and the one that came last overwrites the other.
+Colab's first cell leaves out what only instructors need, and a Python chosen by mistake may have no torch. PyPI has
+another package `autograder`. pip installs both without a word, and the one that came last overwrites the other.
 """
 
 from __future__ import annotations
@@ -19,9 +20,24 @@ def main() -> int:
     if problem := _clash():
         print(f"katze: {problem}", file=sys.stderr)
         return 2
-    from autograder.cli import main as run
+    try:
+        from autograder.cli import main as run
 
-    return run()
+        return run()
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "autograder", "course_lib"):
+            raise  # a fault of ours
+        print(f"katze: {_lack(package)}", file=sys.stderr)
+        return 2
+
+
+def _lack(package: str) -> str:
+    """What to do about a package that is not installed."""
+    return (
+        f"this needs {package}, which {sys.executable} does not have. Run `katze` of the environment that Katze was "
+        "installed in, such as .venv/bin/katze; or install Katze here with all that it needs, without `--no-deps`."
+    )
 
 
 def _clash() -> str:

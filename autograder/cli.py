@@ -18,8 +18,6 @@ import shlex
 import sys
 from collections.abc import Collection, Sequence
 
-import argcomplete
-
 from autograder.commands.registry import make_parser
 from autograder.commands.statuses import DONE, MISUSED
 from autograder.errors import DISK_FULL, BadInput
@@ -46,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a console of few characters, such as cp1252, shows "?" for others
     parser, commands = make_parser()
     if "_ARGCOMPLETE" in os.environ:  # a shell asks, by `katze completion`
+        import argcomplete
+
         argcomplete.autocomplete(parser)
     typed = sys.argv[1:] if arguments is None else arguments
     mistyped = _unknown_command(typed, commands)

@@ -14,6 +14,10 @@ class BadInput(Exception):
     Raised before anything is written.
     """
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the line alone."""
+        return [str(self)]
+
 
 def lacks_extra(what: str, extra: str) -> BadInput:
     """The error where one of Katze's extras is not installed. Katze is not on PyPI: they come from its clone."""
@@ -47,3 +51,7 @@ class Unreadable(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the sentence alone."""
+        return [self.reason]

@@ -1,5 +1,10 @@
 """`katze preflight`: what grading would make of a notebook, told to its author before it is submitted.
 
+In a cell of the notebook itself, Colab's included:
+
+    from autograder.preflight import preflight
+    preflight()
+
 The notebook is read and repaired exactly as it will be when it is graded. Nothing of it is executed, unless that is
 asked for: then the cells run in a box, and every answer is checked on the cases that students see.
 """
@@ -8,12 +13,14 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -22,11 +29,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from autograder.console import output_console
 from autograder.course.released import released_notebooks
 from autograder.errors import BadInput, Unreadable
 from autograder.intake.archives import NOTEBOOK_BYTES
 from autograder.intake.handed_in import AnswersIn, HandedIn, find_notebook, unpack
 from autograder.intake.submission import Submission, read_notebook
+from autograder.intake.this_notebook import this_notebook
 from autograder.limits import size
 from autograder.repair import Cell, CellKind, Release, Repaired, answers_in, is_of, repair, require_lesson
 from autograder.words import count, printable, shown
@@ -39,6 +48,9 @@ from course_lib.judging.verdict import Verdict
 from course_lib.learner.current_catalogue import current_catalogue
 
 READY, LOOK, UNREADABLE = 0, 1, 2
+
+_CELL_WIDTH = 100
+"""Characters in a line below a cell."""
 
 LARGE_BYTES = 10_000_000
 """A larger file is mentioned: it can be graded, but is slow to upload and to open."""
@@ -79,7 +91,7 @@ class Answer:
         return self.state is State.WRITTEN if self.verdict is None else self.verdict.passed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Preflight:
     """What grading would make of a notebook.
 
@@ -106,6 +118,11 @@ class Preflight:
         """`READY`, or `LOOK` if there is something to look at."""
         return LOOK if self.repairs or self.remarks or not all(answer.is_ready for answer in self.answers) else READY
 
+    def __repr__(self) -> str:
+        screen = io.StringIO()
+        print_preflight(self, output_console(screen, _CELL_WIDTH))
+        return screen.getvalue().rstrip("\n")
+
     def record(self) -> dict[str, Any]:
         """The same as plain JSON data."""
         return {
@@ -121,12 +138,14 @@ class Preflight:
         }
 
 
-def preflight(file: Path, lesson: str | None = None, release: Path | None = None, run: bool = False) -> Preflight:
+def preflight(
+    file: Path | str | None = None, lesson: str | None = None, release: Path | None = None, run: bool = False
+) -> Preflight:
     """Look at a notebook as grading will.
 
     Args:
         file: the notebook, or a zip archive, a compressed notebook, a script that was one, or a folder of all that is
-            to be submitted.
+            to be submitted; by default the notebook that this runs in.
         lesson: the lesson that it is meant for; by default the one that its cells belong to.
         release: the lesson as it was released; by default found in the course's folder, in this repository, or
             next to the installed package.
@@ -136,6 +155,13 @@ def preflight(file: Path, lesson: str | None = None, release: Path | None = None
         BadInput: the file or the release cannot be opened, or are the same, or there is no box to run it in.
         Unreadable: the notebook could not be graded.
     """
+    if file is None:
+        name, content = this_notebook()
+        with TemporaryDirectory() as folder:
+            copy = Path(folder) / name
+            copy.write_bytes(content)
+            return preflight(copy, lesson, release, run)
+    file = Path(file)
     catalogue = current_catalogue(Path.cwd(), file.resolve().parent)
     if not catalogue.modules:
         raise BadInput(NO_EXERCISES)

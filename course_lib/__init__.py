@@ -6,18 +6,39 @@ Nothing of it is imported here, so that a lesson can withhold the modules its st
 """
 
 import re
+import sys
+from importlib.util import find_spec
 
 from course_lib.ground.moved import forward
 
 __version__ = "0.2.0"
 
 
-class TooOld(ImportError):
-    """The library is older than the notebook that uses it."""
+class Unusable(ImportError):
+    """The library cannot be used here; the message says what to do."""
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows: the sentence alone."""
         return [str(self)]
+
+
+class TooOld(Unusable):
+    """The library is older than the notebook that uses it."""
+
+
+def require_torch() -> None:
+    """Refuse a Python that has this library and no torch; a notebook's first cell asks, and so do its checks.
+
+    Raises:
+        Unusable: there is none.
+    """
+    if find_spec("torch") is None:
+        raise Unusable(
+            f"{sys.executable} has no torch. Is this the course's kernel? If not, choose that one (JupyterLab: Kernel "
+            "> Change Kernel; VS Code: Select Kernel, top right); if it is, run `%pip install torch` in a cell, "
+            "restart the kernel, and run the cells from the top.",
+            name="torch",
+        ) from None
 
 
 def require_version(version: str) -> None:
@@ -28,7 +49,9 @@ def require_version(version: str) -> None:
 
     Raises:
         TooOld: that is a later one.
+        Unusable: there is no torch.
     """
+    require_torch()
     if _numbers(version) > _numbers(__version__):
         raise TooOld(
             f"This notebook needs katze {version}, and {__version__} is installed here. Update it as you installed it "

@@ -44,6 +44,14 @@ def test_ours_runs(tmp_path: Path) -> None:
     assert "attention.scale" in said
 
 
+@pytest.mark.parametrize("package", ["torch", "rich", "argcomplete"])
+def test_a_package_that_is_missing_is_named_in_a_line(tmp_path: Path, package: str) -> None:
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('No module', name='{package}.inner')")
+    status, said = told(tmp_path, *(["completion", "bash"] if package == "argcomplete" else ["exercises"]))
+    assert (status, said.count("\n")) == (2, 1)
+    assert said.startswith(f"katze: this needs {package}, which {sys.executable} does not have. Run `katze` of the env")
+
+
 @pytest.mark.parametrize(
     "code",
     [

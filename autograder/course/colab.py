@@ -20,8 +20,8 @@ BADGE = "katze-badge"
 INSTALL = "katze-install"
 """Tag and id of the cell that installs `course_lib` where that is missing."""
 
-LACKING = ("jaxtyping==0.3.11", "wadler-lindig==0.1.8")
-"""What `course_lib` imports and Colab does not have."""
+LACKING = ("jaxtyping==0.3.11", "wadler-lindig==0.1.8", "nh3==0.3.7")
+"""What `course_lib`, `katze check` and `preflight` import and Colab does not have."""
 
 _CELL = """\
 # @title What this notebook needs
@@ -39,8 +39,9 @@ if importlib.util.find_spec("course_lib") is None:
     keep = ["--no-deps"] if importlib.util.find_spec("torch") else []
     if not keep and "go_ahead" not in globals():
         go_ahead = True
-        raise UsageError("This kernel has neither the course's library nor torch. Choose a kernel that has them, or "
-                         "run this cell again: it then installs them here, with what they need: about 140 packages.")
+        raise UsageError(f"{{sys.executable}} has neither the course's library nor torch. Choose the course's kernel "
+                         "(JupyterLab: Kernel > Change Kernel; VS Code: Select Kernel, top right), or run this cell "
+                         "again: it then installs them here, with what they need: about 140 packages, 1.5 to 6 GB.")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *keep, *needed]
     done = subprocess.run(pip, capture_output=True, text=True)
     if done.returncode:

@@ -25,8 +25,11 @@ HEAD = """\
 # Pictures and widgets are only described here: the notebook shows them.
 #
 # With an exercise's id after its name, this file checks that answer alone.
+import importlib.util
 import sys
 
+if importlib.util.find_spec("course_lib") is None:
+    sys.exit(f"{sys.executable} does not have the course's library: run this with the Python that Katze is in.")
 if sys.argv[1:]:
     from autograder.cli import main
 

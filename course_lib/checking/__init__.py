@@ -4,8 +4,14 @@ from course_lib.checking import check
 check("attention.scaled_dot_product")
 """
 
-from course_lib.checking.notebook import case, check, hint, progress, solution
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception, Pair
+from course_lib import require_torch
+
+try:
+    from course_lib.checking.notebook import case, check, hint, progress, solution
+    from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception, Pair
+except ModuleNotFoundError:
+    require_torch()
+    raise
 
 __all__ = [
     "CORE",

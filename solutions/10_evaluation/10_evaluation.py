@@ -1546,6 +1546,9 @@ def greedy_against_beams():
 # (a) Why may it still translate worse? Name a property of BLEU and an example sentence. (b) Plan a human evaluation that
 # would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you find
 # out whether the answers can be trusted? Six to ten sentences.
+#
+# Learning on your own? Once yours is written,
+# `solution("evaluation.which_is_better")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "evaluation-which_is_better-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # (a) BLEU counts n-grams that are in the reference and knows nothing about what they mean. All words weigh the same, so

@@ -1120,6 +1120,9 @@ for i in asked:
 # first, each with a sentence from your own output. (b) For each say what you would change: the data, the model, the training
 # or the search; and why that should help with *this* kind of error. (c) How will you find out whether it did? Say on which
 # sentences you would measure it, and what could fool you. Six to ten sentences.
+#
+# Learning on your own? Once yours is written,
+# `solution("die_katze.what_next")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "die_katze-what_next-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # (a) Most of the harder test's translations are too short: *The lights of the city are reflected in the lake.* came out as

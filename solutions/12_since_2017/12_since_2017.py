@@ -1520,6 +1520,9 @@ def cats_for_gpt2():
 # seven billion with rotary positions and leave the rest as it was in 2017." In four to eight sentences: which two of the
 # changes would you insist on, and why can your table not show what they are good for? And what would you have to measure
 # instead?
+#
+# Learning on your own? Once yours is written,
+# `solution("since_2017.what_to_keep")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "since_2017-what_to_keep-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything with

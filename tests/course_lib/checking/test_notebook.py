@@ -60,11 +60,20 @@ def test_where_something_of_the_lesson_is_there_no_restart_is_suspected(lesson: 
     assert verdict.note.startswith("There is no dot_product_scores yet. Run the cell that defines it")
 
 
-def test_a_cell_without_its_imports_says_which(shell: InteractiveShell) -> None:
+@pytest.mark.parametrize(
+    ("cell", "name", "line"),
+    [
+        ("class double(nn.Module):\n    pass", "nn", "from torch import nn"),
+        ("def double(x: Tensor):\n    return x + x", "Tensor", "from torch import Tensor"),
+        ("double = np.vectorize(abs)", "np", "import numpy as np"),
+        ("def double(x, seen=Counter()):\n    return x + x", "Counter", "from collections import Counter"),
+    ],
+)
+def test_a_cell_without_its_imports_says_which(shell: InteractiveShell, cell: str, name: str, line: str) -> None:
     check("sample.double")
-    verdict = verdict_after(shell, "class double(nn.Module):\n    pass")
-    assert "name 'nn' is not defined. Nothing has imported nn here." in verdict.note
-    assert "add `from torch import nn`" in verdict.note
+    verdict = verdict_after(shell, cell)
+    assert f"name '{name}' is not defined. Nothing has imported {name} here." in verdict.note
+    assert f"add `{line}`" in verdict.note
 
 
 def test_the_answer_is_looked_up_in_the_notebook(shell: InteractiveShell) -> None:

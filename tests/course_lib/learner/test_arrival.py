@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,15 @@ def test_colab_without_drive_forgets(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "File > Save a copy in Drive" in arrival.welcome()
     (tmp_path / "drive").mkdir()
     assert "Your progress is kept in" in arrival.welcome()
+
+
+@pytest.mark.parametrize("asks", ["course_lib.require_version('0.1')", "import course_lib.checking"])
+def test_without_torch_the_first_cell_and_a_check_say_what_to_run(asks: str) -> None:
+    there = "import sys; sys.modules['torch'] = None; import course_lib; course_lib.find_spec = lambda name: None"
+    done = subprocess.run([sys.executable, "-c", f"{there}; {asks}"], capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(f"course_lib.Unusable: {sys.executable} has no torch. Is this the course's kernel?")
+    assert "run `%pip install torch` in a cell" in said
 
 
 @pytest.mark.parametrize(("asked", "refused"), [("0.1.0", False), ("0.0.9", False), ("0.10", True), ("1.0", True)])
