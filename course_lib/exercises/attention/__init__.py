@@ -2,7 +2,7 @@
 
 An exercise is data: read one, `scale.py`, and you can write another. It says what the student must define, which
 reference it is compared with, on which cases, and which mistakes it knows by name. `katze certify` then proves that the
-cases tell all of these apart: every answer in `CORRECT` passes, and every misconception fails and is named. Cases come
+cases tell all of these apart: every answer in `correct` passes, and every misconception fails and is named. Cases come
 in every kind that an answer must handle (`kinds`); the hidden ones are of the same kinds, with other sizes and other
 numbers. What several exercises use is in `shared.py`.
 

@@ -48,13 +48,6 @@ def _context_word_by_word(embeddings: Tensor, position: int) -> Tensor:
     return torch.stack(weighted).sum(dim=0) / torch.stack(exps).sum()
 
 
-CORRECT = (
-    _context,
-    _context_word_by_word,
-    lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
-)
-
-
 EXERCISE = Exercise(
     id="attention.contextual_embedding",
     lesson=LESSON,
@@ -70,7 +63,11 @@ EXERCISE = Exercise(
     source="S3, from dot products to normalised weights",
     reference=attention.contextual_embedding,
     cases=and_turned_around(_context_cases),
-    correct=CORRECT,
+    correct=(
+        _context,
+        _context_word_by_word,
+        lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=1) @ embeddings)[position],
+    ),
     steps=("weights",),
     hints=(
         Hint(

@@ -52,9 +52,6 @@ def _variance_in_double(q: Tensor, k: Tensor) -> Tensor:
     return ((mean_of_squares - square_of_mean) * len(dots) / (len(dots) - 1)).to(q.dtype)
 
 
-CORRECT = (_variance, _variance_in_numpy, _variance_in_double)
-
-
 EXERCISE = Exercise(
     id="attention.dot_product_variance",
     lesson=LESSON,
@@ -70,7 +67,7 @@ EXERCISE = Exercise(
     source="S2, the motivation for scaling",
     reference=attention.dot_product_variance,
     cases=_variance_cases,
-    correct=CORRECT,
+    correct=(_variance, _variance_in_numpy, _variance_in_double),
     steps=("products",),
     hints=(
         Hint(

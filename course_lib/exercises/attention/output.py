@@ -46,13 +46,6 @@ def _output_by_loop(alpha: Tensor, v: Tensor) -> Tensor:
     return torch.stack(rows, dim=-2)
 
 
-CORRECT = (
-    _averaged,
-    _output_by_loop,
-    lambda alpha, v: (v.transpose(-2, -1) @ alpha.transpose(-2, -1)).transpose(-2, -1),
-)
-
-
 EXERCISE = Exercise(
     id="attention.output",
     lesson=LESSON,
@@ -68,7 +61,11 @@ EXERCISE = Exercise(
     source="S2, Attention: Working Example",
     reference=attention.weighted_values,
     cases=and_turned_around(_output_cases),
-    correct=CORRECT,
+    correct=(
+        _averaged,
+        _output_by_loop,
+        lambda alpha, v: (v.transpose(-2, -1) @ alpha.transpose(-2, -1)).transpose(-2, -1),
+    ),
     hints=(
         Hint(
             "idea",

@@ -40,9 +40,6 @@ def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
     return scaled.squeeze(-1)
 
 
-CORRECT = (_scaled, _scale_as_a_module, lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head)))
-
-
 EXERCISE = Exercise(
     id="attention.scale",
     lesson=LESSON,
@@ -58,7 +55,7 @@ EXERCISE = Exercise(
     source="S2, Attention: Working Example; Vaswani et al. (2017), section 3.2.1",
     reference=attention.scale_scores,
     cases=and_turned_around(_scale_cases),
-    correct=CORRECT,
+    correct=(_scaled, _scale_as_a_module, lambda scores, d_head: scores / torch.sqrt(torch.tensor(d_head))),
     hints=(
         Hint(
             "idea",

@@ -69,9 +69,6 @@ def _attention_in_chunks_of_keys(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return result / total
 
 
-CORRECT = (_attended, _attention_by_loop, _attention_in_chunks_of_keys)
-
-
 EXERCISE = Exercise(
     id="attention.scaled_dot_product",
     lesson=LESSON,
@@ -87,7 +84,7 @@ EXERCISE = Exercise(
     source="Vaswani et al. (2017), section 3.2.1; S2, Scaled Dot-Product",
     reference=attention.scaled_dot_product_attention,
     cases=and_turned_around(_attention_cases),
-    correct=CORRECT,
+    correct=(_attended, _attention_by_loop, _attention_in_chunks_of_keys),
     steps=("scores", "scaled", "alpha"),
     hints=(
         Hint(

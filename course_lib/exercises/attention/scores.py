@@ -41,9 +41,6 @@ def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
     return torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)
 
 
-CORRECT = (_scored, _scores_by_loop, lambda q, k: torch.einsum("...nd,...md->...nm", q, k))
-
-
 EXERCISE = Exercise(
     id="attention.scores",
     lesson=LESSON,
@@ -59,7 +56,7 @@ EXERCISE = Exercise(
     source="S2, Attention: Working Example",
     reference=attention.dot_product_scores,
     cases=and_turned_around(_scores_cases),
-    correct=CORRECT,
+    correct=(_scored, _scores_by_loop, lambda q, k: torch.einsum("...nd,...md->...nm", q, k)),
     hints=(
         Hint(
             "idea",

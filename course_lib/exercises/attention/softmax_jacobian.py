@@ -58,9 +58,6 @@ def _jacobian_by_autograd(scores: Tensor) -> Tensor:
     return torch.stack(rows, dim=-2)
 
 
-CORRECT = (_jacobian, _jacobian_by_loop, _jacobian_by_autograd)
-
-
 EXERCISE = Exercise(
     id="attention.softmax_jacobian",
     lesson=LESSON,
@@ -76,7 +73,7 @@ EXERCISE = Exercise(
     source="S2, large values and the gradients of the softmax",
     reference=attention.softmax_jacobian,
     cases=and_turned_around(_jacobian_cases),
-    correct=CORRECT,
+    correct=(_jacobian, _jacobian_by_loop, _jacobian_by_autograd),
     steps=("alpha",),
     hints=(
         Hint(

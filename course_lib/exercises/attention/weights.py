@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -11,6 +12,7 @@ from course_lib import attention
 from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import SOFTMAX
 
@@ -40,33 +42,20 @@ def _weights_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("in each row one score far below the rest", (-wide,), part="large scores")
 
 
-def _exp_shared(shifted: Tensor) -> Tensor:
-    """exp of the scores, divided by the sum of its row."""
-    return torch.exp(shifted) / torch.exp(shifted).sum(dim=-1, keepdim=True)
+def _weights(scaled: Tensor) -> Tensor:
+    largest = scaled.amax(dim=-1, keepdim=True)
+    exps = torch.exp(scaled - largest)
+    total = exps.sum(dim=-1, keepdim=True)
+    return exps / total
 
 
-def _safe_exp(scaled: Tensor) -> Tensor:
-    """exp of the scores, less each row's largest."""
-    return torch.exp(scaled - scaled.amax(dim=-1, keepdim=True))
-
-
-def _weights_in_place(scaled: Tensor) -> Tensor:
-    alpha = scaled.clone()
-    alpha -= scaled.amax(dim=-1, keepdim=True)
-    alpha.exp_()
-    return alpha / alpha.sum(dim=-1, keepdim=True)
+_slip = partial(Edited, _weights)
+_LARGEST, _SUM = "scaled.amax(dim=-1, keepdim=True)", "exps.sum(dim=-1, keepdim=True)"
 
 
 def _weights_by_loop(scaled: Tensor) -> Tensor:
     exps = [torch.exp(row - max(row)) for row in scaled.reshape(-1, scaled.shape[-1])]
     return torch.stack([row / sum(row) for row in exps]).reshape(scaled.shape)
-
-
-CORRECT = (
-    _weights_in_place,
-    _weights_by_loop,
-    lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
-)
 
 
 EXERCISE = Exercise(
@@ -86,7 +75,11 @@ EXERCISE = Exercise(
     reference=attention.attention_weights,
     cases=and_turned_around(_weights_cases),
     parts={CORE: 2, "large scores": 1},
-    correct=CORRECT,
+    correct=(
+        _weights,
+        _weights_by_loop,
+        lambda scaled: torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True)),
+    ),
     hints=(
         Hint(
             "idea",
@@ -118,37 +111,37 @@ EXERCISE = Exercise(
             "large_scores_overflow",
             "Your answer is right for small scores, but exp of a large score is infinite, and of a very low one 0, so "
             "it ends in NaN. Subtract each row's largest score before exp: the weights stay the same.",
-            _exp_shared,
+            _slip(("scaled - largest", "scaled")),
         ),
         Misconception(
             "one_maximum_for_all_rows",
             "Your answer subtracts one maximum from all rows: a row far below it becomes all 0, and its weights NaN. "
             "Subtract each row's own largest score (dim=-1, keepdim=True).",
-            lambda scaled: _exp_shared(scaled - scaled.max()),
+            _slip((_LARGEST, "scaled.max()")),
         ),
         Misconception(
             "clamped",
             "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
             "Subtract each row's largest score instead: that changes no weight.",
-            lambda scaled: _exp_shared(scaled.clamp(-80, 80)),
+            _slip(("scaled - largest", "scaled.clamp(-80, 80)")),
         ),
         Misconception(
             "nan_to_zero",
             "Your answer turns NaN into 0 afterwards, so that a row of large scores has no weights. Prevent the NaN: "
             "subtract each row's largest score before exp.",
-            lambda scaled: torch.nan_to_num(_exp_shared(scaled)),
+            _slip(("scaled - largest", "scaled"), ("return exps / total", "return torch.nan_to_num(exps / total)")),
         ),
         Misconception(
             "overflows_far_above",
             "Your answer is NaN where one score is far above the rest of its row: its exp still overflows. Subtract "
             "the row's largest score before exp: then no exp is larger than 1.",
-            lambda scaled: _exp_shared(scaled - scaled[..., :1]),
+            _slip((_LARGEST, "scaled[..., :1]")),
         ),
         Misconception(
             "largest_never_below_zero",
             "Your answer is NaN where all scores of a row are far below 0: what it subtracts is 0 there, as from a "
             "search for the largest that begins at 0. Subtract the row's largest score: amax.",
-            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1, keepdim=True).clamp(min=0)),
+            _slip((_LARGEST, f"{_LARGEST}.clamp(min=0)")),
         ),
         Misconception(
             "normalised_over_queries",
@@ -172,30 +165,30 @@ EXERCISE = Exercise(
             "one_sum_for_everything",
             "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
             "row by its own sum (dim=-1, keepdim=True).",
-            lambda scaled: _safe_exp(scaled) / _safe_exp(scaled).sum(),
+            _slip((_SUM, "exps.sum()")),
         ),
         Misconception(
             "sum_over_queries",
             "Your answer divides by the sums of the columns (dim=-2). Each query has weights of its own: sum over the "
             "keys, dim=-1, where the maximum is taken as well.",
-            lambda scaled: _safe_exp(scaled) / _safe_exp(scaled).sum(dim=-2, keepdim=True),
+            _slip((_SUM, "exps.sum(dim=-2, keepdim=True)"), paired=False),
         ),
         Misconception(
             "safe_sum_without_keepdim",
             "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
             "the columns. Keep the dimension in the sum as well: sum(dim=-1, keepdim=True).",
-            lambda scaled: _safe_exp(scaled) / _safe_exp(scaled).sum(dim=-1),
+            _slip((_SUM, "exps.sum(dim=-1)")),
         ),
         Misconception(
             "not_normalised",
             "Your answer is exp of the scores. Divide each row by its sum, so that the weights of a query sum to 1.",
-            torch.exp,
+            _slip(("scaled - largest", "scaled"), (" / total", ""), paired=False),
         ),
         Misconception(
             "largest_is_1",
             "The largest weight of each row is 1 in your answer. Divide each row by its sum, after the exp, so that "
             "the weights of a query sum to 1.",
-            _safe_exp,
+            _slip((" / total", ""), paired=False),
         ),
         Misconception(
             "no_exp",
@@ -213,25 +206,25 @@ EXERCISE = Exercise(
             "too_little_subtracted",
             "Your answer subtracts less than each row's largest score before exp (its mean or its smallest, say): a "
             "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
-            lambda scaled: _exp_shared(scaled - scaled.mean(dim=-1, keepdim=True)),
+            _slip((_LARGEST, "scaled.mean(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "maximum_of_each_column",
             "Your answer subtracts each column's largest score (dim=-2), which changes the weights within a row. "
             "Subtract the row's own: dim=-1.",
-            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-2, keepdim=True)),
+            _slip((_LARGEST, "scaled.amax(dim=-2, keepdim=True)")),
         ),
         Misconception(
             "maximum_without_keepdim",
             "Your answer subtracts the maximum of a row from each column: without keepdim=True the maxima, [queries], "
             "are laid along the keys. Keep the dimension.",
-            lambda scaled: _exp_shared(scaled - scaled.amax(dim=-1)),
+            _slip((_LARGEST, "scaled.amax(dim=-1)")),
         ),
         Misconception(
             "small_number_added_1e_8",
             "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
             "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
-            lambda scaled: _safe_exp(scaled) / (_safe_exp(scaled).sum(dim=-1, keepdim=True) + 1e-8),
+            _slip((_SUM, f"{_SUM} + 1e-8")),
         ),
     ),
     withheld=WITHHELD,

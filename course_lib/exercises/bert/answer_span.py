@@ -89,9 +89,6 @@ def _spans_of_probabilities(logits: Tensor, max_tokens: int | None = None) -> Te
     return torch.cat([first, last.gather(1, first)], dim=1)
 
 
-CORRECT = (_spans_in_a_table, _spans_by_loop, _spans_of_probabilities)
-
-
 EXERCISE = Exercise(
     id="bert.answer_span",
     lesson=LESSON,
@@ -109,7 +106,7 @@ EXERCISE = Exercise(
     reference=heads.best_spans,
     cases=and_turned_around(_span_cases),
     parts={CORE: 3, "longest span": 1},
-    correct=CORRECT,
+    correct=(_spans_in_a_table, _spans_by_loop, _spans_of_probabilities),
     steps=("scores", "possible"),
     hints=(
         Hint(

@@ -34,13 +34,6 @@ _slip = partial(Edited, _counts_in_steps)
 _SHARES, _COUNT, _COUNTS = "0.8, 0.1, 0.1", "chosen * share", "counts = "
 
 
-CORRECT = (
-    _counts_in_steps,
-    lambda tokens: (0.12 * tokens, 0.015 * tokens, 0.015 * tokens),
-    lambda tokens: tuple((0.15 * tokens * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
-)
-
-
 EXERCISE = Exercise(
     id="bert.expected_counts",
     lesson=LESSON,
@@ -56,7 +49,11 @@ EXERCISE = Exercise(
     source="Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.expected_counts,
     cases=predicted(_count_cases),
-    correct=CORRECT,
+    correct=(
+        _counts_in_steps,
+        lambda tokens: (0.12 * tokens, 0.015 * tokens, 0.015 * tokens),
+        lambda tokens: tuple((0.15 * tokens * torch.tensor([0.8, 0.1, 0.1], dtype=torch.float64)).tolist()),
+    ),
     hints=(
         Hint(
             "idea",

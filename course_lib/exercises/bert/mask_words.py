@@ -89,9 +89,6 @@ def _masked_by_loop(
     return corrupted, labels
 
 
-CORRECT = (_masked_at_once, _masked_in_place, _masked_by_loop)
-
-
 EXERCISE = Exercise(
     id="bert.mask_words",
     lesson=LESSON,
@@ -108,7 +105,7 @@ EXERCISE = Exercise(
     source="S1 and S2, masked language modelling; Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.mask_words,
     cases=and_turned_around(_mask_cases),
-    correct=CORRECT,
+    correct=(_masked_at_once, _masked_in_place, _masked_by_loop),
     steps=("chosen",),
     hints=(
         Hint(

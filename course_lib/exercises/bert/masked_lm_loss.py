@@ -70,13 +70,6 @@ def _loss_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.stack(losses).mean()
 
 
-CORRECT = (
-    _loss_by_gathering,
-    _loss_by_loop,
-    lambda logits, labels: F.cross_entropy(logits.transpose(1, 2), labels),
-)
-
-
 EXERCISE = Exercise(
     id="bert.masked_lm_loss",
     lesson=LESSON,
@@ -93,7 +86,11 @@ EXERCISE = Exercise(
     reference=heads.label_loss,
     cases=and_turned_around(_loss_cases),
     parts={CORE: 1, "large logits": 1},
-    correct=CORRECT,
+    correct=(
+        _loss_by_gathering,
+        _loss_by_loop,
+        lambda logits, labels: F.cross_entropy(logits.transpose(1, 2), labels),
+    ),
     hints=(
         Hint(
             "idea",

@@ -75,9 +75,6 @@ def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: 
     return powers / powers.sum(dim=1, keepdim=True)
 
 
-CORRECT = (_choices_as_rows, _choice_after_choice, _choices_by_exponentials)
-
-
 EXERCISE = Exercise(
     id="bert.multiple_choice",
     lesson=LESSON,
@@ -94,7 +91,7 @@ EXERCISE = Exercise(
     reference=heads.choice_probabilities,
     cases=_choice_cases,
     parts={CORE: 2, "large scores": 1},
-    correct=CORRECT,
+    correct=(_choices_as_rows, _choice_after_choice, _choices_by_exponentials),
     steps=("scores",),
     hints=(
         Hint(

@@ -103,9 +103,6 @@ def _pairs_by_looking_at_ids(firsts: IdRows, seconds: Seconds, cls_id: int, sep_
     return ids, segments.long(), mask
 
 
-CORRECT = (_pairs_by_padding_lists, _pairs_in_place, _pairs_by_looking_at_ids)
-
-
 EXERCISE = Exercise(
     id="bert.pair_encoding",
     lesson=LESSON,
@@ -122,7 +119,7 @@ EXERCISE = Exercise(
     source="S1, BERT's representation; Devlin et al. (2019), section 3, figure 2",
     reference=pretraining.encode_pairs,
     cases=_pair_cases,
-    correct=CORRECT,
+    correct=(_pairs_by_padding_lists, _pairs_in_place, _pairs_by_looking_at_ids),
     hints=(
         Hint(
             "idea",

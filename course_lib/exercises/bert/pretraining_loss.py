@@ -75,9 +75,6 @@ def _loss_by_softplus(word_logits: Tensor, word_labels: Tensor, pair_logits: Ten
     return tokens + F.binary_cross_entropy_with_logits(lead, pair_labels.to(lead.dtype))
 
 
-CORRECT = (_loss_of_each, _loss_by_loop, _loss_by_softplus)
-
-
 EXERCISE = Exercise(
     id="bert.pretraining_loss",
     lesson=LESSON,
@@ -93,14 +90,13 @@ EXERCISE = Exercise(
     source="S2, BERT; Devlin et al. (2019), appendix A.2",
     reference=pretraining.pretraining_loss,
     cases=_loss_cases,
-    correct=CORRECT,
+    correct=(_loss_of_each, _loss_by_loop, _loss_by_softplus),
     steps=("token_loss", "pair_loss"),
     hints=(
         Hint(
             "idea",
             "Two cross-entropies, each with a mean of its own, and a plus sign between them. The pairs are a "
             "classification with two classes.",
-            answers=("over_all_answers", "mean_of_both", "pair_by_pair"),
         ),
     ),
     misconceptions=(

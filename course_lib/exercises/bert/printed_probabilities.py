@@ -39,13 +39,6 @@ def _scaled(scores: Tensor) -> Tensor:
     return powers @ torch.eye(powers.shape[1], dtype=powers.dtype) / powers.sum(dim=0, keepdim=True)
 
 
-CORRECT = (
-    _class_by_class,
-    _scaled,
-    lambda scores: scores.T.softmax(-1).T,
-)
-
-
 EXERCISE = Exercise(
     id="bert.printed_probabilities",
     lesson=LESSON,
@@ -61,13 +54,16 @@ EXERCISE = Exercise(
     source="S1, classifiers as exp(θ·f)",
     reference=bert.printed_probabilities,
     cases=and_turned_around(_printed_cases),
-    correct=CORRECT,
+    correct=(
+        _class_by_class,
+        _scaled,
+        lambda scores: scores.T.softmax(-1).T,
+    ),
     hints=(
         Hint(
             "idea",
             "Probabilities sum to 1. Add up the printed table in every direction that you can think of: somewhere it "
             "does sum to 1.",
-            answers=("as_it_should_be", "never_divided", "one_sum_for_all"),
         ),
         Hint(
             "shapes",

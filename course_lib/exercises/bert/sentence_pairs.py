@@ -116,9 +116,6 @@ def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[s
     return found
 
 
-CORRECT = (_pairs_side_by_side, _pairs_by_iterators, _pairs_by_borders)
-
-
 EXERCISE = Exercise(
     id="bert.sentence_pairs",
     lesson=LESSON,
@@ -135,13 +132,12 @@ EXERCISE = Exercise(
     reference=pretraining.next_sentence_pairs,
     cases=_pair_cases,
     parts={CORE: 2, _THE_NEXT_ONE: 1},
-    correct=CORRECT,
+    correct=(_pairs_side_by_side, _pairs_by_iterators, _pairs_by_borders),
     hints=(
         Hint(
             "idea",
             "First all the pairs of neighbours, text by text; then walk through pairs, chances and other sentences "
             "side by side.",
-            answers=("across_texts", "two_by_two", "restarted_in_each_text"),
         ),
         Hint(
             "shapes",

@@ -75,16 +75,6 @@ def _by_matrices(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
     return pooled @ output.weight.T + output.bias
 
 
-CORRECT = (
-    _LayerByLayer,
-    classifier(_by_matrices, dense=True),
-    classifier(
-        lambda states, dense, output: torch.stack([output(2 * torch.sigmoid(2 * dense(row[0])) - 1) for row in states]),
-        dense=True,
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="bert.sequence_classifier",
     lesson=LESSON,
@@ -100,7 +90,16 @@ EXERCISE = Exercise(
     source="S1, BERTForSequenceClassification; Devlin et al. (2019), sections 3.2 and 4.1",
     reference=heads.SequenceHead,
     cases=and_turned_around(_sequence_cases),
-    correct=CORRECT,
+    correct=(
+        _LayerByLayer,
+        classifier(_by_matrices, dense=True),
+        classifier(
+            lambda states, dense, output: torch.stack(
+                [output(2 * torch.sigmoid(2 * dense(row[0])) - 1) for row in states]
+            ),
+            dense=True,
+        ),
+    ),
     steps=("pooled",),
     hints=(
         Hint(

@@ -112,9 +112,6 @@ def _after_classifying(states: Tensor, starts: Tensor, output: nn.Linear) -> Ten
     return every.gather(1, starts.unsqueeze(-1).expand(-1, -1, every.shape[-1]))
 
 
-CORRECT = (_AtTheStarts, classifier(_by_one_hot), classifier(_after_classifying))
-
-
 EXERCISE = Exercise(
     id="bert.token_classifier",
     lesson=LESSON,
@@ -132,7 +129,7 @@ EXERCISE = Exercise(
     reference=heads.WordHead,
     cases=and_turned_around(_token_cases),
     parts={CORE: 2, "fewer words": 1},
-    correct=CORRECT,
+    correct=(_AtTheStarts, classifier(_by_one_hot), classifier(_after_classifying)),
     hints=(
         Hint(
             "idea",

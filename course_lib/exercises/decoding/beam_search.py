@@ -213,9 +213,6 @@ COUNTING_DIFFERENTLY = (
 )
 
 
-CORRECT = (_searched, _others_live_on, _beams_in_tensors)
-
-
 EXERCISE = Exercise(
     id="decoding.beam_search",
     lesson=LESSON,
@@ -232,7 +229,7 @@ EXERCISE = Exercise(
     reference=decoding.beam_search,
     cases=_beam_cases,
     parts={CORE: 5, MANY_BEAMS: 1},
-    correct=CORRECT,
+    correct=(_searched, _others_live_on, _beams_in_tensors),
     hints=(
         Hint(
             "idea",

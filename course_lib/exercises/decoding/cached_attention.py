@@ -69,9 +69,6 @@ def _cached_in_place(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: 
     return F.scaled_dot_product_attention(x @ W_q, k, v), k, v
 
 
-CORRECT = (_one_step, _cached_by_einsum, _cached_in_place)
-
-
 EXERCISE = Exercise(
     id="decoding.cached_attention",
     lesson=LESSON,
@@ -88,7 +85,7 @@ EXERCISE = Exercise(
     source="S4, test time; Shazeer (2019)",
     reference=decoding.cached_attention,
     cases=and_turned_around(_cache_cases),
-    correct=CORRECT,
+    correct=(_one_step, _cached_by_einsum, _cached_in_place),
     steps=("scaled", "alpha"),
     hints=(
         Hint(

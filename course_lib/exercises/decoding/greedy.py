@@ -92,9 +92,6 @@ def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_new_tokens: i
     return torch.tensor(tokens)
 
 
-CORRECT = (_greedily, _greedy_by_cat, _greedy_with_lists)
-
-
 EXERCISE = Exercise(
     id="decoding.greedy",
     lesson=LESSON,
@@ -112,7 +109,7 @@ EXERCISE = Exercise(
     reference=decoding.greedy,
     cases=_greedy_cases,
     parts={CORE: 2, LIMIT: 1},
-    correct=CORRECT,
+    correct=(_greedily, _greedy_by_cat, _greedy_with_lists),
     hints=(
         Hint(
             "idea",

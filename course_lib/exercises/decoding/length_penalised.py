@@ -52,15 +52,6 @@ def _length_by_loop(log_probability: Tensor, length: Tensor, alpha: float) -> Te
     return torch.tensor(scores, dtype=log_probability.dtype).reshape(log_probability.shape)
 
 
-CORRECT = (
-    _penalised,
-    _length_by_loop,
-    lambda log_probability, length, alpha: (
-        -torch.exp(torch.log(-log_probability) - alpha * torch.log((5 + length.to(log_probability.dtype)) / 6))
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="decoding.length_penalised",
     lesson=LESSON,
@@ -77,7 +68,13 @@ EXERCISE = Exercise(
     reference=decoding.length_penalised,
     cases=and_turned_around(_length_cases),
     parts={CORE: 1, DOUBLE: 1},
-    correct=CORRECT,
+    correct=(
+        _penalised,
+        _length_by_loop,
+        lambda log_probability, length, alpha: (
+            -torch.exp(torch.log(-log_probability) - alpha * torch.log((5 + length.to(log_probability.dtype)) / 6))
+        ),
+    ),
     entrywise=True,
     steps=("divisors",),
     hints=(

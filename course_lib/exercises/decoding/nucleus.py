@@ -88,9 +88,6 @@ def _nucleus_by_counting(probabilities: Tensor, p: float) -> Tensor:
     return kept / kept.sum(-1, keepdim=True)
 
 
-CORRECT = (_nucleus_by_masses, _nucleus_by_loop, _nucleus_by_counting)
-
-
 EXERCISE = Exercise(
     id="decoding.nucleus",
     lesson=LESSON,
@@ -107,7 +104,7 @@ EXERCISE = Exercise(
     reference=decoding.nucleus,
     cases=and_turned_around(_nucleus_cases),
     parts={CORE: 2, EDGE: 1},
-    correct=CORRECT,
+    correct=(_nucleus_by_masses, _nucleus_by_loop, _nucleus_by_counting),
     steps=("before",),
     hints=(
         Hint(

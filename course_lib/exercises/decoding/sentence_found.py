@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -11,6 +10,7 @@ from torch import Generator
 
 from course_lib.exercises.common import alike, predicted
 from course_lib.exercises.decoding.shared import LESSON, TREE, WITHHELD
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
 
@@ -23,21 +23,17 @@ def _prediction_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name if hidden else f"{TREE}, {name}", (beams,))
 
 
-_HELD = ([0.27], [0.27, 0.24], [0.27, 0.24, 0.216])
-"""What 1, 2 and 3 beams hold after the third token: “die Katze hat”, “eine Katze tanzte”, “die Katze tanzte”."""
+def _found_in_a_row(beams: int) -> tuple[str, list[float]]:
+    letter = ("B", "E", "A")[beams - 1]
+    held = [0.27, 0.24, 0.216][:beams]  # “die Katze hat”, “eine Katze tanzte”, “die Katze tanzte”
+    return letter, held
 
 
-def _predicted(
-    beams: int, *, one: str = "B", two: str = "E", three: str = "A", held: tuple[list[float], ...] = _HELD
-) -> tuple[str, list[float]]:
-    """A prediction: a sentence for each width, and what each holds."""
-    return (one, two, three)[beams - 1], list(held[beams - 1])
+_slip = partial(Edited, _found_in_a_row)
+_HELD, _EACH = "[0.27, 0.24, 0.216]", "[0.27, 0.24, 0.216][:beams]"
 
 
-Prediction = tuple[str, list[float]]
-
-
-def _found_by_match(beams: int) -> Prediction:
+def _found_by_match(beams: int) -> tuple[str, list[float]]:
     match beams:
         case 1:
             return "B", [0.27]
@@ -47,7 +43,7 @@ def _found_by_match(beams: int) -> Prediction:
             return "A", [0.27, 0.24, 0.216]
 
 
-def _found_by_products(beams: int) -> Prediction:
+def _found_by_products(beams: int) -> tuple[str, list[float]]:
     beginnings = {
         "die Katze hat": 0.6 * 0.9 * 0.5,
         "die Katze tanzte": 0.6 * 0.9 * 0.4,
@@ -60,9 +56,6 @@ def _found_by_products(beams: int) -> Prediction:
     ends = {"die Katze hat": ("B", 0.6), "die Katze tanzte": ("A", 0.9), "eine Katze tanzte": ("E", 0.7)}
     best = max(kept, key=lambda beginning: beginnings[beginning] * ends[beginning][1])
     return ends[best][0], [beginnings[beginning] for beginning in kept]
-
-
-CORRECT = (_found_by_match, _found_by_products, lambda beams: ("BEA"[beams - 1], [0.27, 0.24, 0.216][:beams]))
 
 
 EXERCISE = Exercise(
@@ -80,7 +73,7 @@ EXERCISE = Exercise(
     source="S2, generating outputs (greedy); Wu et al. (2016), section 7",
     reference=decoding.sentence_found,
     cases=predicted(_prediction_cases),
-    correct=CORRECT,
+    correct=(_found_in_a_row, _found_by_match, _found_by_products),
     hints=(
         Hint(
             "idea",
@@ -109,114 +102,120 @@ EXERCISE = Exercise(
             "With more than one beam you keep the best beginning alone and two or three of its continuations. Keep "
             "two or three beginnings at every step: after two tokens these include “die Katze” and “eine Katze”, and "
             "both are continued.",
-            partial(_predicted, two="A", three="A", held=([0.27], [0.27, 0.216], [0.27, 0.216, 0.054])),
+            _slip(('"E"', '"A"'), (_HELD, "[0.27, 0.216, 0.054]")),
         ),
         Misconception(
             "one_of_two_continued",
             "With two beams you keep two continuations of “die Katze”, and drop “eine Katze”. Continue both of them: "
             "“eine Katze tanzte” (0.4 · 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
-            partial(_predicted, two="A", held=([0.27], [0.27, 0.216], _HELD[2])),
+            _slip(
+                ('"E"', '"A"'),
+                (_EACH, "[[0.27], [0.27, 0.216], [0.27, 0.24, 0.216]][beams - 1]"),
+            ),
         ),
         Misconception(
             "each_beginning_continued_once",
             "You continue each beginning with one token, its best. A beginning may have several continuations: of all "
             "that there are, keep the most probable. “die Katze tanzte” (0.216) comes before “die Mieze tanzte” "
             "(0.06).",
-            partial(_predicted, three="E", held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
+            _slip(('"A"', '"E"'), (_HELD, "[0.27, 0.24, 0.06]")),
         ),
         Misconception(
             "each_beginning_kept",
             "With three beams you hold “die Mieze tanzte” (0.06). A beginning need not be continued at all: keep the "
             "most probable of all continuations, and “die Katze tanzte” (0.216) comes before it.",
-            partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.06])),
+            _slip((_HELD, "[0.27, 0.24, 0.06]")),
             alone=True,
         ),
         Misconception(
             "second_best_word",
             "With one beam you go on with “tanzte” after “die Katze”. It keeps only the most probable beginning, and "
             "“hat” is more probable there: 0.5, against 0.4.",
-            partial(_predicted, one="A", held=([0.216], *_HELD[1:])),
+            _slip(
+                ('"B"', '"A"'),
+                (_EACH, "[[0.216], [0.27, 0.24], [0.27, 0.24, 0.216]][beams - 1]"),
+            ),
         ),
         Misconception(
             "always_the_best",
             "You predict the most probable sentence of all, A, at every width. A search sees only the next token: "
             "after “die Katze” the most probable one is “hat” (0.5, against 0.4), so one beam never sees A.",
-            partial(_predicted, one="A", two="A"),
+            _slip(('"B"', '"A"'), ('"E"', '"A"')),
         ),
         Misconception(
             "width_changes_nothing",
             "You predict what greedy decoding writes at every width. But more beams also keep other beginnings, such "
             "as “eine Katze tanzte” (0.24), and one of these may end as a more probable sentence.",
-            partial(_predicted, two="B", three="B"),
+            _slip(('"E"', '"B"'), ('"A"', '"B"')),
         ),
         Misconception(
             "two_beams_are_enough",
             "One beam and three are right. With two, “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) are kept, "
             "as you say. “die Katze tanzte” (0.216) is the third, and is dropped.",
-            partial(_predicted, two="A"),
+            _slip(('"E"', '"A"')),
             alone=True,
         ),
         Misconception(
             "three_beams_do_not_suffice",
             "The third beam keeps “die Katze tanzte” (0.216), which <e> follows with 0.9: 0.1944 in the end, more than "
             "E.",
-            partial(_predicted, three="E"),
+            _slip(('"A"', '"E"')),
         ),
         Misconception(
             "two_beams_as_one",
             "Two beams keep “die Katze hat” (0.27) and “eine Katze tanzte” (0.24). Multiply on: 0.27 · 0.6 = 0.162, "
             "but 0.24 · 0.7 = 0.168.",
-            partial(_predicted, two="B"),
+            _slip(('"E"', '"B"')),
         ),
         Misconception(
             "best_at_once",
             "You predict the most probable sentence of all, A, for one beam. Follow the tree token by token: after "
             "“die Katze” greedy decoding takes “hat” (0.5, against 0.4).",
-            partial(_predicted, one="A"),
+            _slip(('"B"', '"A"')),
         ),
         *alike(
             "For each beginning you give the probability of its third token alone. Multiply it by those of the first "
             "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
-            last_words_alone=partial(_predicted, held=([0.5], [0.5, 0.6], [0.5, 0.6, 0.4])),
-            last_words_alone_sorted=partial(_predicted, held=([0.5], [0.6, 0.5], [0.6, 0.5, 0.4])),
+            last_words_alone=_slip((_HELD, "[0.5, 0.6, 0.4]")),
+            last_words_alone_sorted=_slip((_EACH, "[[0.5], [0.6, 0.5], [0.6, 0.5, 0.4]][beams - 1]")),
         ),
         Misconception(
             "beginnings_of_two_words",
             "You give the beginnings of two tokens, “die Katze” first. Multiply on: the third token decides what is "
             "kept.",
-            partial(_predicted, held=([0.54], [0.54, 0.4], [0.54, 0.4, 0.06])),
+            _slip((_HELD, "[0.54, 0.4, 0.06]")),
         ),
         Misconception(
             "whole_sentences",
             "You give the probabilities of whole sentences, including how they end. Stop after the third token.",
-            partial(_predicted, held=([0.162], [0.168, 0.162], [0.1944, 0.168, 0.162])),
+            _slip((_EACH, "[[0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]][beams - 1]")),
         ),
         Misconception(
             "only_the_sentence_found",
             "You give the probability of the sentence that is found, to its end. The question is about the beginnings "
             "that are held after the third token: one for each beam.",
-            partial(_predicted, held=([0.162], [0.168], [0.1944])),
+            _slip((_EACH, "[[0.162], [0.168], [0.1944]][beams - 1]")),
         ),
         Misconception(
             "logarithms",
             "You give the logarithms of the probabilities. Give the probabilities themselves.",
-            partial(_predicted, held=tuple([math.log(p) for p in held] for held in _HELD)),
+            _slip(("held\n", "torch.tensor(held, dtype=torch.float64).log().tolist()\n")),
         ),
         *alike(
             "You have rounded the probabilities. Give the products as they are, with all their digits.",
-            rounded=partial(_predicted, held=([0.27], [0.27, 0.24], [0.27, 0.24, 0.22])),
-            rounded_to_tenths=partial(_predicted, held=([0.3], [0.3, 0.2], [0.3, 0.2, 0.2])),
+            rounded=_slip((_HELD, "[0.27, 0.24, 0.22]")),
+            rounded_to_tenths=_slip((_HELD, "[0.3, 0.2, 0.2]")),
         ),
         Misconception(
             "best_last",
             "The letters are right, and so are the probabilities. Put the largest first.",
-            partial(_predicted, held=tuple(held[::-1] for held in _HELD)),
+            _slip(("held\n", "held[::-1]\n")),
             alone=True,
         ),
         Misconception(
             "small_letters",
             "The sentences are right, and so are the probabilities. Use capital letters.",
-            partial(_predicted, one="b", two="e", three="a"),
+            _slip(("letter,", "letter.lower(),")),
             alone=True,
         ),
     ),

@@ -100,9 +100,6 @@ def _sequence_by_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return -losses.reshape(targets.shape).sum(dim=-1)
 
 
-CORRECT = (_log_probability, _sequence_by_loop, _sequence_by_cross_entropy)
-
-
 EXERCISE = Exercise(
     id="decoding.sequence_log_probability",
     lesson=LESSON,
@@ -119,7 +116,7 @@ EXERCISE = Exercise(
     reference=decoding.sequence_log_probability,
     cases=and_turned_around(_sequence_cases),
     parts={CORE: 2, SMALL: 1},
-    correct=CORRECT,
+    correct=(_log_probability, _sequence_by_loop, _sequence_by_cross_entropy),
     steps=("found",),
     hints=(
         Hint(

@@ -58,9 +58,6 @@ def _top_k_by_scatter(probabilities: Tensor, k: int) -> Tensor:
     return torch.zeros_like(probabilities).scatter(-1, positions, values / values.sum(-1, keepdim=True))
 
 
-CORRECT = (_top_k_by_ranks, _top_k_by_threshold, _top_k_by_scatter)
-
-
 EXERCISE = Exercise(
     id="decoding.top_k",
     lesson=LESSON,
@@ -77,7 +74,7 @@ EXERCISE = Exercise(
     reference=decoding.top_k,
     cases=and_turned_around(_top_k_cases),
     parts={CORE: 2, "k beyond the vocabulary": 1},
-    correct=CORRECT,
+    correct=(_top_k_by_ranks, _top_k_by_threshold, _top_k_by_scatter),
     hints=(
         Hint(
             "idea",

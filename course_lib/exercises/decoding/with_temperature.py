@@ -51,13 +51,6 @@ def _temperature_by_loop(logits: Tensor, temperature: float) -> Tensor:
     return torch.stack(rows).reshape(logits.shape)
 
 
-CORRECT = (
-    _temperature_by_hand,
-    _temperature_by_loop,
-    lambda logits, temperature: torch.softmax(torch.log_softmax(logits, dim=-1) / temperature, dim=-1),
-)
-
-
 EXERCISE = Exercise(
     id="decoding.with_temperature",
     lesson=LESSON,
@@ -74,7 +67,11 @@ EXERCISE = Exercise(
     reference=decoding.with_temperature,
     cases=and_turned_around(_temperature_cases),
     parts={CORE: 1, NEAR_0: 1},
-    correct=CORRECT,
+    correct=(
+        _temperature_by_hand,
+        _temperature_by_loop,
+        lambda logits, temperature: torch.softmax(torch.log_softmax(logits, dim=-1) / temperature, dim=-1),
+    ),
     hints=(
         Hint(
             "idea",

@@ -60,13 +60,6 @@ def _bleu_by_logarithms(precisions: Sequence[float], penalty: float) -> float:
     return penalty * math.exp(sum(math.log(precision) for precision in precisions) / len(precisions))
 
 
-CORRECT = (
-    _bleu_by_the_root,
-    _bleu_by_logarithms,
-    lambda precisions, penalty: penalty * torch.tensor(precisions).log().mean().exp().item(),
-)
-
-
 EXERCISE = Exercise(
     id="evaluation.bleu",
     lesson=LESSON,
@@ -83,7 +76,11 @@ EXERCISE = Exercise(
     reference=evaluation.bleu,
     cases=_bleu_cases,
     parts={CORE: 2, "a precision of 0": 1},
-    correct=CORRECT,
+    correct=(
+        _bleu_by_the_root,
+        _bleu_by_logarithms,
+        lambda precisions, penalty: penalty * torch.tensor(precisions).log().mean().exp().item(),
+    ),
     steps=("mean",),
     hints=(
         Hint(

@@ -69,15 +69,6 @@ def _penalty_caught(hypothesis_length: int, reference_length: int) -> float:
         return 0.0
 
 
-CORRECT = (
-    _penalty_case_by_case,
-    _penalty_caught,
-    lambda hypothesis_length, reference_length: (
-        torch.exp(1 - torch.tensor(reference_length) / hypothesis_length).clamp(max=1.0).item()
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="evaluation.brevity_penalty",
     lesson=LESSON,
@@ -94,7 +85,13 @@ EXERCISE = Exercise(
     reference=evaluation.brevity_penalty,
     cases=_brevity_cases,
     parts={CORE: 1, "no word": 1},
-    correct=CORRECT,
+    correct=(
+        _penalty_case_by_case,
+        _penalty_caught,
+        lambda hypothesis_length, reference_length: (
+            torch.exp(1 - torch.tensor(reference_length) / hypothesis_length).clamp(max=1.0).item()
+        ),
+    ),
     hints=(
         Hint(
             "idea",

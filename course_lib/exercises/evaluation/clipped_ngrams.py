@@ -104,9 +104,6 @@ def _ngrams_crossed_out(hypothesis: Words, references: Sequence[Words], n: int) 
     return matched, len(said)
 
 
-CORRECT = (_ngrams_of_counters, _ngrams_joined, _ngrams_crossed_out)
-
-
 EXERCISE = Exercise(
     id="evaluation.clipped_ngrams",
     lesson=LESSON,
@@ -124,7 +121,7 @@ EXERCISE = Exercise(
     reference=evaluation.clipped_ngrams,
     cases=_ngram_cases,
     parts={CORE: 3, "several references": 1},
-    correct=CORRECT,
+    correct=(_ngrams_of_counters, _ngrams_joined, _ngrams_crossed_out),
     hints=(
         Hint(
             "idea",

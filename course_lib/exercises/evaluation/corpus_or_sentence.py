@@ -59,9 +59,6 @@ def _averages_in_torch(matched: Sequence[int], total: Sequence[int]) -> tuple[fl
     return micro.item(), (found / of.clamp(min=1)).mean().item()
 
 
-CORRECT = (_averages_of_shares, _averages_by_loop, _averages_in_torch)
-
-
 EXERCISE = Exercise(
     id="evaluation.corpus_or_sentence",
     lesson=LESSON,
@@ -78,7 +75,7 @@ EXERCISE = Exercise(
     reference=evaluation.micro_and_macro,
     cases=_corpus_cases,
     parts={CORE: 1, "no n-grams": 1},
-    correct=CORRECT,
+    correct=(_averages_of_shares, _averages_by_loop, _averages_in_torch),
     hints=(
         Hint(
             "idea",

@@ -82,9 +82,6 @@ def _edits_by_recursion(hypothesis: Words, reference: Words) -> Tensor:
     return torch.tensor([[edits(i, j) for j in range(len(reference) + 1)] for i in range(len(hypothesis) + 1)])
 
 
-CORRECT = (_edits_row_by_row, _edits_in_place, _edits_by_recursion)
-
-
 EXERCISE = Exercise(
     id="evaluation.edit_table",
     lesson=LESSON,
@@ -100,7 +97,7 @@ EXERCISE = Exercise(
     source="S1, word error rate; Levenshtein (1966); Wagner and Fischer (1974)",
     reference=evaluation.edit_table,
     cases=_edit_cases,
-    correct=CORRECT,
+    correct=(_edits_row_by_row, _edits_in_place, _edits_by_recursion),
     hints=(
         Hint(
             "idea",

@@ -114,9 +114,6 @@ def _scores_in_single_precision(predicted: Tensor, expected: Tensor, mask: Tenso
     return precision.item(), recall.item(), f1.item()
 
 
-CORRECT = (_scores_from_counts, _scores_by_loop, _scores_in_single_precision)
-
-
 EXERCISE = Exercise(
     id="evaluation.precision_recall_f1",
     lesson=LESSON,
@@ -133,7 +130,7 @@ EXERCISE = Exercise(
     reference=evaluation.precision_recall_f1,
     cases=_tag_cases,
     parts={CORE: 2, "0 / 0": 1},
-    correct=CORRECT,
+    correct=(_scores_from_counts, _scores_by_loop, _scores_in_single_precision),
     hints=(
         Hint(
             "idea",

@@ -72,9 +72,6 @@ def _sequences_refilled(predicted: Tensor, expected: Tensor, mask: Tensor) -> fl
     return (filled == expected).all(-1).float().mean().item()
 
 
-CORRECT = (_sequences_at_once, _sequences_by_loop, _sequences_refilled)
-
-
 EXERCISE = Exercise(
     id="evaluation.sequence_accuracy",
     lesson=LESSON,
@@ -90,7 +87,7 @@ EXERCISE = Exercise(
     source="S1, evaluating sequence prediction",
     reference=evaluation.sequence_accuracy,
     cases=_sequence_cases,
-    correct=CORRECT,
+    correct=(_sequences_at_once, _sequences_by_loop, _sequences_refilled),
     steps=("whole",),
     hints=(
         Hint(

@@ -78,9 +78,6 @@ def _rate_weighted(hypotheses: Sequence[Words], references: Sequence[Words], dis
     return numpy.average(rates, weights=lengths)  # type: ignore[no-any-return]
 
 
-CORRECT = (_rate_of_sums, _rate_by_loop, _rate_weighted)
-
-
 EXERCISE = Exercise(
     id="evaluation.word_error_rate",
     lesson=LESSON,
@@ -96,7 +93,7 @@ EXERCISE = Exercise(
     source="S1, word error rate",
     reference=evaluation.word_error_rate,
     cases=_rate_cases,
-    correct=CORRECT,
+    correct=(_rate_of_sums, _rate_by_loop, _rate_weighted),
     steps=("edits", "words"),
     hints=(
         Hint(

@@ -41,9 +41,6 @@ def _by_token(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes
     return sum(2 * key_value_heads * d_head * bytes_per_number for _layer in range(layers)) * tokens
 
 
-CORRECT = (_by_product, _by_tensors, _by_token)
-
-
 EXERCISE = Exercise(
     id="since_2017.cache_bytes",
     lesson=LESSON,
@@ -59,13 +56,12 @@ EXERCISE = Exercise(
     source="Shazeer (2019), section 2.4; Ainslie et al. (2023), section 2.2",
     reference=since_2017.cache_bytes,
     cases=_cache_cases,
-    correct=CORRECT,
+    correct=(_by_product, _by_tensors, _by_token),
     hints=(
         Hint(
             "idea",
             "Each token leaves something behind in every layer and in every head. What are the two things that lesson "
             "06 kept of it?",
-            answers=("keys_alone", "queries_kept", "one_layer"),
         ),
     ),
     misconceptions=(

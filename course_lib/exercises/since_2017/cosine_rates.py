@@ -62,9 +62,6 @@ def _rates_by_squares(steps: Tensor, peak: float, warmup: int, total: int, least
     return (falling * (steps / warmup).double().clamp(max=1)).float()
 
 
-CORRECT = (_rates_at_once, _rates_by_loop, _rates_by_squares)
-
-
 EXERCISE = Exercise(
     id="since_2017.cosine_rates",
     lesson=LESSON,
@@ -80,14 +77,13 @@ EXERCISE = Exercise(
     source="Loshchilov and Hutter (2017), equation 5",
     reference=since_2017.cosine_rates,
     cases=_rate_cases,
-    correct=CORRECT,
+    correct=(_rates_at_once, _rates_by_loop, _rates_by_squares),
     steps=("done", "falling"),
     hints=(
         Hint(
             "idea",
             "Half a cosine goes from 1 to -1. Lift it by 1 and halve it, and it goes from 1 to 0: the share of the way "
             "down that is left. How much of the way is done counts from the end of the warm-up.",
-            answers=("whole_cosine", "done_from_the_start", "not_lifted"),
         ),
         Hint(
             "shapes",

@@ -56,16 +56,6 @@ def _by_shrinking(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: fl
     return [torch.sub(weight, update, alpha=rate) for weight, update in zip(shrunk, updates, strict=True)]
 
 
-CORRECT = (
-    _weight_by_weight,
-    _by_shrinking,
-    lambda weights, updates, rate, decay: [
-        torch.lerp(weight, torch.zeros_like(weight), rate * decay * (weight.dim() > 1)) - rate * update
-        for weight, update in zip(weights, updates, strict=True)
-    ],
-)
-
-
 EXERCISE = Exercise(
     id="since_2017.decayed_step",
     lesson=LESSON,
@@ -82,13 +72,19 @@ EXERCISE = Exercise(
     reference=since_2017.decayed_step,
     cases=and_turned_around(_step_cases),
     parts={CORE: 1, VECTORS: 1},
-    correct=CORRECT,
+    correct=(
+        _weight_by_weight,
+        _by_shrinking,
+        lambda weights, updates, rate, decay: [
+            torch.lerp(weight, torch.zeros_like(weight), rate * decay * (weight.dim() > 1)) - rate * update
+            for weight, update in zip(weights, updates, strict=True)
+        ],
+    ),
     hints=(
         Hint(
             "idea",
             "Every matrix loses a small share of itself, `rate * decay`, and then moves as ever. How "
             "many dimensions a tensor has tells a matrix from a vector.",
-            answers=("vectors_decay", "rate_left_out", "growth"),
         ),
     ),
     misconceptions=(

@@ -83,9 +83,6 @@ def _grouped_by_dimension(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) 
     return (_masked_softmax(scaled, mask) @ v.unsqueeze(2)).flatten(1, 2)
 
 
-CORRECT = (_grouped_by_repeating, _grouped_by_loop, _grouped_by_dimension)
-
-
 EXERCISE = Exercise(
     id="since_2017.grouped_query",
     lesson=LESSON,
@@ -102,7 +99,7 @@ EXERCISE = Exercise(
     source="Ainslie et al. (2023), section 2.2",
     reference=since_2017.grouped_query_attention,
     cases=and_turned_around(_grouped_cases),
-    correct=CORRECT,
+    correct=(_grouped_by_repeating, _grouped_by_loop, _grouped_by_dimension),
     steps=("scaled", "alpha"),
     hints=(
         Hint(
@@ -110,7 +107,6 @@ EXERCISE = Exercise(
             "Which group does head i use? With four heads and two groups: 0, 0, 1, 1. Give each head its group's keys "
             "and values, and the rest is attention as you know it. `repeat` and `repeat_interleave` differ in exactly "
             "this.",
-            answers=("groups_in_turn", "first_group_for_all"),
         ),
         Hint(
             "shapes",

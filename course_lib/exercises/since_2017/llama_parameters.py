@@ -68,15 +68,6 @@ def _by_layers(
         return sum(weight.numel() for part in parts for weight in part.parameters())
 
 
-CORRECT = (
-    _by_parts,
-    _by_layers,
-    lambda vocab_size, d_model, layers, heads, groups, d_ff, tied: (
-        d_model * (vocab_size * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="since_2017.llama_parameters",
     lesson=LESSON,
@@ -93,14 +84,20 @@ EXERCISE = Exercise(
     reference=since_2017.llama_parameters,
     cases=_count_cases,
     parts={CORE: 2, TIED: 1},
-    correct=CORRECT,
+    correct=(
+        _by_parts,
+        _by_layers,
+        lambda vocab_size, d_model, layers, heads, groups, d_ff, tied: (
+            d_model
+            * (vocab_size * (2 - tied) + 1 + layers * (2 * d_model + 2 * d_model * groups // heads + 3 * d_ff + 2))
+        ),
+    ),
     steps=("width", "block"),
     hints=(
         Hint(
             "idea",
             "Go through a block as you have built it: four projections, two of them narrower; a network with a gate; "
             "two norms of gains alone. There is no bias anywhere, and a turned query has learned nothing.",
-            answers=("keys_in_full", "two_matrices", "norms_shift"),
         ),
         Hint(
             "shapes",

@@ -62,9 +62,6 @@ def _by_rank(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> T
     return out
 
 
-CORRECT = (_side_by_side, _by_merging, _by_rank)
-
-
 EXERCISE = Exercise(
     id="since_2017.lora",
     lesson=LESSON,
@@ -80,14 +77,13 @@ EXERCISE = Exercise(
     source="Hu et al. (2022), section 4.1, equation 3",
     reference=since_2017.lora,
     cases=and_turned_around(_lora_cases),
-    correct=CORRECT,
+    correct=(_side_by_side, _by_merging, _by_rank),
     steps=("change",),
     hints=(
         Hint(
             "idea",
             "Two ways lead from x to the result: the old one through the weight, which learns nothing any more, and a "
             "narrow one, down to `rank` numbers and up again. The two are added.",
-            answers=("weight_left_out", "nothing_learned", "own_answer_frozen"),
         ),
         Hint(
             "shapes",

@@ -76,9 +76,6 @@ def _as_a_sum(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], fin
     return final_norm(torch.stack(added).sum(dim=0))
 
 
-CORRECT = (_one_after_another, _by_recursion, _as_a_sum)
-
-
 EXERCISE = Exercise(
     id="since_2017.pre_norm",
     lesson=LESSON,
@@ -94,13 +91,12 @@ EXERCISE = Exercise(
     source="Xiong et al. (2020), table 1",
     reference=since_2017.pre_norm,
     cases=and_turned_around(_pre_norm_cases),
-    correct=CORRECT,
+    correct=(_one_after_another, _by_recursion, _as_a_sum),
     hints=(
         Hint(
             "idea",
             "Think of a road that runs straight through the model. Each sublayer reads a normalised copy of what is on "
             "the road, and adds its answer. Only at the very end is the road itself normalised.",
-            answers=("stream_normalised", "post_norm", "no_final_norm"),
         ),
     ),
     misconceptions=(

@@ -103,9 +103,6 @@ def _by_log_sums(
     )
 
 
-CORRECT = (_at_once, _by_key, _by_log_sums)
-
-
 EXERCISE = Exercise(
     id="since_2017.read_block",
     lesson=LESSON,
@@ -123,14 +120,13 @@ EXERCISE = Exercise(
     reference=since_2017.read_block,
     cases=and_turned_around(_block_cases),
     parts={CORE: 3, NOTHING_SEEN: 1},
-    correct=CORRECT,
+    correct=(_at_once, _by_key, _by_log_sums),
     steps=("new_largest", "shrink", "powers"),
     hints=(
         Hint(
             "idea",
             "Both sums were made with the old largest score. If a larger one turns up, they are too large, both by the "
             "same factor, and you know that factor: it is the exponential of a difference.",
-            answers=("not_shrunk", "total_not_shrunk", "out_not_shrunk", "grown"),
         ),
         Hint(
             "shapes",

@@ -54,9 +54,6 @@ def _norm_by_token(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
     return torch.stack(rows).reshape(x.shape)
 
 
-CORRECT = (_norm_in_steps, _norm_by_length, _norm_by_token)
-
-
 EXERCISE = Exercise(
     id="since_2017.rms_norm",
     lesson=LESSON,
@@ -73,14 +70,13 @@ EXERCISE = Exercise(
     parts={CORE: 1, DOUBLE: 1},
     reference=rms_norm.rms_norm,
     cases=and_turned_around(_rms_cases),
-    correct=CORRECT,
+    correct=(_norm_in_steps, _norm_by_length, _norm_by_token),
     steps=("mean_square",),
     hints=(
         Hint(
             "idea",
             "Say the name backwards: square every number, take the mean over the token, take the root. Nothing is "
             "subtracted anywhere.",
-            answers=("mean_subtracted", "root_left_out"),
         ),
         Hint(
             "shapes",

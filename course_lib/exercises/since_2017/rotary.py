@@ -74,9 +74,6 @@ def _by_matrices(x: Tensor, positions: Tensor, base: float) -> Tensor:
     return torch.stack(rows, dim=-2)
 
 
-CORRECT = (_pair_by_pair, _by_complex_numbers, _by_matrices)
-
-
 EXERCISE = Exercise(
     id="since_2017.rotary",
     lesson=LESSON,
@@ -94,14 +91,13 @@ EXERCISE = Exercise(
     parts={CORE: 3, DOUBLE: 1},
     reference=since_2017.turned_by_place,
     cases=and_turned_around(_rotary_cases),
-    correct=CORRECT,
+    correct=(_pair_by_pair, _by_complex_numbers, _by_matrices),
     steps=("frequencies", "angles"),
     hints=(
         Hint(
             "idea",
             "Each pair is a point in the plane, and lesson 03 has turned such points already: the cosine's formula "
             "subtracts, the sine's adds. What is new is only that the angle is another one for each token.",
-            answers=("clockwise", "minus_forgotten", "added"),
         ),
         Hint(
             "shapes",

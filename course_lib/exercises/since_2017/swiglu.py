@@ -53,9 +53,6 @@ def _gated_in_one_projection(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> 
     return (gate / (1 + torch.exp(-gate)) * passed) @ W_2
 
 
-CORRECT = (_gated_in_steps, _gated_by_einsum, _gated_in_one_projection)
-
-
 EXERCISE = Exercise(
     id="since_2017.swiglu",
     lesson=LESSON,
@@ -71,14 +68,13 @@ EXERCISE = Exercise(
     source="Shazeer (2020), equation 6",
     reference=since_2017.swiglu,
     cases=and_turned_around(_swiglu_cases),
-    correct=CORRECT,
+    correct=(_gated_in_steps, _gated_by_einsum, _gated_in_one_projection),
     steps=("gate", "value"),
     hints=(
         Hint(
             "idea",
             "Two projections of the same x are multiplied, number by number. One of them goes through the activation "
             "first: it says how much of the other passes.",
-            answers=("gates_exchanged", "activation_of_both", "activation_of_the_product"),
         ),
         Hint(
             "shapes",

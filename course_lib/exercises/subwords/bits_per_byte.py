@@ -47,13 +47,6 @@ _TOTAL, _LENGTH = "mean_loss * pieces", "len(text.encode())"
 _OF_A_PIECE, _UNDIVIDED = (_TOTAL, "mean_loss"), (_LENGTH, "1")
 
 
-CORRECT = (
-    _bits_in_steps,
-    lambda mean_loss, pieces, text: math.log2(math.exp(mean_loss)) * pieces / len(bytes(text, "utf8")),
-    lambda mean_loss, pieces, text: mean_loss * math.log2(math.e) / (len(text.encode()) / pieces),
-)
-
-
 EXERCISE = Exercise(
     id="subwords.bits_per_byte",
     lesson=LESSON,
@@ -70,7 +63,11 @@ EXERCISE = Exercise(
     reference=subwords.bits_per_byte,
     cases=_bits_cases,
     parts={CORE: 1, BEYOND_ASCII: 1},
-    correct=CORRECT,
+    correct=(
+        _bits_in_steps,
+        lambda mean_loss, pieces, text: math.log2(math.exp(mean_loss)) * pieces / len(bytes(text, "utf8")),
+        lambda mean_loss, pieces, text: mean_loss * math.log2(math.e) / (len(text.encode()) / pieces),
+    ),
     steps=("bits",),
     hints=(
         Hint(

@@ -65,16 +65,6 @@ def _count_with_a_counter(words: dict[Pieces, int]) -> dict[Merge, int]:
     return counts
 
 
-CORRECT = (
-    _count_pair_by_pair,
-    _count_with_a_counter,
-    lambda words: {
-        pair: sum(times * list(itertools.pairwise(pieces)).count(pair) for pieces, times in words.items())
-        for pair in {pair for pieces in words for pair in itertools.pairwise(pieces)}
-    },
-)
-
-
 EXERCISE = Exercise(
     id="subwords.count_pairs",
     lesson=LESSON,
@@ -90,7 +80,14 @@ EXERCISE = Exercise(
     source="Sennrich et al. (2016), section 3.2, algorithm 1; S4",
     reference=subwords.count_pairs,
     cases=_count_cases,
-    correct=CORRECT,
+    correct=(
+        _count_pair_by_pair,
+        _count_with_a_counter,
+        lambda words: {
+            pair: sum(times * list(itertools.pairwise(pieces)).count(pair) for pieces, times in words.items())
+            for pair in {pair for pieces in words for pair in itertools.pairwise(pieces)}
+        },
+    ),
     hints=(
         Hint(
             "idea",

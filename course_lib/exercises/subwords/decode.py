@@ -50,13 +50,6 @@ def _decode_by_loop(pieces: list[str]) -> str:
     return text.lstrip(" ")
 
 
-CORRECT = (
-    _decode_at_once,
-    _decode_by_loop,
-    lambda pieces: "".join(pieces).removeprefix("▁").replace("▁", " "),
-)
-
-
 EXERCISE = Exercise(
     id="subwords.decode",
     lesson=LESSON,
@@ -72,7 +65,11 @@ EXERCISE = Exercise(
     source="Kudo and Richardson (2018), section 3.1, lossless tokenization",
     reference=subwords.decode_pieces,
     cases=_decode_cases,
-    correct=CORRECT,
+    correct=(
+        _decode_at_once,
+        _decode_by_loop,
+        lambda pieces: "".join(pieces).removeprefix("▁").replace("▁", " "),
+    ),
     hints=(
         Hint(
             "idea",

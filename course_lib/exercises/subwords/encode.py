@@ -110,9 +110,6 @@ def _encode_by_regular_expressions(text: str, merges: list[Merge]) -> list[str]:
     return row.split()
 
 
-CORRECT = (_encode_in_place, _encode_by_rank, _encode_by_regular_expressions)
-
-
 EXERCISE = Exercise(
     id="subwords.encode",
     lesson=LESSON,
@@ -129,7 +126,7 @@ EXERCISE = Exercise(
     source="Sennrich et al. (2016), section 3.2; S4",
     reference=subwords.encode_pieces,
     cases=_encode_cases,
-    correct=CORRECT,
+    correct=(_encode_in_place, _encode_by_rank, _encode_by_regular_expressions),
     hints=(
         Hint(
             "idea",

@@ -143,9 +143,6 @@ def _learn_with_own_steps(
     return learned
 
 
-CORRECT = (_learn_in_rounds, _learn_by_recursion, _learn_with_own_steps)
-
-
 EXERCISE = Exercise(
     id="subwords.learn_merges",
     lesson=LESSON,
@@ -163,7 +160,7 @@ EXERCISE = Exercise(
     reference=subwords.learn_merges,
     cases=_learn_cases,
     parts={CORE: 2, _KNOWN_PIECE: 1, _NOTHING_LEFT: 1},
-    correct=CORRECT,
+    correct=(_learn_in_rounds, _learn_by_recursion, _learn_with_own_steps),
     hints=(
         Hint(
             "idea",

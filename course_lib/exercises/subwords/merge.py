@@ -72,9 +72,6 @@ def _join_by_regular_expression(pieces: Pieces, pair: Merge) -> Pieces:
     return tuple(re.sub(pattern, "".join(pair), " ".join(pieces)).split(" "))
 
 
-CORRECT = (_join_by_while, join_in_a_list, _join_by_regular_expression)
-
-
 EXERCISE = Exercise(
     id="subwords.merge",
     lesson=LESSON,
@@ -90,7 +87,7 @@ EXERCISE = Exercise(
     source="Sennrich et al. (2016), section 3.2, algorithm 1",
     reference=subwords.join,
     cases=_merge_cases,
-    correct=CORRECT,
+    correct=(_join_by_while, join_in_a_list, _join_by_regular_expression),
     hints=(
         Hint(
             "idea",

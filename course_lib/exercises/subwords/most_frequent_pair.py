@@ -75,15 +75,6 @@ def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
     return left, min((pair[1] for pair in pairs if pair[0] == left), key=lambda piece: ids[piece])
 
 
-CORRECT = (
-    _choose_by_a_key,
-    _choose_in_steps,
-    lambda counts, ids: max(
-        sorted(counts, key=lambda pair: (ids[pair[0]], ids[pair[1]])), key=lambda pair: counts[pair]
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="subwords.most_frequent_pair",
     lesson=LESSON,
@@ -100,7 +91,13 @@ EXERCISE = Exercise(
     source="Sennrich et al. (2016), section 3.2; the tie rule of the tokenizers library",
     reference=subwords.most_frequent_pair,
     cases=_choice_cases,
-    correct=CORRECT,
+    correct=(
+        _choose_by_a_key,
+        _choose_in_steps,
+        lambda counts, ids: max(
+            sorted(counts, key=lambda pair: (ids[pair[0]], ids[pair[1]])), key=lambda pair: counts[pair]
+        ),
+    ),
     hints=(
         Hint(
             "idea",

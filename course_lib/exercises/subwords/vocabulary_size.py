@@ -39,13 +39,6 @@ def _size_by_growing(characters: int, merges: int, special: int) -> int:
     return size
 
 
-CORRECT = (
-    _size_added_up,
-    _size_by_growing,
-    lambda characters, merges, special: len(range(-special, characters + merges)),
-)
-
-
 EXERCISE = Exercise(
     id="subwords.vocabulary_size",
     lesson=LESSON,
@@ -61,7 +54,11 @@ EXERCISE = Exercise(
     source="Radford et al. (2019), section 2.3: 50,257",
     reference=subwords.vocabulary_size,
     cases=predicted(_size_cases),
-    correct=CORRECT,
+    correct=(
+        _size_added_up,
+        _size_by_growing,
+        lambda characters, merges, special: len(range(-special, characters + merges)),
+    ),
     hints=(
         Hint(
             "idea",

@@ -105,9 +105,6 @@ def _cut_by_pattern(word: str, pieces: list[str]) -> list[str]:
     return found
 
 
-CORRECT = (_cut_from_the_left, _cut_by_recursion, _cut_by_pattern)
-
-
 EXERCISE = Exercise(
     id="subwords.wordpiece",
     lesson=LESSON,
@@ -123,7 +120,7 @@ EXERCISE = Exercise(
     source="Devlin et al. (2019), section 3; S1",
     reference=subwords.longest_pieces,
     cases=_wordpiece_cases,
-    correct=CORRECT,
+    correct=(_cut_from_the_left, _cut_by_recursion, _cut_by_pattern),
     hints=(
         Hint(
             "idea",

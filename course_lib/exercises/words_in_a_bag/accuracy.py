@@ -51,13 +51,6 @@ def _accuracy_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
     return torch.tensor(right / len(labels))
 
 
-CORRECT = (
-    _accuracy_by_loop,
-    lambda logits, labels: torch.eq(logits.topk(1).indices.squeeze(-1), labels).float().mean(),
-    lambda logits, labels: (logits.gather(1, labels[:, None])[:, 0] == logits.amax(1)).float().mean(),
-)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.accuracy",
     lesson=LESSON,
@@ -73,7 +66,11 @@ EXERCISE = Exercise(
     source="S1, evaluating a classifier",
     reference=bags.logits_accuracy,
     cases=and_turned_around(_accuracy_cases),
-    correct=CORRECT,
+    correct=(
+        _accuracy_by_loop,
+        lambda logits, labels: torch.eq(logits.topk(1).indices.squeeze(-1), labels).float().mean(),
+        lambda logits, labels: (logits.gather(1, labels[:, None])[:, 0] == logits.amax(1)).float().mean(),
+    ),
     hints=(
         Hint(
             "idea",

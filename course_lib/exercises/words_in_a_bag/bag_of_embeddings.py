@@ -113,9 +113,6 @@ class _BagOfLogits(_Bag):
         return (logits * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
 
 
-CORRECT = (_Bag, _BagWithLoops, _BagOfLogits)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.bag_of_embeddings",
     lesson=LESSON,
@@ -134,7 +131,7 @@ EXERCISE = Exercise(
     cases=_bag_cases,
     formerly={"vocab_size": "vocabulary"},
     parts={CORE: 3, "double precision": 1},
-    correct=CORRECT,
+    correct=(_Bag, _BagWithLoops, _BagOfLogits),
     hints=(
         Hint(
             "idea",

@@ -47,15 +47,6 @@ def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
     return torch.tensor(found, dtype=table.dtype)
 
 
-CORRECT = (
-    _cosines_with_lists,
-    lambda table, i: F.normalize(table, dim=-1) @ F.normalize(table[i], dim=0),
-    lambda table, i: (
-        torch.einsum("vd,d->v", table, table[i]) * (table.square().sum(1) * table[i].dot(table[i])).rsqrt()
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.cosine",
     lesson=LESSON,
@@ -71,7 +62,13 @@ EXERCISE = Exercise(
     source="S3, related words have similar vectors",
     reference=bags.cosine_similarities,
     cases=and_turned_around(_cosine_cases),
-    correct=CORRECT,
+    correct=(
+        _cosines_with_lists,
+        lambda table, i: F.normalize(table, dim=-1) @ F.normalize(table[i], dim=0),
+        lambda table, i: (
+            torch.einsum("vd,d->v", table, table[i]) * (table.square().sum(1) * table[i].dot(table[i])).rsqrt()
+        ),
+    ),
     steps=("lengths",),
     hints=(
         Hint(

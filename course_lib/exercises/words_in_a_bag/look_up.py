@@ -43,13 +43,6 @@ def _look_up_by_loop(table: Tensor, ids: Tensor) -> Tensor:
 _slip = partial(Edited, _look_up_by_loop)
 
 
-CORRECT = (
-    _look_up_by_loop,
-    lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype) @ table,
-    lambda table, ids: F.embedding(ids, table),
-)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.look_up",
     lesson=LESSON,
@@ -65,7 +58,11 @@ EXERCISE = Exercise(
     source="S3, a simple model: the embedding layer",
     reference=bags.look_up,
     cases=and_turned_around(_look_up_cases),
-    correct=CORRECT,
+    correct=(
+        _look_up_by_loop,
+        lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype) @ table,
+        lambda table, ids: F.embedding(ids, table),
+    ),
     hints=(
         Hint(
             "idea",

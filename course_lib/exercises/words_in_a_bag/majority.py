@@ -70,15 +70,6 @@ def _majority_by_counting(training_labels: Tensor, test_labels: Tensor) -> Tenso
     return torch.tensor(sum(other == label for other in test_labels.tolist()) / len(test_labels))
 
 
-CORRECT = (
-    _majority_by_counting,
-    lambda training_labels, test_labels: (test_labels == training_labels.mode().values).float().mean(),
-    lambda training_labels, test_labels: (
-        (test_labels == F.one_hot(training_labels).sum(0).argmax()).sum() / len(test_labels)
-    ),
-)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.majority",
     lesson=LESSON,
@@ -94,7 +85,13 @@ EXERCISE = Exercise(
     source="S1, evaluating a classifier",
     reference=bags.majority_accuracy,
     cases=_majority_cases,
-    correct=CORRECT,
+    correct=(
+        _majority_by_counting,
+        lambda training_labels, test_labels: (test_labels == training_labels.mode().values).float().mean(),
+        lambda training_labels, test_labels: (
+            (test_labels == F.one_hot(training_labels).sum(0).argmax()).sum() / len(test_labels)
+        ),
+    ),
     hints=(
         Hint(
             "idea",

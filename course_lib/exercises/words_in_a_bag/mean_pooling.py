@@ -68,13 +68,6 @@ def _mean_by_nan(x: Tensor, mask: Tensor) -> Tensor:
     return torch.nan_to_num(x.masked_fill(~mask.unsqueeze(-1), torch.nan).nanmean(dim=1))
 
 
-CORRECT = (
-    _mean_by_loop,
-    _mean_by_nan,
-    lambda x, mask: (x.mT @ mask.to(x.dtype).unsqueeze(-1)).squeeze(-1) / mask.sum(-1, keepdim=True).clamp(min=1),
-)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.mean_pooling",
     lesson=LESSON,
@@ -91,7 +84,11 @@ EXERCISE = Exercise(
     reference=bags.mean_pooling,
     cases=and_turned_around(_pooling_cases),
     parts={CORE: 3, "sentences without words": 1},
-    correct=CORRECT,
+    correct=(
+        _mean_by_loop,
+        _mean_by_nan,
+        lambda x, mask: (x.mT @ mask.to(x.dtype).unsqueeze(-1)).squeeze(-1) / mask.sum(-1, keepdim=True).clamp(min=1),
+    ),
     steps=("total", "count"),
     hints=(
         Hint(

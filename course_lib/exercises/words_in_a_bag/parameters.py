@@ -41,13 +41,6 @@ def _parameters_of_shapes(vocab_size: int, d_model: int, hidden_dim: int, classe
     return sum(math.prod(shape) for shape in ((vocab_size, d_model), (classes, d_model), (classes,)))
 
 
-CORRECT = (
-    _parameters_of_layers,
-    _parameters_of_shapes,
-    lambda vocab_size, d_model, hidden_dim, classes: vocab_size * d_model + (d_model + 1) * classes,
-)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.parameters",
     lesson=LESSON,
@@ -63,7 +56,11 @@ EXERCISE = Exercise(
     source="S3, a simple model: `hidden_dim` is never used",
     reference=bags.count_bag_parameters,
     cases=_parameter_cases,
-    correct=CORRECT,
+    correct=(
+        _parameters_of_layers,
+        _parameters_of_shapes,
+        lambda vocab_size, d_model, hidden_dim, classes: vocab_size * d_model + (d_model + 1) * classes,
+    ),
     hints=(
         Hint(
             "idea",

@@ -101,9 +101,6 @@ def _same_by_random_embeddings(first: str, second: str) -> bool:
     return torch.allclose(means[0], means[1])
 
 
-CORRECT = (_same_shares, _same_by_repeating, _same_by_random_embeddings)
-
-
 EXERCISE = Exercise(
     id="words_in_a_bag.same_vector",
     lesson=LESSON,
@@ -119,7 +116,7 @@ EXERCISE = Exercise(
     source="S3, order matters",
     reference=bags.same_vector,
     cases=_same_vector_cases,
-    correct=CORRECT,
+    correct=(_same_shares, _same_by_repeating, _same_by_random_embeddings),
     hints=(
         Hint(
             "idea",
