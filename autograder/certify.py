@@ -26,6 +26,7 @@ from course_lib.judging.diagnosis import diagnose
 from course_lib.judging.edits import EditDoesNotFit, Edited
 from course_lib.judging.errors import UnusableExercises
 from course_lib.judging.exercise import Callback, Case, Exercise, Value
+from course_lib.judging.given import Given
 from course_lib.judging.judge import judge, observe_cases
 from course_lib.judging.observation import Outcome, observe
 from course_lib.judging.steps import steps_of
@@ -236,10 +237,10 @@ def _passed(case: Case) -> list[Value]:
 
 
 def _fits_a_table(value: Value) -> bool:
-    """Whether a value has neither a tensor of floating-point numbers, drawn anew each time, nor a callback."""
+    """Whether a value has neither a tensor of floating-point numbers, drawn anew each time, nor what is called."""
     if isinstance(value, Tensor):
         return not value.is_floating_point()
-    return not isinstance(value, Callback) and all(map(_fits_a_table, _inside(value)))
+    return not isinstance(value, (Callback, Given)) and all(map(_fits_a_table, _inside(value)))
 
 
 def _inside(value: Value) -> Iterable[Value]:

@@ -6,9 +6,8 @@
 Vaswani et al. (2017), section 3.2.2; slides S1 to S4. Attention itself has nothing to learn: every
 parameter here belongs to one of the four projections.
 
-`multi_head_attention` is the formula with the projections given; `MultiHeadAttention` learns them, W_q, W_k and W_v in
-one layer, so that one multiplication makes q, k and v. `CrossAttention`, which makes q from other tokens than k and v,
-has W_q apart.
+`MultiHeadAttention` has W_q, W_k and W_v in one layer, so that one multiplication makes q, k and v. `CrossAttention`,
+which makes q from other tokens than k and v, has W_q apart.
 """
 
 from __future__ import annotations
@@ -51,35 +50,6 @@ def project(
     tokens as columns, and writes the matrices on their left: K w_i, Q w_j, V w_i.
     """
     return x @ W_q, memory @ W_k, memory @ W_v
-
-
-def multi_head_attention(
-    x: Float[Tensor, "batch queries d_model"],
-    memory: Float[Tensor, "batch keys d_model"],
-    W_q: Float[Tensor, "d_model d_model"],
-    W_k: Float[Tensor, "d_model d_model"],
-    W_v: Float[Tensor, "d_model d_model"],
-    W_o: Float[Tensor, "d_model d_model"],
-    heads: int,
-    mask: Bool[Tensor, "..."] | None = None,
-) -> Float[Tensor, "batch queries d_model"]:
-    """The formula above, with the projections given and without biases.
-
-    Args:
-        x: where the queries come from.
-        memory: where the keys and the values come from; `x` itself for self-attention.
-        W_q, W_k, W_v, W_o: projections, applied as x W; head i has the i-th d_head columns of the first three
-            and the i-th d_head rows of the last.
-        heads: how many; they divide d_model among them.
-        mask: True where a query may attend; as for `MultiHeadAttention`.
-
-    Raises:
-        ValueError: d_model cannot be divided by `heads`.
-        TypeError: `mask` is not boolean.
-    """
-    check_divisible(x.shape[-1], heads)
-    q, k, v = (split_heads(y, heads) for y in project(x, memory, W_q, W_k, W_v))
-    return join_heads(attention(q, k, v, _for_every_head(mask)).out) @ W_o
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from autograder.box.frames import (
 )
 from course_lib.judging.arrays import Array, can_be_kept, keep_arrays
 from course_lib.judging.exercise import Callback, Case, Value, is_key
+from course_lib.judging.given import Given
 from course_lib.judging.observation import Foreign, Observation, Outcome, Raised, gradient_names, modified
 
 RemoteCall = Callable[..., Value]
@@ -134,6 +135,8 @@ class Encoder:
         if kind is Callback:
             self.callbacks.append(value)
             return {"callback": [len(self.callbacks) - 1, value.name]}
+        if kind is Given:
+            return {"given": self.value(value.fields, depth + 1)}
         raise TypeError(f"a {kind.__name__} is not plain data")
 
     def _dict_key(self, key: object) -> Json:
@@ -169,7 +172,8 @@ class Decoder:
 
     Args:
         tensors: those of the frame.
-        remote: in a box, what calls the grader's callback of a number; on the grader's side nobody may send one.
+        remote: in a box, what calls the grader's callback of a number; on the grader's side nobody may send one, nor a
+            module.
     """
 
     def __init__(self, tensors: Sequence[Tensor], remote: RemoteCall | None = None) -> None:
@@ -215,6 +219,8 @@ class Decoder:
             number, name = content
             # Whoever has the function counts the calls, and looks at what it is given.
             return Callback(name, partial(self._remote, number), most_calls=sys.maxsize, most_entries=sys.maxsize)
+        if tag == "given" and self._remote is not None:
+            return Given(**self.value(content, depth + 1))
         require(tag == "foreign", "an unknown tag")
         return Foreign(text(content, MAX_NAME))
 

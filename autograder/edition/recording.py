@@ -22,6 +22,7 @@ from autograder.errors import BadInput
 from course_lib.judging.answer_key import AnswerKey, CalledCases
 from course_lib.judging.arrays import Array
 from course_lib.judging.exercise import Callback, Case, Exercise, Value
+from course_lib.judging.given import Given
 from course_lib.judging.observation import Foreign, Observation, Raised, observe
 from course_lib.judging.recorded.reading import CATALOGUE, FORMAT, RecordedCall
 from course_lib.judging.recorded.stand_ins import StandIn
@@ -174,6 +175,8 @@ class _Pack:
             return {"dtype": str(value).removeprefix("torch.")}
         if isinstance(value, Callback):
             return {"callback": self._number(value)}
+        if isinstance(value, Given):
+            return {"given": self.value(value.fields)}
         if isinstance(value, Foreign):
             return {"foreign": value.type_name}
         raise TypeError(f"a {type(value).__name__} is no plain data")

@@ -9,6 +9,7 @@ from functools import wraps
 import torch
 from torch import Generator, Tensor, nn
 
+from course_lib.judging.edits import Edit, Edited
 from course_lib.judging.exercise import Case, CaseMaker, Misconception, Value
 from course_lib.judging.observation import turned_around
 
@@ -145,6 +146,22 @@ def integer(generator: Generator, low: int, high: int) -> int:
 def alike(message: str, **answers: Callable[..., Value]) -> tuple[Misconception, ...]:
     """One mistake that shows in different results: the same message for each, under the answers' names as ids."""
     return tuple(Misconception(name, message, answer) for name, answer in answers.items())
+
+
+def slips(
+    right: Callable[..., Value], beside: str = "", **mistakes: tuple[str | Edit, ...]
+) -> tuple[Misconception, ...]:
+    """Mistakes that are edits of one right answer: under each id its message, then the edits.
+
+    Args:
+        right: one of the exercise's right answers.
+        beside: only mistakes with the same word are tried together.
+        **mistakes: of each, `(message, (old, new), ...)`.
+    """
+    return tuple(
+        Misconception(name, message, Edited(right, *edits, beside=beside))  # type: ignore[arg-type]
+        for name, (message, *edits) in mistakes.items()
+    )
 
 
 def pooling(pool: Callable[[Tensor, Tensor, Tensor], Tensor]) -> type[nn.Module]:

@@ -25,8 +25,8 @@ from course_lib.judging.ready_made import ReadyMade
 Value = Any
 """Plain data that can cross from a box: None, bool, int, float, str, Tensor, numpy's arrays of numbers, and lists,
 tuples and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`).
-Among the arguments of a case there may be a `Callback` as well. In a `Case` and in what is observed an array is an
-`Array` (see `arrays.py`)."""
+Among the arguments of a case there may be a `Callback` or a module (`given.py`) as well. In a `Case` and in what is
+observed an array is an `Array` (see `arrays.py`)."""
 
 CaseMaker = Callable[[torch.Generator, bool], Iterable["Case"]]
 """`cases(generator, hidden)`: the visible cases (`hidden=False`) or the hidden ones, drawn from the generator."""

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from course_lib.judging.arrays import Array, array_name, can_be_kept, give_arrays, keep_arrays
 from course_lib.judging.exercise import Callback, Case, NotRecorded, Value, is_key
+from course_lib.judging.given import Given
 from course_lib.judging.trap import RuleBroken, Trap
 
 _LIBRARY = Path(__file__).parents[1]
@@ -371,9 +372,11 @@ def _gradients(result: Value, wanted: list[Tensor]) -> tuple[Tensor | None, ...]
 
 
 def fresh(value: Value, trap: Trap | None = None, unknown: list[str] | None = None) -> Value:
-    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. A callback can be called."""
+    """A copy that shares nothing with `value`; `clone` keeps a transposed memory layout. Whatever is called can be."""
     if isinstance(value, Array):
         return give_arrays(value)
+    if isinstance(value, Given):
+        return value.module()
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, (list, tuple)):
@@ -408,7 +411,7 @@ def _callable(callback: Callback, trap: Trap | None, unknown: list[str] | None) 
 
 def foreign_in(value: Value) -> str:
     """The type of the first thing in an argument of a case that cannot cross; empty if all can."""
-    if isinstance(value, (Callback, Array)):
+    if isinstance(value, (Callback, Given, Array)):
         return ""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else None
     return _foreign(_plain(value)) if inside is None else next(filter(None, map(foreign_in, inside)), "")
@@ -434,7 +437,7 @@ def _foreign(value: Value) -> str:
 
 def _identical(old: Value, new: Value) -> bool:
     """Return whether an argument is the same after a call; `new` is plain data."""
-    if isinstance(old, Callback):
+    if isinstance(old, (Callback, Given)):
         return True  # nothing of it is the answer's to change
     if isinstance(old, Tensor):
         return (

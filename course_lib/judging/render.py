@@ -17,6 +17,7 @@ from course_lib.ground.style_sheet import style_sheet
 from course_lib.judging.arrays import Array
 from course_lib.judging.compare import Difference, Kind, short_repr
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Value
+from course_lib.judging.given import Given
 from course_lib.judging.observation import ENDINGS, Foreign, Outcome, argument_name, with_article
 
 if TYPE_CHECKING:  # a verdict shows itself through this module
@@ -403,6 +404,8 @@ def call_text(exercise: Exercise, case: Case) -> str:
 def _brief(value: Value) -> str:
     if isinstance(value, Callback):
         return value.name
+    if isinstance(value, Given):
+        return f"{value.kind}({', '.join(f'{name}={_brief(one)}' for name, one in value.construct.items())})"
     if isinstance(value, Array):
         kind = "" if value.dtype == torch.float64 else f"{str(value.dtype).removeprefix('torch.')} "
         return f"{kind}array{list(value.shape)}"
@@ -422,10 +425,10 @@ _ALMOST_NOTHING = 1e-9
 
 
 def _holds_more_than_text(value: Value) -> bool:
-    """Return whether a value is, or holds, a tensor or a callback, whose `repr` would be long."""
+    """Return whether a value is, or holds, a tensor or a function, whose `repr` would be long."""
     if isinstance(value, (list, tuple)):
         return any(map(_holds_more_than_text, value))
-    return isinstance(value, (Tensor, Callback))
+    return isinstance(value, (Tensor, Callback, Given))
 
 
 def value_text(value: Value, decimals: int = DECIMALS) -> str:

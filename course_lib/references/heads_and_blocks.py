@@ -1,4 +1,6 @@
-"""The parts of an encoder block that lesson 04 has students write: the norm, dropout, add & norm, the block, its size.
+"""The modules that lesson 04 has students write, which together are an encoder block; dropout, and the block's size.
+
+A block is given its parts, so that each can be somebody's own. The attributes have the names of `blocks`.
 
 Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; slides S2 and S3.
 """
@@ -7,27 +9,63 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from course_lib.multihead import join_heads, split_heads
 
-def layer_norm(
-    x: Float[Tensor, "... d_model"],
-    gamma: Float[Tensor, " d_model"],
-    beta: Float[Tensor, " d_model"],
-    epsilon: float = 1e-5,
-) -> Float[Tensor, "... d_model"]:
+
+class MultiHeadAttention(nn.Module):
+    """`multihead.MultiHeadAttention` with a linear layer for each projection, and nothing but its output.
+
+    Parameters:
+        W_q, W_k, W_v, W_o: linear layers from d_model to d_model. Head i owns the i-th d_head rows of the weights of
+            the first three, and the i-th d_head columns of that of the last.
+    """
+
+    def __init__(self, d_model: int, heads: int, bias: bool = True) -> None:
+        super().__init__()
+        self.heads = heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch queries d_model"],
+        memory: Float[Tensor, "batch keys d_model"],
+        mask: Bool[Tensor, "#batch #queries keys"] | None = None,
+    ) -> Float[Tensor, "batch queries d_model"]:
+        """Attend from each token of `x` to the tokens of `memory`, where `mask` is True; None allows everything."""
+        q, k, v = (split_heads(y, self.heads) for y in (self.W_q(x), self.W_k(memory), self.W_v(memory)))
+        attended = F.scaled_dot_product_attention(q, k, v, None if mask is None else mask.unsqueeze(1))
+        out: Tensor = self.W_o(join_heads(attended))
+        return out
+
+
+class LayerNorm(nn.Module):
     """Each token's vector standardised, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
 
-        gamma (x - mean) / √(variance + ε) + beta
+        weight (x - mean) / √(variance + ε) + bias
 
     Mean and variance are over the token's own d_model numbers; the variance divides by d_model, not by d_model - 1.
-    Ba, Kiros and Hinton (2016), "Layer Normalization", section 3; slide S3.
+    Ba, Kiros and Hinton (2016), "Layer Normalization", section 3; slide S3, where weight is γ and bias is β.
     """
-    centred = x - x.mean(dim=-1, keepdim=True)
-    variance = centred.square().mean(dim=-1, keepdim=True)
-    return gamma * centred / (variance + epsilon).sqrt() + beta
+
+    def __init__(self, d_model: int, epsilon: float = 1e-5) -> None:
+        super().__init__()
+        self.epsilon = epsilon
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
+        """Each token's vector by itself."""
+        centred = x - x.mean(dim=-1, keepdim=True)
+        variance = centred.square().mean(dim=-1, keepdim=True)
+        return self.weight * centred / (variance + self.epsilon).sqrt() + self.bias
 
 
 def dropout(
@@ -47,45 +85,64 @@ def dropout(
     return x.masked_fill(~kept, 0.0) / (1 - p) if training else x
 
 
-def add_and_norm(
-    x: Float[Tensor, "... d_model"],
-    sublayer: Callable[[Tensor], Tensor],
-    norm: Callable[[Tensor], Tensor],
-    dropout: Callable[[Tensor], Tensor],
-    norm_first: bool,
-) -> Float[Tensor, "... d_model"]:
-    """One sublayer with its residual connection: post-norm, as on slide S2, or pre-norm."""
-    return x + dropout(sublayer(norm(x))) if norm_first else norm(x + dropout(sublayer(x)))
+class AddAndNorm(nn.Module):
+    """One sublayer with its residual connection: post-norm, as on slide S2, or pre-norm.
+
+    Its parameters are those of the norm.
+    """
+
+    def __init__(self, norm: nn.Module, dropout: nn.Module, norm_first: bool = False) -> None:
+        super().__init__()
+        self.norm = norm
+        self.dropout = dropout
+        self.norm_first = norm_first
+
+    def forward(
+        self, x: Float[Tensor, "... d_model"], sublayer: Callable[[Tensor], Tensor]
+    ) -> Float[Tensor, "... d_model"]:
+        """Call the sublayer, and join what comes out of it to what went in."""
+        if self.norm_first:
+            added: Tensor = self.dropout(sublayer(self.norm(x)))
+            return x + added
+        out: Tensor = self.norm(x + self.dropout(sublayer(x)))
+        return out
+
+
+class FeedForward(nn.Module):
+    """The same small network at every token: activation(x W_1 + b_1) W_2 + b_2."""
+
+    def __init__(self, d_model: int, d_ff: int, activation: Callable[[Tensor], Tensor] = F.relu) -> None:
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.activation = activation
+        self.W_2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
+        """Each token's vector by itself."""
+        hidden = self.activation(self.W_1(x))
+        out: Tensor = self.W_2(hidden)
+        return out
 
 
 class EncoderBlock(nn.Module):
-    """`blocks.EncoderBlock`, made of torch's own attention, norms and linear layers."""
+    """`blocks.EncoderBlock`, put together from its four parts."""
 
-    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0, norm_first: bool = False) -> None:
+    def __init__(
+        self, self_attention: nn.Module, add_and_norm_1: nn.Module, feed_forward: nn.Module, add_and_norm_2: nn.Module
+    ) -> None:
         super().__init__()
-        self.norm_first = norm_first
-        self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_ff)
-        self.W_2 = nn.Linear(d_ff, d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.self_attention = self_attention
+        self.add_and_norm_1 = add_and_norm_1
+        self.feed_forward = feed_forward
+        self.add_and_norm_2 = add_and_norm_2
 
     def forward(
-        self, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "batch tokens"]
+        self, x: Float[Tensor, "batch tokens d_model"], mask: Bool[Tensor, "#batch #tokens tokens"] | None = None
     ) -> Float[Tensor, "batch tokens d_model"]:
         """Self-attention between the tokens where `mask` is True, then the feed-forward network at every token."""
-
-        def attend(y: Tensor) -> Tensor:
-            out: Tensor = self.attention(y, y, y, key_padding_mask=~mask, need_weights=False)[0]
-            return out
-
-        def feed_forward(y: Tensor) -> Tensor:
-            out: Tensor = self.W_2(F.relu(self.W_1(y)))
-            return out
-
-        attended = add_and_norm(x, attend, self.norm_1, self.dropout, self.norm_first)
-        return add_and_norm(attended, feed_forward, self.norm_2, self.dropout, self.norm_first)
+        attended = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
+        out: Tensor = self.add_and_norm_2(attended, self.feed_forward)
+        return out
 
 
 def block_parameters(d_model: int, heads: int, d_ff: int) -> dict[str, int]:

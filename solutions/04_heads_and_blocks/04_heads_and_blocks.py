@@ -33,9 +33,9 @@
 # | 3 | multi-head attention | 6 | 25 |
 # | 4 | layer norm | 3 | 12 |
 # | 5 | dropout | 2 | 8 |
-# | 6 | add and norm, in both orders | 2 | 8 |
+# | 6 | add and norm, in both orders | 3 | 10 |
 # | 7 | the feed-forward network | 2 | 8 |
-# | 8 | the encoder block | 5 | 25 |
+# | 8 | the encoder block | 4 | 15 |
 # | 9 | the number of its parameters | 3 | 12 |
 #
 # Stuck? `hint("heads_and_blocks.project")` opens a hint, and with each further call the next one. `solution(...)` shows
@@ -316,36 +316,60 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # %% [markdown]
 # It is `q @ k / 2`: rows of numbers that no query and no key ever shared, and every number of them looks like a score.
 #
+# From here on what you write is a **module**, a class made from `nn.Module`. A module holds what it learns: each tensor
+# made as a parameter, and each smaller module, that you assign to `self`. So one object can be called like a function,
+# trained, moved to a GPU, saved, and put as a part into a larger one, and the larger one knows all parameters inside it.
+#
+# The constructor, `__init__`, makes the parts, and `forward` says what happens in a call: `model(x)` runs
+# `forward(x)`. Here a projection is an `nn.Linear`, a matrix and a bias that is added: `self.W_q(x)` computes
+# $x W_q + b_q$.
+#
 # ### Exercise 3 · Multi-head attention
 # `heads_and_blocks.multi_head_attention` · 6 points (4 for self-attention, 1 more for a memory, 1 more for masks) · about 25 minutes
 #
-# Write it: project, split, attend, join, mix. Like all exercises this one stands on its own; write the first two steps
-# out again, and a slip above costs you nothing here. Attention itself is given: `scaled_dot_product_attention`, or torch's
-# own, `F.scaled_dot_product_attention`. Torch's ready-made *multi-head* attention is not allowed. Gradients of the four
-# matrices are compared.
+# Write `forward`: project, split, attend, join, mix. The constructor is given; leave its names as they are, because the
+# check loads weights into them, and so will you, with GPT-2's. Like all exercises this one stands on its own; write the
+# first two steps out again, and a slip above costs you nothing here. Attention itself is given:
+# `scaled_dot_product_attention`, or torch's own, `F.scaled_dot_product_attention`. Torch's ready-made *multi-head*
+# attention is not allowed. Gradients are compared.
 #
-# Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`, all matrices are
-# `[d_model, d_model]`, `heads` is an int. `mask` is boolean `[batch, queries, keys]`, the same for all heads, or None; every
-# query may attend to something. The result is `[batch, queries, d_model]`.
+# Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean
+# `[batch, queries, keys]`, the same for all heads, or None; `batch` and `queries` may be 1 in it, which holds for all of
+# them. Every query may attend to something. The result is `[batch, queries, d_model]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-multi_head_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def multi_head_attention(x, memory, W_q, W_k, W_v, W_o, heads, mask=None):
-    """Concat(head_1, ..., head_h) W_o, with queries from x, keys and values from memory.
+class MultiHeadAttention(nn.Module):
+    """Several attentions side by side, each on its own piece of learned projections.
 
-    x: [batch, queries, d_model]
-    memory: [batch, keys, d_model]
-    W_q, W_k, W_v, W_o: [d_model, d_model]
+    d_model: int, the length of a token's vector
     heads: int, divides d_model
-    mask: bool [batch, queries, keys], True where a query may attend; None allows all
-    returns: [batch, queries, d_model]
+    bias: bool, whether the projections add one
     """
-    ### BEGIN SOLUTION
-    q, k, v = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in (x @ W_q, memory @ W_k, memory @ W_v))
-    for_every_head = None if mask is None else mask.unsqueeze(1)
-    out = scaled_dot_product_attention(q, k, v, for_every_head)  # [batch, heads, queries, d_head]
-    return out.transpose(1, 2).flatten(2) @ W_o
-    ### END SOLUTION
+
+    def __init__(self, d_model, heads, bias=True):
+        super().__init__()
+        self.heads = heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, x, memory, mask=None):
+        """Concat(head_1, ..., head_h) W_o, with queries from x, keys and values from memory.
+
+        x: [batch, queries, d_model]
+        memory: [batch, keys, d_model]
+        mask: bool [batch, queries, keys], True where a query may attend; batch and queries may be 1; None allows all
+        returns: [batch, queries, d_model]
+        """
+        ### BEGIN SOLUTION
+        projected = self.W_q(x), self.W_k(memory), self.W_v(memory)
+        q, k, v = (y.unflatten(-1, (self.heads, -1)).transpose(1, 2) for y in projected)
+        for_every_head = None if mask is None else mask.unsqueeze(1)
+        out = scaled_dot_product_attention(q, k, v, for_every_head)  # [batch, heads, queries, d_head]
+        return self.W_o(out.transpose(1, 2).flatten(2))
+        ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
@@ -428,9 +452,10 @@ class Reader(nn.Module):
 
     def __init__(self, heads):
         super().__init__()
-        self.heads = heads
         self.token, self.colour, self.position = (nn.Embedding(n, D_MODEL) for n in (len(WORDS), len(COLOURS), LENGTH))
-        self.W = nn.ParameterList([torch.randn(D_MODEL, D_MODEL) / math.sqrt(D_MODEL) for _ in range(4)])
+        self.attention = MultiHeadAttention(D_MODEL, heads)
+        for projection in self.attention.children():
+            nn.init.normal_(projection.weight, std=1 / math.sqrt(D_MODEL))
         self.to_colours = nn.Linear(D_MODEL, len(PATTERNS) * len(COLOURS))
 
     def embedded(self, tokens, colours):
@@ -438,15 +463,14 @@ class Reader(nn.Module):
 
     def forward(self, tokens, colours):
         x = self.embedded(tokens, colours)
-        out = multi_head_attention(x, x, *self.W, self.heads)
-        return self.to_colours(out).unflatten(-1, (len(PATTERNS), len(COLOURS)))
+        return self.to_colours(self.attention(x, x)).unflatten(-1, (len(PATTERNS), len(COLOURS)))
 
     @torch.no_grad()
     def alpha(self, tokens, colours):
         """What every head looks at: [batch, heads, tokens, tokens]."""
         x = self.embedded(tokens, colours)
-        q, k, v = project(x, x, *self.W[:3])
-        return attention(*(split_heads(y, self.heads) for y in (q, k, v))).alpha
+        own = self.attention
+        return attention(*(split_heads(project(x), own.heads) for project in (own.W_q, own.W_k, own.W_v))).alpha
 
 
 @torch.no_grad()
@@ -494,12 +518,12 @@ def four_heads_look_at_four_things():
     digits = [[[f"{weight:.1f}" if weight > 0.05 else "" for weight in row] for row in rows] for rows in alpha.tolist()]
     panels = [
         show.Panel(f"head {head}: “{found[head]}”", alpha[head], text, text, texts=digits[head])
-        for head in range(model.heads)
+        for head in range(model.attention.heads)
     ]
     wording = "the token before, the token after, the first token, and the same token elsewhere"
     show.matrices(*panels[:2], alt=f"Attention weights of heads 0 and 1; the four heads look at {wording}.")
     show.matrices(*panels[2:], alt=f"Attention weights of heads 2 and 3; the four heads look at {wording}.")
-    heads = [f"head {head}" for head in range(model.heads)]
+    heads = [f"head {head}" for head in range(model.attention.heads)]
     show.matrices(
         show.Panel("before training", before, heads, PATTERNS),
         show.Panel("after", after, heads, PATTERNS),
@@ -649,32 +673,45 @@ else:
 # Mean and variance are those of **one word's** $d = d_\text{model}$ numbers: no other word and no other sentence comes
 # in, so it works for a single sentence just as for a batch. The variance divides by $d$, not by $d - 1$. A small
 # $\varepsilon$ keeps a word whose numbers are all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers
-# each, are learned: if a layer does need some dimension larger than the others, it can have it back.
+# each, are learned: if a layer does need some dimension larger than the others, it can have it back. Torch calls them
+# `weight` and `bias`, as in every layer, and so do we.
 #
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 more for epsilon) · about 12 minutes
 #
-# Write the formula. Torch's own norms (layer, group, batch and their relatives) are not allowed; means and variances are.
-# Gradients of `x`, `gamma` and `beta` are compared, even where a word's numbers are all equal.
+# The constructor is given; write the formula in `forward`. Torch's own norms (layer, group, batch and their relatives) are
+# not allowed; means and variances are. Gradients of `x`, `weight` and `bias` are compared, even where a word's numbers are
+# all equal.
 #
-# Shapes: `x` is `[..., d_model]`, `gamma` and `beta` are `[d_model]`, `epsilon` is a float, the result has the shape of
-# `x`.
+# Shapes: `x` is `[..., d_model]`, `self.weight` and `self.bias` are `[d_model]`, `self.epsilon` is a float, the result has
+# the shape of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def layer_norm(x, gamma, beta, epsilon=1e-5):
-    """Each token's vector standardised, then stretched by gamma and moved by beta.
+class LayerNorm(nn.Module):
+    """Each token's vector standardised, then stretched and moved by what is learned.
 
-    x: [..., d_model]
-    gamma, beta: [d_model]
+    d_model: int, the length of a token's vector
     epsilon: float, added to the variance
-    returns: [..., d_model]
     """
-    ### BEGIN SOLUTION
-    mean = x.mean(dim=-1, keepdim=True)
-    variance = x.var(dim=-1, correction=0, keepdim=True)
-    return gamma * (x - mean) / torch.sqrt(variance + epsilon) + beta
-    ### END SOLUTION
+
+    def __init__(self, d_model, epsilon=1e-5):
+        super().__init__()
+        self.epsilon = epsilon
+        self.weight = nn.Parameter(torch.ones(d_model))  # γ
+        self.bias = nn.Parameter(torch.zeros(d_model))  # β
+
+    def forward(self, x):
+        """weight (x - mean) / √(variance + epsilon) + bias
+
+        x: [..., d_model]
+        returns: [..., d_model]
+        """
+        ### BEGIN SOLUTION
+        mean = x.mean(dim=-1, keepdim=True)
+        variance = x.var(dim=-1, correction=0, keepdim=True)
+        return self.weight * (x - mean) / torch.sqrt(variance + self.epsilon) + self.bias
+        ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
@@ -704,7 +741,7 @@ def three_volumes():
     volumes, numbers = ["meow", "Meow!", "MEOW!!"], list("01234")
     show.matrices(
         show.Panel("x", x, volumes, numbers, decimals=1),
-        show.Panel("layer_norm(x), gamma 1, beta 0", layer_norm(x, torch.ones(5), torch.zeros(5)), volumes, numbers),
+        show.Panel("LayerNorm(5)(x), fresh: weight 1, bias 0", LayerNorm(5)(x).detach(), volumes, numbers),
         alt="Left: three tokens with the same pattern at different sizes. Right: after layer norm all three rows equal.",
     )
 
@@ -790,13 +827,13 @@ def input_layer_step_by_step():
     torch.manual_seed(3)
     text, numbers = ["the", "cat", "danced"], list("012345")
     embedded = nn.Embedding(3, 6)(torch.arange(3)) + nn.Embedding(3, 6)(torch.arange(3))
-    normal = layer_norm(embedded.detach(), torch.ones(6), torch.zeros(6))
+    normal = LayerNorm(6)(embedded).detach()
     kept = torch.rand(normal.shape) >= 0.3
     dropped = dropout(normal, kept, 0.3, True)
     reach = float(embedded.detach().abs().max())
     show.matrices(
         show.Panel("token + position", embedded.detach(), text, numbers, decimals=1, reach=reach),
-        show.Panel("layer_norm", normal, text, numbers, decimals=1, reach=reach),
+        show.Panel("LayerNorm", normal, text, numbers, decimals=1, reach=reach),
         show.Panel("dropout, p = 0.3", dropped, text, numbers, decimals=1, reach=reach),
         alt="The input layer on three tokens: embeddings, the same normalised, and with some numbers 0, others larger.",
     )
@@ -831,29 +868,42 @@ def input_layer_step_by_step():
 # It looks like a matter of taste. Keep that thought for a few minutes.
 #
 # ### Exercise 6 · Add and norm
-# `heads_and_blocks.add_and_norm` · 2 points (1 for post-norm, 1 more for pre-norm) · about 8 minutes
+# `heads_and_blocks.add_and_norm` · 3 points (2 for post-norm, 1 more for pre-norm) · about 10 minutes
 #
-# Write both. `sublayer`, `norm` and `dropout` are functions: each takes one tensor and returns one of the same shape.
-# Here even `dropout` gives the same result whenever it is called with the same input.
+# Write both orders. `norm` and `dropout` are modules that somebody has made, and become parts of this one; `sublayer` comes
+# with each call, because add & norm stands around something that is not its own. Each takes one tensor and returns one of
+# the same shape. In the check even `dropout` gives the same result whenever it is called with the same input. Gradients
+# are compared.
 #
-# Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`. In
-# pre-norm the gradient that goes around `sublayer` to `x` is compared too.
+# Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-add_and_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def add_and_norm(x, sublayer, norm, dropout, norm_first):
-    """One sublayer with its residual connection and its norm.
+class AddAndNorm(nn.Module):
+    """What stands around a sublayer: the residual connection, dropout and the norm.
 
-    x: [..., d_model]
-    sublayer, norm, dropout: functions of one tensor, which keep its shape
+    norm, dropout: modules of one tensor, which keep its shape
     norm_first: bool, True for pre-norm, False for post-norm
-    returns: [..., d_model]
     """
-    ### BEGIN SOLUTION
-    if norm_first:
-        return x + dropout(sublayer(norm(x)))
-    return norm(x + dropout(sublayer(x)))
-    ### END SOLUTION
+
+    def __init__(self, norm, dropout, norm_first=False):
+        super().__init__()
+        self.norm = norm
+        self.dropout = dropout
+        self.norm_first = norm_first
+
+    def forward(self, x, sublayer):
+        """x and what the sublayer makes of it, joined.
+
+        x: [..., d_model]
+        sublayer: a function of one tensor, which keeps its shape
+        returns: [..., d_model]
+        """
+        ### BEGIN SOLUTION
+        if self.norm_first:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+        ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
@@ -863,7 +913,7 @@ def add_and_norm(x, sublayer, norm, dropout, norm_first):
 # their end. Dropout hits what the sublayer adds and never the residual itself: dropping there would erase parts of the
 # word for all later layers. Overwriting `x` by its norm is the slip that turns pre-norm into something in between.
 
-# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.add_and_norm")
 ### BEGIN HIDDEN TESTS
 check("heads_and_blocks.add_and_norm", hidden=True)
@@ -880,17 +930,14 @@ zeros_without_residuals = None
 # %% tags=["demo"]
 @show.when_ready
 def gradients_on_their_way_down():
-    def nothing(y):
-        return y
-
     def replaced(x, sublayer, norm):
         return sublayer(x)
 
     def post_norm(x, sublayer, norm):
-        return add_and_norm(x, sublayer, norm, nothing, False)
+        return AddAndNorm(norm, nn.Identity())(x, sublayer)
 
     def pre_norm(x, sublayer, norm):
-        return add_and_norm(x, sublayer, norm, nothing, True)
+        return AddAndNorm(norm, nn.Identity(), norm_first=True)(x, sublayer)
 
     def sizes(join, depth=12, draws=4, d_model=32):
         """The mean size of the gradient that enters each block, over some fresh models."""
@@ -898,12 +945,12 @@ def gradients_on_their_way_down():
         for draw in range(draws):
             torch.manual_seed(draw)
             x = torch.randn(4, 8, d_model, requires_grad=True)
-            norm, entering = nn.LayerNorm(d_model), []
+            norm, entering = LayerNorm(d_model), []
             for _ in range(depth):
-                attend = nn.MultiheadAttention(d_model, 4, batch_first=True)
+                attend = MultiHeadAttention(d_model, 4)
                 feed = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
                 entering.append(x)
-                x = join(x, lambda y, attend=attend: attend(y, y, y)[0], norm)
+                x = join(x, lambda y, attend=attend: attend(y, y), norm)
                 x = join(x, feed, norm)
             x = norm(x) if join is pre_norm else x  # nothing else would bring its sum to size
             loss = F.cross_entropy(nn.Linear(d_model, 10)(x).flatten(0, 1), torch.randint(10, (32,)))
@@ -967,10 +1014,11 @@ def gradients_on_their_way_down():
 # stacked, they would draw straight lines.
 #
 # ### Exercise 7 · The feed-forward network
-# `heads_and_blocks.feed_forward` · 2 points · about 8 minutes
+# `heads_and_blocks.feed_forward` · 2 points (1 for ReLU, 1 more for another activation) · about 8 minutes
 #
-# The constructor is given; leave its names as they are, because the check loads weights into them. Write `forward`, with
-# ReLU and nothing else: no dropout, not even in training. Gradients are compared (never where ReLU is given exactly 0).
+# The constructor is given. Write `forward`: the two layers, the activation that the network was made with (ReLU, unless
+# somebody wants GELU) and nothing else, no dropout, not even in training. Gradients are compared (never where ReLU is given
+# exactly 0).
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
 
@@ -981,21 +1029,23 @@ class FeedForward(nn.Module):
 
     d_model: int, the length of a token's vector
     d_ff: int, the width between the two layers
+    activation: function of one tensor, number by number
     """
 
-    def __init__(self, d_model, d_ff):
+    def __init__(self, d_model, d_ff, activation=F.relu):
         super().__init__()
         self.W_1 = nn.Linear(d_model, d_ff)
+        self.activation = activation
         self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
-        """ReLU(x W_1 + b_1) W_2 + b_2
+        """activation(x W_1 + b_1) W_2 + b_2
 
         x: [..., d_model]
         returns: [..., d_model]
         """
         ### BEGIN SOLUTION
-        return self.W_2(torch.relu(self.W_1(x)))
+        return self.W_2(self.activation(self.W_1(x)))
         ### END SOLUTION
 
 
@@ -1062,83 +1112,79 @@ def bending_a_line():
 # `[batch, tokens, d_model]`, and that is the point: what comes out of a block can go into the next one, and you may
 # **stack** as many as you can pay for. The paper stacks 6.
 #
-# Your own multi-head attention has done its work. For the block take torch's, `nn.MultiheadAttention`, as you would in
-# practice, with its biases and its speed. Two things about it need care. It returns a pair, the output and the weights. And
-# its masks say the opposite of ours: in `key_padding_mask` **True means "leave this out"**.
+# A block is a module made of modules, and it does not mind whose they are: it is handed its four parts and says only in
+# which order they come. So you can put in your own, or torch's, or something else to see what happens. Torch has a
+# multi-head attention of its own, `nn.MultiheadAttention`. If you use it one day, two things need care: it returns a pair,
+# the output and the weights, and its masks say the opposite of ours, **True means "leave this out"**.
 #
 # ### Exercise 8 · The encoder block
-# `heads_and_blocks.encoder_block` · 5 points (3 for post-norm, 1 more for its dropout, 1 more for pre-norm) · about 25 minutes
+# `heads_and_blocks.encoder_block` · 4 points · about 15 minutes
 #
-# The constructor is given, with the names that the check loads weights into. Write `forward`: attention with `norm_1`,
-# then the feed-forward network (`W_1`, ReLU, `W_2`) with `norm_2`, dropout on what each of them adds. `norm_first`
-# chooses the order. Torch's ready-made encoder layer is not allowed. Gradients are compared. How can dropout, which is
-# random, be checked? With p of almost 1 nothing is left to chance: whatever your block drops is gone. And where a
-# sublayer's output happens to be all zeros, dropping some of them changes nothing: if something does change, your block
-# drops something else.
+# The constructor is given; leave its names as they are. Write `forward`: self-attention in the first add & norm, then the
+# feed-forward network in the second. An add & norm is called with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`,
+# and hands the sublayer *one* tensor. Attention takes more than one, so make a function of one out of it. The check passes
+# in parts of its own, which are called like yours; your exercises above are not needed here. Torch's ready-made encoder
+# layer is not allowed. Gradients are compared.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, True at tokens and False at padding; every
-# sentence has at least one token. The result is `[batch, tokens, d_model]`. What comes out at padding does not matter to
-# anybody, but it is compared all the same: don't treat it differently.
+# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
+# attention: for padding it is `[batch, 1, tokens]`. Every token may attend to something. The result is
+# `[batch, tokens, d_model]`. What comes out at padding does not matter to anybody, but it is compared all the same: don't
+# treat it differently.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderBlock(nn.Module):
-    """Self-attention between the tokens, then the feed-forward network at each token; each with add & norm.
+    """Self-attention between the tokens, then the feed-forward network at each token; each in its add & norm.
 
-    d_model: int, the length of a token's vector
-    heads: int, divides d_model
-    d_ff: int, the width of the feed-forward network
-    dropout: float, the probability of dropping a number that a sublayer adds
-    norm_first: bool, True for pre-norm
+    self_attention: called as self_attention(x, memory, mask)
+    add_and_norm_1, add_and_norm_2: called as add_and_norm_1(x, sublayer)
+    feed_forward: called as feed_forward(x)
     """
 
-    def __init__(self, d_model, heads, d_ff, dropout=0.0, norm_first=False):
+    def __init__(self, self_attention, add_and_norm_1, feed_forward, add_and_norm_2):
         super().__init__()
-        self.norm_first = norm_first
-        self.attention = nn.MultiheadAttention(d_model, heads, batch_first=True)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.W_1 = nn.Linear(d_model, d_ff)
-        self.W_2 = nn.Linear(d_ff, d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.self_attention = self_attention
+        self.add_and_norm_1 = add_and_norm_1
+        self.feed_forward = feed_forward
+        self.add_and_norm_2 = add_and_norm_2
 
-    def forward(self, x, mask):
+    def forward(self, x, mask=None):
         """One block.
 
         x: [batch, tokens, d_model]
-        mask: bool [batch, tokens], True at tokens, False at padding
+        mask: bool [batch, tokens, tokens], True where a token may attend; batch and queries may be 1; None allows all
         returns: [batch, tokens, d_model]
         """
-
         ### BEGIN SOLUTION
-        def attend(y):
-            return self.attention(y, y, y, key_padding_mask=~mask, need_weights=False)[0]
-
-        def feed_forward(y):
-            return self.W_2(torch.relu(self.W_1(y)))
-
-        for sublayer, norm in ((attend, self.norm_1), (feed_forward, self.norm_2)):
-            y = sublayer(norm(x) if self.norm_first else x)
-            x = x + self.dropout(y)
-            x = x if self.norm_first else norm(x)
-        return x
+        x = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
+        return self.add_and_norm_2(x, self.feed_forward)
         ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# Both sublayers are wrapped in the same way, so the solution is a loop over two pairs of sublayer and norm, and the
-# order is decided in one place. Written out twice it is as good, as long as the second half starts from what the first
-# has made and not from the input.
-#
-# The mask is inverted on its way in: torch's `key_padding_mask` says what to hide, ours says what may be seen.
-# Uninverted, attention would go to padding alone. Dropout goes on what each sublayer adds, because the residual path
-# has to stay whole, and the usual pre-norm slip, replacing `x` by its norm, breaks exactly that path.
+# Everything difficult is in the parts, and what is left is their order: the second line starts from what the first has
+# made and not from the input. The `lambda` makes a function of one tensor out of an attention that takes three things.
+# In it stands `y` twice and not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised
+# `x`, for its queries as for its keys and values. Dropout, norm and the two orders need no thought here: they are in
+# add & norm, which is why they were given a module of their own.
 
-# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.encoder_block")
 ### BEGIN HIDDEN TESTS
 check("heads_and_blocks.encoder_block", hidden=True)
 ### END HIDDEN TESTS
+
+
+# %% [markdown]
+# Now put your own parts into it: your attention, your norm, your feed-forward network. (Dropout is torch's, which draws its
+# own numbers.)
+
+
+# %%
+def encoder_block(d_model, heads, d_ff, dropout=0.0, norm_first=False):
+    """An encoder block of your own parts."""
+    joins = [AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout), norm_first) for _ in range(2)]
+    return EncoderBlock(MultiHeadAttention(d_model, heads), joins[0], FeedForward(d_model, d_ff), joins[1])
 
 
 # %% [markdown]
@@ -1164,14 +1210,14 @@ shapes = {
 @show.when_ready
 def the_shape_at_every_line():
     torch.manual_seed(0)
-    block, x = EncoderBlock(32, heads=4, d_ff=128), torch.randn(2, 5, 32)
-    W_q, W_k, W_v = (weight.mT for weight in block.attention.in_proj_weight.detach().chunk(3))
-    q, k, v = (split_heads(y, 4) for y in project(x, x, W_q, W_k, W_v))
+    block, x = encoder_block(32, heads=4, d_ff=128), torch.randn(2, 5, 32)
+    attend, feed, norm_2 = block.self_attention, block.feed_forward, block.add_and_norm_2.norm
+    q, k, v = (split_heads(project(x), 4) for project in (attend.W_q, attend.W_k, attend.W_v))
     weights = attention(q, k, v)
-    joined = block.attention.out_proj(weights.out.transpose(1, 2).flatten(2))
-    between = block.norm_1(x + joined)
-    hidden = torch.relu(block.W_1(between))
-    back = block.W_2(hidden)
+    joined = attend.W_o(weights.out.transpose(1, 2).flatten(2))
+    between = block.add_and_norm_1.norm(x + joined)
+    hidden = torch.relu(feed.W_1(between))
+    back = feed.W_2(hidden)
     lines = [
         x,
         q,
@@ -1182,13 +1228,13 @@ def the_shape_at_every_line():
         between,
         hidden,
         back,
-        block.norm_2(between + back),
+        norm_2(between + back),
     ]
     for (line, said), computed in zip(shapes.items(), lines, strict=True):
         found = list(computed.shape)
         verdict = "" if said is None else "   as you said" if list(said) == found else f"   you said {said}"
         print(f"{line:30} {found!s:16}{verdict}")
-    whole = block(x, torch.ones(2, 5, dtype=torch.bool))
+    whole = block(x)
     print(f"line by line and in one go: largest difference {(lines[-1] - whole).abs().max():.0e}")
 
 
@@ -1202,7 +1248,7 @@ def the_shape_at_every_line():
 show.block_walk()
 
 # %% [markdown]
-# And now your own block, six times over.
+# And now your block, six times over.
 
 
 # %% tags=["demo"]
@@ -1213,7 +1259,7 @@ def the_same_shape_all_the_way_up():
     x = nn.Embedding(6, 32)(ids)
     print(f"{'ids':12} {list(ids.shape)}\n{'embedded':12} {list(x.shape)}")
     for number in range(1, 7):
-        x = EncoderBlock(32, heads=4, d_ff=128)(x, ids > 0)
+        x = encoder_block(32, heads=4, d_ff=128)(x, (ids > 0).unsqueeze(1))
         print(f"{f'block {number}':12} {list(x.shape)}")
 
 
@@ -1233,7 +1279,7 @@ def post_norm_against_pre_norm():
     def losses(norm_first, warm_up=1, steps=120, depth=12, d_model=32):
         torch.manual_seed(0)
         embeddings = nn.ModuleList([nn.Embedding(n, d_model) for n in (len(WORDS), len(COLOURS), LENGTH)])
-        blocks = nn.ModuleList([EncoderBlock(d_model, 4, 2 * d_model, norm_first=norm_first) for _ in range(depth)])
+        blocks = nn.ModuleList([encoder_block(d_model, 4, 2 * d_model, norm_first=norm_first) for _ in range(depth)])
         to_colours = nn.Linear(d_model, len(PATTERNS) * len(COLOURS))
         model = nn.ModuleList([embeddings, blocks, to_colours]).to(device)
         optimizer = torch.optim.Adam(model.parameters())
@@ -1243,9 +1289,8 @@ def post_norm_against_pre_norm():
             optimizer.param_groups[0]["lr"] = 0.005 * min(1.0, step / warm_up)
             tokens, colours, _, targets = collars(32)
             x = embeddings[0](tokens) + embeddings[1](colours) + embeddings[2].weight
-            mask = torch.ones_like(tokens, dtype=torch.bool)
             for block in blocks:
-                x = block(x, mask)
+                x = block(x)
             loss = F.cross_entropy(to_colours(x).view(-1, len(COLOURS)), targets.flatten())
             optimizer.zero_grad()
             loss.backward()
@@ -1361,12 +1406,12 @@ class Encoder(Bag):
         super().__init__(d_model)
         self.position = nn.Embedding(16, d_model)
         self.input = nn.Sequential(nn.LayerNorm(d_model), nn.Dropout(0.1))
-        self.blocks = nn.ModuleList([EncoderBlock(d_model, 4, 4 * d_model, dropout=0.1) for _ in range(2)])
+        self.blocks = nn.ModuleList([encoder_block(d_model, 4, 4 * d_model, dropout=0.1) for _ in range(2)])
 
     def read(self, ids, mask):
         x = self.input(self.token(ids) + self.position.weight[: ids.shape[1]])
         for block in self.blocks:
-            x = block(x, mask)
+            x = block(x, mask.unsqueeze(1))
         return x
 
 
@@ -1511,7 +1556,7 @@ check("heads_and_blocks.count_parameters", hidden=True)
 def counted_and_built():
     for heads in (1, 8):
         counted = block_parameters(512, heads, 2048)
-        built = parameters(EncoderBlock(512, heads, 2048))
+        built = parameters(encoder_block(512, heads, 2048))
         print(
             f"the paper's block with {heads} head{'s' * (heads > 1)}: counted {sum(counted.values()):,}, built {built:,}"
         )
@@ -1547,7 +1592,7 @@ from course_lib.ground.timing import milliseconds
 @show.when_ready
 def the_bill():
     d_model, batch, lengths = 64, 4, [8, 16, 32, 64, 128, 256, 512]
-    block = EncoderBlock(d_model, 4, 4 * d_model).to(device)
+    block = encoder_block(d_model, 4, 4 * d_model).to(device)
     recurrent = nn.GRU(d_model, d_model, batch_first=True).to(device)
     counts = {
         "encoder block": [sum(block_parameters(d_model, 4, 4 * d_model).values())] * len(lengths),
@@ -1557,8 +1602,7 @@ def the_bill():
     times = {"encoder block": [], "recurrent layer (GRU)": []}
     for n in lengths:
         x = torch.randn(batch, n, d_model, device=device)
-        mask = torch.ones(batch, n, dtype=torch.bool, device=device)
-        times["encoder block"].append(milliseconds(lambda x=x, mask=mask: block(x, mask).sum().backward()))
+        times["encoder block"].append(milliseconds(lambda x=x: block(x).sum().backward()))
         times["recurrent layer (GRU)"].append(milliseconds(lambda x=x: recurrent(x)[0].sum().backward()))
     drawn, (left, right_side) = show.frames(2, width=10, height=3.6)
     for axes, lines in ((left, counts), (right_side, times)):

@@ -13,7 +13,6 @@ from course_lib.multihead import (
     LayerKVCache,
     MultiHeadAttention,
     join_heads,
-    multi_head_attention,
     project,
     split_heads,
 )
@@ -125,17 +124,6 @@ class TestMasks:
 def test_the_dimension_must_fit_the_heads() -> None:
     with pytest.raises(ValueError, match="multiple of the number of heads, not 10 for 3 heads"):
         MultiHeadAttention(10, 3)
-
-
-def test_with_the_projections_given_it_is_the_same(multihead: MultiHeadAttention) -> None:
-    nn.init.zeros_(multihead.W_qkv.bias)
-    nn.init.zeros_(multihead.W_o.bias)
-    x, memory, mask = torch.randn(2, 4, D_MODEL), torch.randn(2, 6, D_MODEL), torch.rand(2, 4, 6) < 0.6
-    W_q, W_k, W_v = (W.T for W in multihead.W_qkv.weight.chunk(3))
-    out = multi_head_attention(x, memory, W_q, W_k, W_v, multihead.W_o.weight.T, HEADS, mask)
-    assert_close(out, multihead(x, memory, mask).out)
-    with pytest.raises(ValueError, match="not 12 for 5 heads"):
-        multi_head_attention(x, memory, W_q, W_k, W_v, W_q, 5)
 
 
 class TestDropout:

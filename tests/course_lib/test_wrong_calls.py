@@ -20,7 +20,7 @@ from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
 from course_lib.masking import combined_mask, mask_scores
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from course_lib.multihead import CrossAttention, MultiHeadAttention, multi_head_attention
+from course_lib.multihead import CrossAttention, MultiHeadAttention
 from course_lib.objectives.heads import GPTClassifier, MultipleChoice, SequenceClassifier, TokenClassifier, best_spans
 from course_lib.objectives.losses import cross_entropy
 from course_lib.positions import LearnedPositions, sinusoidal_encoding
@@ -155,7 +155,6 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: combined_mask(MASK, MASK[:, :2]), ValueError, "the same number of keys, not 3 and 2"),
     (lambda: MultiHeadAttention(8, 2)(WORDS, mask=MASK.float()), TypeError, "mask must be boolean"),
     (lambda: MultiHeadAttention(8, 2)(WORDS, WORDS[:, :2], is_causal=True), ValueError, "pass a causal mask instead"),
-    (lambda: multi_head_attention(WORDS, WORDS, *torch.randn(4, 8, 8), heads=3), ValueError, "not 8 for 3 heads"),
     # decoding
     (lambda: greedy_decode(gpt, [[4, 5]]), TypeError, "the prompt must be a tensor"),
     (lambda: greedy_decode(gpt, IDS, 0), ValueError, "max_new_tokens must be at least 1, not 0"),

@@ -20,7 +20,9 @@ from course_lib import exercises
 from course_lib.judging.answer_key import PUBLIC_SEED, AnswerKey
 from course_lib.judging.observation import Outcome
 
-LESSON_CELL = Cell(CellKind.CODE, "import torch\nimport torch.nn.functional as F", origin="release")
+LESSON_CELL = Cell(
+    CellKind.CODE, "import torch\nimport torch.nn.functional as F\nfrom torch import nn", origin="release"
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +45,22 @@ def grade(fork_server: ForkServer, exercise: str, answer: str, own: str = "") ->
 
 
 SOFT = "getattr(torch, 'soft' + 'max')"
-ARGUMENTS = {
-    "attention.weights": "attention_weights(scaled)",
-    "attention.scaled_dot_product": "scaled_dot_product_attention(q, k, v)",
-    "attention.softmax_jacobian": "softmax_jacobian(scores)",
-    "words_in_a_bag.cosine": "cosine_similarities(table, i)",
-    "heads_and_blocks.layer_norm": "layer_norm(x, gamma, beta, epsilon)",
-    "masking.masked_weights": "masked_weights(scaled, mask)",
+DEFINED = {
+    "attention.weights": "def attention_weights(scaled):",
+    "attention.scaled_dot_product": "def scaled_dot_product_attention(q, k, v):",
+    "attention.softmax_jacobian": "def softmax_jacobian(scores):",
+    "words_in_a_bag.cosine": "def cosine_similarities(table, i):",
+    "heads_and_blocks.layer_norm": (
+        "class LayerNorm(nn.Module):\n"
+        "    def __init__(self, d_model, epsilon):\n"
+        "        super().__init__()\n"
+        "        self.epsilon, self.weight = epsilon, nn.Parameter(torch.ones(d_model))\n"
+        "        self.bias = nn.Parameter(torch.zeros(d_model))\n"
+        "    def forward(self, x):"
+    ),
+    "masking.masked_weights": "def masked_weights(scaled, mask):",
 }
-WEIGHTS, ATTENTION, JACOBIAN, COSINE, NORM, MASKED = ARGUMENTS
+WEIGHTS, ATTENTION, JACOBIAN, COSINE, NORM, MASKED = DEFINED
 
 FOUND = {
     "plainly": (WEIGHTS, "torch.softmax(scaled, -1)", ""),
@@ -102,7 +111,7 @@ FOUND = {
     ),
     "norm of groups": (
         NORM,
-        "getattr(F, 'group' + '_norm')(x.reshape(-1, x.shape[-1], 1), 1, gamma, beta, epsilon).reshape(x.shape)",
+        "getattr(F, 'group' + '_norm')(x.reshape(-1, x.shape[-1], 1), 1, self.weight, self.bias).reshape(x.shape)",
         "",
     ),
     "masked": (MASKED, "torch.masked.softmax(scaled, -1, mask=mask)", ""),
@@ -171,7 +180,7 @@ def rows(derive):
 @pytest.mark.parametrize("way", FOUND)
 def test_what_is_seen_breaks_the_rule(fork_server: ForkServer, way: str) -> None:
     exercise, value, own = FOUND[way]
-    graded = grade(fork_server, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", own)
+    graded = grade(fork_server, exercise, f"{DEFINED[exercise]} return {value}", own)
     verdict = graded.verdicts[exercise]
     assert (verdict.outcome, verdict.points) == (Outcome.RULE_BROKEN, 0), verdict.text()
     assert "which this exercise asks you to write yourself" in verdict.note
@@ -181,7 +190,7 @@ def test_what_is_seen_breaks_the_rule(fork_server: ForkServer, way: str) -> None
 @pytest.mark.parametrize("way", NOTED)
 def test_what_is_not_seen_is_noted_and_costs_nothing(fork_server: ForkServer, way: str) -> None:
     exercise, value, own = NOTED[way]
-    graded = grade(fork_server, exercise, f"def {ARGUMENTS[exercise]}:\n    return {value}", f"{ROWS}\n{own}")
+    graded = grade(fork_server, exercise, f"{DEFINED[exercise]} return {value}", f"{ROWS}\n{own}")
     verdict = graded.verdicts[exercise]
     assert verdict.passed, verdict.text()
     [first, *_] = graded.worth_a_look[exercise]

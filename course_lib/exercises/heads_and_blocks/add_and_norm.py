@@ -6,37 +6,47 @@ from collections.abc import Iterator
 from functools import partial
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, and_turned_around, kinds
+from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     LESSON,
     ORDERS,
     WITHHELD,
     Function,
+    drawn_weights,
     misplaced_dropouts,
 )
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
-from course_lib.judging.recorded.stand_ins import Tanh
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.given import Given
 from course_lib.references import heads_and_blocks
 
 
 def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: bool) -> Case:
-    drawn = Kind("", generator, dtype=x.dtype)
+    """One call with parts that are given. What drops is a layer that always drops the same numbers."""
     d_model = x.shape[-1]
-    kept = torch.rand(x.shape, generator=generator) >= 0.25
-    kept.view(-1)[:2] = torch.tensor([True, False])[: kept.numel()]
-    W, gamma, beta = drawn.normal(d_model, d_model), drawn.normal(d_model), drawn.normal(d_model)
-    sublayer = Callback("sublayer", Tanh(W), most_calls=20)
-    norm = Callback("norm", partial(heads_and_blocks.layer_norm, gamma=gamma, beta=beta), most_calls=20)
-    # Its random draw is done: it drops the same numbers in every call.
-    dropout = Callback("dropout", partial(heads_and_blocks.dropout, kept=kept, p=0.25, training=True), most_calls=20)
-    args = (x, sublayer, norm, dropout, norm_first)
-    # A gradient goes around the functions that are passed in, not through them: post-norm, which ends in one, has none.
-    return Case(name, args, gradients=(0,) if norm_first else (), part="pre-norm" if norm_first else CORE)
+    kept = torch.rand(d_model, generator=generator) >= 0.25
+    kept[:2] = torch.tensor([True, False])[:d_model]
+    square = {"in_features": d_model, "out_features": d_model}
+    dropout = Given("nn.Linear", {**square, "bias": False})
+    sublayer = Given("nn.Linear", square, drawn_weights(nn.Linear, generator, x.dtype, **square))
+    norm = {f"norm.{name}": torch.randn(d_model, generator=generator, dtype=x.dtype) for name in ("weight", "bias")}
+    return Case(
+        name,
+        (x, sublayer),
+        construct={
+            "norm": Given("nn.LayerNorm", {"normalized_shape": d_model}),
+            "dropout": dropout,
+            "norm_first": norm_first,
+        },
+        weights={**norm, "dropout.weight": torch.diag(kept.to(x.dtype) / 0.75)},
+        gradients=(0,),
+        weight_gradients=True,
+        part="pre-norm" if norm_first else CORE,
+    )
 
 
 def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -53,71 +63,75 @@ def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
 
 
-def _joined(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    if norm_first:
-        read = norm(x)
-        added = sublayer(read)
-        dropped = dropout(added)
-        total = x + dropped
-        return total
-    out = sublayer(x)
-    more = dropout(out)
-    summed = x + more
-    return norm(summed)
+class _Joined(heads_and_blocks.AddAndNorm):
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
+        norm, dropout, norm_first = self.norm, self.dropout, self.norm_first
+        if norm_first:
+            read = norm(x)
+            added = sublayer(read)
+            dropped = dropout(added)
+            total: Tensor = x + dropped
+            return total
+        out = sublayer(x)
+        more = dropout(out)
+        summed: Tensor = x + more
+        normed: Tensor = norm(summed)
+        return normed
 
 
-_slip = partial(Edited, _joined)
+_slip = partial(Edited, _Joined)
 """One that shows in post-norm."""
 
-_slip_beyond = partial(Edited, _joined, beside="pre-norm")
+_slip_beyond = partial(Edited, _Joined, beside="pre-norm")
 """One that shows in pre-norm only: next to one that shows in post-norm it is not looked at, as that comes first."""
 
 
 _UNDROPPED = (("dropout(added)", "added"), ("dropout(out)", "out"))
 _MISPLACED = {
-    "sum": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("norm(summed)", "norm(dropout(summed))")),
-    "end": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("norm(summed)", "dropout(norm(summed))")),
+    "sum": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("= norm(summed)", "= norm(dropout(summed))")),
+    "end": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("= norm(summed)", "= dropout(norm(summed))")),
     "read": _slip(*_UNDROPPED, ("sublayer(read)", "sublayer(dropout(read))"), ("sublayer(x)", "sublayer(dropout(x))")),
 }
 
 
-def _joined_step_by_step(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    y = norm(x) if norm_first else x
-    y = sublayer(y)
-    y = dropout(y)
-    y = torch.add(x, y)
-    if not norm_first:
-        y = norm(y)
-    return y
-
-
-def _joined_by_stages(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-    def nothing(y: Tensor) -> Tensor:
+class _JoinedStepByStep(heads_and_blocks.AddAndNorm):
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
+        y = self.norm(x) if self.norm_first else x
+        y = sublayer(y)
+        y = self.dropout(y)
+        y = torch.add(x, y)
+        if not self.norm_first:
+            y = self.norm(y)
         return y
 
-    before, after = (norm, nothing) if norm_first else (nothing, norm)
-    return after(torch.stack([x, dropout(sublayer(before(x)))]).sum(dim=0))
+
+class _JoinedByStages(heads_and_blocks.AddAndNorm):
+    def forward(self, x: Tensor, sublayer: Function) -> Tensor:
+        before, after = (self.norm, nn.Identity()) if self.norm_first else (nn.Identity(), self.norm)
+        joined: Tensor = after(torch.stack([x, self.dropout(sublayer(before(x)))]).sum(dim=0))
+        return joined
 
 
-CORRECT = (_joined, _joined_step_by_step, _joined_by_stages)
+CORRECT = (_Joined, _JoinedStepByStep, _JoinedByStages)
 
 
 EXERCISE = Exercise(
     id="heads_and_blocks.add_and_norm",
     lesson=LESSON,
-    name="add_and_norm",
+    name="AddAndNorm",
     title="Add and norm",
     statement=(
-        "add_and_norm(x [..., d_model], sublayer, norm, dropout, norm_first) -> [..., d_model]: "
-        "norm(x + dropout(sublayer(x))), or with norm_first x + dropout(sublayer(norm(x)))."
+        "class AddAndNorm(nn.Module): __init__(norm, dropout, norm_first) keeps the parts; forward(x [..., d_model], "
+        "sublayer) -> [..., d_model]: norm(x + dropout(sublayer(x))), or with norm_first x + "
+        "dropout(sublayer(norm(x))); with gradients."
     ),
-    points=2,
-    minutes=8,
+    points=3,
+    minutes=10,
     section="Add and norm, in two orders",
     source="S2, add & norm; Vaswani et al. (2017), section 5.4; Xiong et al. (2020)",
-    reference=heads_and_blocks.add_and_norm,
+    reference=heads_and_blocks.AddAndNorm,
     cases=and_turned_around(_add_and_norm_cases),
-    parts={CORE: 1, "pre-norm": 1},
+    parts={CORE: 2, "pre-norm": 1},
     correct=CORRECT,
     hints=(
         Hint(
@@ -185,7 +199,7 @@ EXERCISE = Exercise(
             "pre_norm_although_not_first",
             "Where norm_first is False your answer puts the norm before the sublayer, which is pre-norm. It should be "
             "post-norm there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches swapped?",
-            _slip(("sublayer(x)", "sublayer(norm(x))"), ("norm(summed)", "summed")),
+            _slip(("sublayer(x)", "sublayer(norm(x))"), ("= norm(summed)", "= summed")),
         ),
         Misconception(
             "residual_left_out",
@@ -196,7 +210,7 @@ EXERCISE = Exercise(
             "sum_not_normalised",
             "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
             "norm(x + dropout(sublayer(x))).",
-            _slip(("x + more", "x + norm(more)"), ("norm(summed)", "summed")),
+            _slip(("x + more", "x + norm(more)"), ("= norm(summed)", "= summed")),
         ),
         Misconception(
             "post_norm_reads_the_norm",

@@ -7,14 +7,15 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
-from course_lib import blocks
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
 from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.given import Given
+from course_lib.references import heads_and_blocks
 
 
 def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -38,29 +39,31 @@ def _feed_forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         construct = {"d_model": d_model, "d_ff": 1 if ones else integer(generator, 9, 20) + 4 * d_model * larger}
         dtype = torch.float64 if "double" in name else torch.float32
         x = Kind("", generator, leading, dtype, transposed).normal(tokens, d_model) * (10 if larger else 1)
-        weights = drawn_weights(blocks.FeedForward, generator, dtype, **construct)
+        weights = drawn_weights(heads_and_blocks.FeedForward, generator, dtype, **construct)
         yield Case(
             name, (x,), construct=construct, weights=weights, gradients=(0,), weight_gradients=True, training=training
         )
         if name == "one sentence":
             yield Case("a single vector", (x[0],), construct=construct, weights=weights)
+        if larger:
+            gelu = Given("nn.GELU", {"approximate": "tanh"})
+            other = {**construct, "activation": gelu}
+            yield Case(OTHER_ACTIVATION, (x,), construct=other, weights=weights, part=OTHER_ACTIVATION)
 
 
-class _FeedForward(nn.Module):
-    def __init__(self, d_model: int, d_ff: int) -> None:
-        super().__init__()
-        self.W_1 = nn.Linear(d_model, d_ff)
-        self.W_2 = nn.Linear(d_ff, d_model)
+OTHER_ACTIVATION = "another activation"
 
+
+class _FeedForward(heads_and_blocks.FeedForward):
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.W_1(x)
-        bent = F.relu(hidden)
+        bent = self.activation(hidden)
         out: Tensor = self.W_2(bent)
         return out
 
 
 _slip = partial(Edited, _FeedForward)
-_BENT = "F.relu(hidden)"
+_BENT = "self.activation(hidden)"
 _WITHOUT_BIASES = (
     ("self.W_1(x)", "F.linear(x, self.W_1.weight)"),
     ("self.W_2(bent)", "F.linear(bent, self.W_2.weight)"),
@@ -70,12 +73,12 @@ _WITHOUT_BIASES = (
 class _FedByEinsum(_FeedForward):
     def forward(self, x: Tensor) -> Tensor:
         hidden = torch.einsum("...d,hd->...h", x, self.W_1.weight) + self.W_1.bias
-        return torch.einsum("...h,dh->...d", hidden * (hidden > 0), self.W_2.weight) + self.W_2.bias
+        return torch.einsum("...h,dh->...d", self.activation(hidden), self.W_2.weight) + self.W_2.bias
 
 
 class _FedInDouble(_FeedForward):
     def forward(self, x: Tensor) -> Tensor:
-        hidden = F.relu(F.linear(x.double(), self.W_1.weight.double(), self.W_1.bias.double()))
+        hidden = self.activation(F.linear(x.double(), self.W_1.weight.double(), self.W_1.bias.double()))
         return F.linear(hidden, self.W_2.weight.double(), self.W_2.bias.double()).to(x.dtype)
 
 
@@ -88,16 +91,17 @@ EXERCISE = Exercise(
     name="FeedForward",
     title="The feed-forward network",
     statement=(
-        "class FeedForward(nn.Module): __init__(d_model, d_ff) makes the linear layers W_1 and W_2; "
-        "forward(x [..., d_model]) -> [..., d_model] is ReLU(x W_1 + b_1) W_2 + b_2, with gradients."
+        "class FeedForward(nn.Module): __init__(d_model, d_ff, activation=F.relu) makes the linear layers W_1 and W_2; "
+        "forward(x [..., d_model]) -> [..., d_model] is activation(x W_1 + b_1) W_2 + b_2, with gradients."
     ),
     points=2,
     minutes=8,
     section="The feed-forward network",
     source="S2, position-wise feed forward; S3; Vaswani et al. (2017), section 3.3",
-    reference=blocks.FeedForward,
+    reference=heads_and_blocks.FeedForward,
     cases=and_turned_around(_feed_forward_cases),
     formerly={"d_ff": "d_hidden"},
+    parts={CORE: 1, OTHER_ACTIVATION: 1},
     correct=CORRECT,
     steps=("hidden",),
     hints=(
@@ -107,6 +111,13 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "always_relu",
+            "Your answer is right with ReLU, but uses it whatever activation it was made with. Call self.activation, "
+            "which is ReLU unless somebody wants another.",
+            _slip((_BENT, "F.relu(hidden)")),
+            alone=True,
+        ),
+        Misconception(
             "no_activation",
             "Your answer has no activation: two linear layers in a row are one linear layer. Put a ReLU between them.",
             _slip((_BENT, "hidden")),
@@ -115,19 +126,19 @@ EXERCISE = Exercise(
             "activation_at_the_end",
             "Your answer puts the ReLU after W_2, where it cuts off all negative outputs. It stands between the two "
             "layers.",
-            _slip((_BENT, "hidden"), ("return out", "return F.relu(out)")),
+            _slip((_BENT, "hidden"), ("return out", "return self.activation(out)")),
         ),
         Misconception(
             "activation_twice",
             "Your answer puts a ReLU after W_2 as well, which cuts off all negative outputs. Only the first layer has "
             "one.",
-            _slip(("return out", "return F.relu(out)")),
+            _slip(("return out", "return self.activation(out)")),
         ),
         Misconception(
             "activation_before",
             "Your answer puts the ReLU before W_1, where it throws away the negative part of the input. It stands "
             "between the two layers.",
-            _slip(("self.W_1(x)", "self.W_1(F.relu(x))"), (_BENT, "hidden")),
+            _slip(("self.W_1(x)", "self.W_1(self.activation(x))"), (_BENT, "hidden")),
         ),
         Misconception(
             "sigmoid",

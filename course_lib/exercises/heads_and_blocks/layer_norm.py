@@ -17,10 +17,23 @@ from course_lib.judging.ready_made import NORMALISATION
 from course_lib.references import heads_and_blocks
 
 
+def _norm_case(
+    name: str, x: Tensor, generator: Generator, epsilon: float = 1e-5, graded: bool = True, part: str = CORE
+) -> Case:
+    weight, bias = torch.randn(2, x.shape[-1], generator=generator, dtype=x.dtype)
+    construct = {"d_model": x.shape[-1], "epsilon": epsilon}
+    weights = {"weight": weight, "bias": bias}
+    gradients = (0,) if graded else ()
+    return Case(
+        name, (x,), construct=construct, weights=weights, gradients=gradients, weight_gradients=graded, part=part
+    )
+
+
 def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        gamma, beta = torch.tensor([1.0, 2.0, 1.0, 0.5]), torch.tensor([0.0, 0.0, 1.0, -1.0])
-        yield Case(f"{B.name} with four numbers a token", (FOUR_NUMBERS_A_WORD, gamma, beta, 1e-5))
+        weights = {"weight": torch.tensor([1.0, 2.0, 1.0, 0.5]), "bias": torch.tensor([0.0, 0.0, 1.0, -1.0])}
+        name = f"{B.name} with four numbers a token"
+        yield Case(name, (FOUR_NUMBERS_A_WORD,), construct={"d_model": 4, "epsilon": 1e-5}, weights=weights)
     for kind in kinds(generator):
         tokens, batch_like = kind.sizes(2)
         d_model = kind.d_head()
@@ -28,16 +41,10 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             tokens = max(tokens, 3)  # of two, both become 1 or -1: standardising over them gives gradients of noise
             d_model += batch_like == tokens
         x = 1 + 2 * kind.normal(tokens, d_model)
-        gamma, beta = torch.randn(2, d_model, generator=generator, dtype=kind.dtype)
-        yield Case(
-            kind.name,
-            (x, gamma, beta, 1e-5),
-            gradients=() if kind.leading else (0, 1, 2),
-            # Double precision is so exact that even 1e-5 shows, and a single number has no variance at all.
-            part="epsilon" if kind.dtype == torch.float64 or kind.ones else CORE,
-        )
-    vector, gamma, beta = torch.randn(3, 6, generator=generator)
-    yield Case("a single vector", (vector, gamma, beta, 1e-5))
+        # Double precision is so exact that even 1e-5 shows, and a single number has no variance at all.
+        part = "epsilon" if kind.dtype == torch.float64 or kind.ones else CORE
+        yield _norm_case(kind.name, x, generator, graded=not kind.leading, part=part)
+    yield _norm_case("a single vector", torch.randn(6, generator=generator), generator, graded=False)
     for name, spread, epsilon in (
         ("tokens whose numbers are all equal", 0.0, 1e-5),
         ("tokens whose numbers hardly differ", 0.05, 0.01),
@@ -46,59 +53,62 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tokens, d_model = sizes(generator, 2)
         if not spread:
             d_model = 8  # so that the mean is exact, however it is computed; over √epsilon no rounding is small
-        level = torch.randint(-3, 4, (tokens, 1), generator=generator).float()
+        level = torch.randint(-1, 2, (tokens, 1), generator=generator).float()
         x = level + spread * torch.randn(tokens, d_model, generator=generator)
-        gamma, beta = torch.randn(2, d_model, generator=generator)
-        gradients = () if spread else (0, 1, 2)  # there √variance has none, and taking it on the way gives NaN
-        yield Case(name, (x, gamma, beta, epsilon), gradients=gradients, part="epsilon")
+        # Where all are equal √variance has no gradient, and taking it on the way gives NaN.
+        yield _norm_case(name, x, generator, epsilon, not spread, "epsilon")
 
 
-def _normed(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
-    dim = -1
-    mean = x.mean(dim, keepdim=True)
-    squares = (x - x.mean(dim, keepdim=True)).square()
-    variance = squares.mean(dim, keepdim=True)
-    spread = (variance + epsilon).sqrt()
-    centred = x - mean
-    return gamma * centred / spread + beta
+class _Normed(heads_and_blocks.LayerNorm):
+    def forward(self, x: Tensor) -> Tensor:
+        dim, epsilon = -1, self.epsilon
+        mean = x.mean(dim, keepdim=True)
+        squares = (x - x.mean(dim, keepdim=True)).square()
+        variance = squares.mean(dim, keepdim=True)
+        spread = (variance + epsilon).sqrt()
+        centred = x - mean
+        return self.weight * centred / spread + self.bias
 
 
-_slip = partial(Edited, _normed)
-_ADDED, _LEARNED = "(variance + epsilon)", "gamma * centred / spread + beta"
+_slip = partial(Edited, _Normed)
+_ADDED, _LEARNED = "(variance + epsilon)", "self.weight * centred / spread + self.bias"
 
 
-def _norm_by_loop(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
-    rows = []
-    for token in x.reshape(-1, x.shape[-1]):
-        mean = token.sum() / len(token)
-        variance = ((token - mean) ** 2).sum() / len(token)
-        rows.append((token - mean) / torch.sqrt(variance + epsilon) * gamma + beta)
-    return torch.stack(rows).reshape(x.shape)
+class _NormByLoop(heads_and_blocks.LayerNorm):
+    def forward(self, x: Tensor) -> Tensor:
+        rows = []
+        for token in x.reshape(-1, x.shape[-1]):
+            mean = token.sum() / len(token)
+            variance = ((token - mean) ** 2).sum() / len(token)
+            rows.append((token - mean) / torch.sqrt(variance + self.epsilon) * self.weight + self.bias)
+        return torch.stack(rows).reshape(x.shape)
 
 
-def _norm_by_squares(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
-    mean = x.double().mean(-1, keepdim=True)
-    variance = x.double().square().mean(-1, keepdim=True) - mean**2
-    return (gamma * (x - mean) / (variance + epsilon).sqrt() + beta).to(x.dtype)
+class _NormBySquares(heads_and_blocks.LayerNorm):
+    def forward(self, x: Tensor) -> Tensor:
+        mean = x.double().mean(-1, keepdim=True)
+        variance = x.double().square().mean(-1, keepdim=True) - mean**2
+        return (self.weight * (x - mean) / (variance + self.epsilon).sqrt() + self.bias).to(x.dtype)
 
 
-CORRECT = (_normed, _norm_by_loop, _norm_by_squares)
+CORRECT = (_Normed, _NormByLoop, _NormBySquares)
 
 
 EXERCISE = Exercise(
     id="heads_and_blocks.layer_norm",
     lesson=LESSON,
-    name="layer_norm",
+    name="LayerNorm",
     title="Layer norm",
     statement=(
-        "layer_norm(x [..., d_model], gamma [d_model], beta [d_model], epsilon) -> [..., d_model]: each token's vector "
-        "as gamma (x - mean) / √(variance + epsilon) + beta, the variance dividing by d_model; with gradients."
+        "class LayerNorm(nn.Module): __init__(d_model, epsilon) makes the parameters weight and bias, [d_model]; "
+        "forward(x [..., d_model]) -> [..., d_model]: each token's vector as weight (x - mean) / √(variance + epsilon) "
+        "+ bias, the variance dividing by d_model; with gradients."
     ),
     points=3,
     minutes=12,
     section="Layer norm",
     source="S3, layer normalization; Ba, Kiros and Hinton (2016), section 3",
-    reference=heads_and_blocks.layer_norm,
+    reference=heads_and_blocks.LayerNorm,
     cases=and_turned_around(_layer_norm_cases),
     parts={CORE: 2, "epsilon": 1},
     correct=CORRECT,
@@ -114,7 +124,7 @@ EXERCISE = Exercise(
             "The mean over the last dimension, with the dimension kept.\n"
             "The variance over the last dimension, with `correction=0` and the dimension kept.\n"
             "Subtract the mean, and divide by the root of variance plus epsilon.\n"
-            "Stretch by `gamma`, then move by `beta`.",
+            "Stretch by `self.weight`, then move by `self.bias`.",
             answers=(
                 "divided_by_one_less",
                 "epsilon_outside_the_root",
@@ -148,7 +158,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "epsilon_fixed",
-            "Your answer adds a fixed 1e-5 to the variance, torch's default. Use the epsilon that is handed to you.",
+            "Your answer adds a fixed 1e-5 to the variance, torch's default. Use self.epsilon.",
             _slip((_ADDED, "(variance + 1e-5)")),
             alone=True,
         ),
@@ -168,19 +178,19 @@ EXERCISE = Exercise(
             "over_the_words",
             "Your answer takes mean and variance over the tokens (dim=-2). Each token is standardised by itself: over "
             "its own numbers, dim=-1.",
-            _slip(("dim = -1", "dim = -2")),
+            _slip(("dim, epsilon = -1", "dim, epsilon = -2")),
         ),
         Misconception(
             "over_everything",
             "Your answer takes one mean and one variance of all the numbers. Each token has its own: dim=-1, "
             "keepdim=True.",
-            _slip(("dim = -1", "dim = tuple(range(x.ndim))")),
+            _slip(("dim, epsilon = -1", "dim, epsilon = tuple(range(x.ndim))")),
         ),
         Misconception(
             "over_the_sentence",
             "Your answer takes one mean and one variance for each sentence, over its tokens and their numbers. Each "
             "token has its own: dim=-1.",
-            _slip(("dim = -1", "dim = (-2, -1)")),
+            _slip(("dim, epsilon = -1", "dim, epsilon = (-2, -1)")),
         ),
         Misconception(
             "root_left_out",
@@ -206,20 +216,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gamma_and_beta_left_out",
-            "Your answer standardises, and stops there. Multiply by gamma and add beta.",
-            _slip((" + beta", ""), ("gamma * ", "")),
+            "Your answer standardises, and stops there. Multiply by weight and add bias.",
+            _slip((" + self.bias", ""), ("self.weight * ", "")),
         ),
         Misconception(
             "gamma_and_beta_exchanged",
-            "Your answer multiplies by beta and adds gamma. It is the other way round: gamma stretches, beta moves.",
-            _slip((_LEARNED, "beta * centred / spread + gamma")),
+            "Your answer multiplies by bias and adds weight. It is the other way round: weight stretches, bias moves.",
+            _slip((_LEARNED, "self.bias * centred / spread + self.weight")),
         ),
         Misconception(
             "moved_before_stretched",
-            "Your answer adds beta first and multiplies the sum by gamma. Multiply by gamma, then add beta.",
-            _slip((_LEARNED, "gamma * (centred / spread + beta)")),
+            "Your answer adds bias first and multiplies the sum by weight. Multiply by weight, then add bias.",
+            _slip((_LEARNED, "self.weight * (centred / spread + self.bias)")),
         ),
-        gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, gamma or beta"),
+        gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, weight or bias"),
         Misconception(
             "statistics_detached",
             "The values are right, but mean and variance pass no gradient on to x: they leave torch on the way "
@@ -235,9 +245,11 @@ EXERCISE = Exercise(
             _slip((_ADDED, "(variance.sqrt().square() + epsilon)")),
             alone=True,
         ),
-        Misconception("beta_left_out", "Your answer does not add beta at the end.", _slip((" + beta", ""))),
+        Misconception("beta_left_out", "Your answer does not add bias at the end.", _slip((" + self.bias", ""))),
         Misconception(
-            "gamma_left_out", "Your answer adds beta, but does not multiply by gamma first.", _slip(("gamma * ", ""))
+            "gamma_left_out",
+            "Your answer adds bias, but does not multiply by weight first.",
+            _slip(("self.weight * ", "")),
         ),
         Misconception(
             "mean_without_keepdim",
@@ -252,13 +264,13 @@ EXERCISE = Exercise(
             "over_the_first_dimension",
             "Your answer takes mean and variance over dim=0, the tokens or the sentences. Each token has its own, over "
             "its d_model numbers: dim=-1.",
-            _slip(("dim = -1", "dim = 0")),
+            _slip(("dim, epsilon = -1", "dim, epsilon = 0")),
         ),
         Misconception(
             "over_the_second_dimension",
             "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
             "last dimension, dim=-1.",
-            _slip(("dim = -1", "dim = 1")),
+            _slip(("dim, epsilon = -1", "dim, epsilon = 1")),
         ),
     ),
     withheld=WITHHELD,

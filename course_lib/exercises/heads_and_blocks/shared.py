@@ -9,7 +9,8 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Misconception
+from course_lib.judging.exercise import Misconception, Value
+from course_lib.judging.observation import fresh
 
 LESSON = "04_heads_and_blocks"
 
@@ -69,12 +70,12 @@ def gradients_cut(answer: Callable[..., Tensor | nn.Module], learned: str) -> Mi
 
 
 def drawn_weights(
-    module: type[nn.Module], generator: Generator, dtype: torch.dtype = torch.float32, **construct: int | float | bool
+    module: type[nn.Module], generator: Generator, dtype: torch.dtype = torch.float32, **construct: Value
 ) -> dict[str, Tensor]:
     """A random state dict for a module built so; small enough for its activations to be of size 1."""
-    with torch.device("meta"):
-        shapes = {name: value.shape for name, value in module(**construct).state_dict().items()}
+    built = module(**{name: fresh(value) for name, value in construct.items()})
     return {
-        name: torch.randn(shape, generator=generator, dtype=dtype) / math.sqrt(shape[-1] if len(shape) > 1 else 1)
-        for name, shape in shapes.items()
+        name: torch.randn(value.shape, generator=generator, dtype=dtype)
+        / math.sqrt(value.shape[-1] if value.ndim > 1 else 1)
+        for name, value in built.state_dict().items()
     }

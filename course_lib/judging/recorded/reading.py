@@ -28,6 +28,7 @@ from torch import Generator, Tensor
 from course_lib.judging.arrays import Array
 from course_lib.judging.compare import value_difference
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception, NotRecorded, Value
+from course_lib.judging.given import Given
 from course_lib.judging.observation import Foreign, Observation, Outcome, Raised
 from course_lib.judging.ready_made import ReadyMade
 from course_lib.judging.recorded.stand_ins import STAND_INS
@@ -276,6 +277,8 @@ class _Unpack:
                 return Array.of(self.value(content))
             case "callback":
                 return self._callbacks[content]
+            case "given":
+                return Given(**self.value(content))
             case "dtype":
                 return getattr(torch, content)
             case "foreign":

@@ -40,6 +40,7 @@ from course_lib import exercises
 from course_lib.judging import arrays
 from course_lib.judging.arrays import Array, keep_arrays
 from course_lib.judging.exercise import Case, Exercise
+from course_lib.judging.given import Given
 from course_lib.judging.observation import Foreign, Observation, Outcome, Raised
 
 LIMIT = 1 << 20
@@ -141,6 +142,18 @@ def test_an_array_arrives_as_one_in_its_order_in_memory(dtype: str) -> None:
         assert type(arrived) is Array
         assert numpy.array_equal(arrays.give_arrays(arrived), array)
         assert not arrived.is_contiguous()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_module_that_is_given_is_made_anew_in_the_box(dtype: torch.dtype) -> None:
+    encoder = Encoder()
+    sizes = {"in_features": 2, "out_features": 2, "bias": False}
+    inside = Given("nn.Linear", sizes, {"weight": torch.tensor([[1, 2], [3, 4]], dtype=dtype)})
+    frame = across({"value": encoder.value({"parts": [inside, Given("Join", {"d_model": 2})]})}, encoder)
+    linear, join = Decoder(frame.tensors, remote=lambda *_: None).value(frame.header["value"])["parts"]
+    x = torch.ones(1, 2, dtype=dtype)
+    assert torch.equal(linear.module()(x), torch.tensor([[3, 7]], dtype=dtype))
+    assert torch.equal(join.module()(x, torch.tanh), x + x.tanh())
 
 
 def test_an_array_of_what_numpy_does_not_know_is_refused() -> None:
@@ -273,6 +286,7 @@ def test_no_bytes_do_more_than_be_refused(header: bytes, payload: bytes) -> None
         {"items": [["a", 1], ["a", 2]]},
         {"set": []},
         {"foreign": 3},
+        {"given": {"dict": {"kind": "Join", "construct": {"dict": {"d_model": 2}}, "weights": {"dict": {}}}}},
         {"foreign": "x" * 1000},
         {"array": 0},
         {"array": {"list": []}},

@@ -33,7 +33,7 @@ SAMPLE = {
     "masking.attention_pooling": "a class, with the gradients of its weights",
     "heads_and_blocks.dropout": "random numbers",
     "decoding.greedy": "a callback that stands for a model",
-    "gpt.generate": "another one",
+    "heads_and_blocks.add_and_norm": "modules that are passed in",
     "evaluation.word_error_rate": "a callback of plain data",
     "evaluation.precision_recall_f1": "plain data",
     "since_2017.pre_norm": "callbacks that are recorded",

@@ -11,40 +11,72 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib.attention import attention
 from course_lib.judging.observation import Outcome
-from course_lib.multihead import join_heads, split_heads
-from course_lib.references.heads_and_blocks import EncoderBlock, add_and_norm
+from course_lib.references.heads_and_blocks import AddAndNorm, EncoderBlock, FeedForward, LayerNorm, MultiHeadAttention
 from tests.course_lib.exercises.judging import is_told, mistake, verdict
 
 MULTI_HEAD = "heads_and_blocks.multi_head_attention"
+NORM = "heads_and_blocks.layer_norm"
+JOIN = "heads_and_blocks.add_and_norm"
 BLOCK = "heads_and_blocks.encoder_block"
 Function = Callable[[Tensor], Tensor]
 
 
 def multi_head(
-    scaled: Callable[[Tensor, Tensor], Tensor], mask_of: Callable[[Tensor], Tensor] = lambda mask: mask[:, None]
-) -> Callable[..., Tensor]:
-    """Multi-head attention as a student may write it, head after head, with other scores or another mask."""
+    scaled: Callable[[Tensor, Tensor], Tensor],
+    mask_of: Callable[[Tensor], Tensor] = lambda mask: mask[:, None],
+    weights_of: Callable[[Tensor, Tensor | None], Tensor] = lambda scores, mask: F.softmax(scores, dim=-1),
+) -> type[nn.Module]:
+    """Multi-head attention as a student may write it, head after head, with other scores, masks or weights."""
 
-    def answer(
-        x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Tensor | None
-    ) -> Tensor:
-        batch, queries, d_model = x.shape
-        q = (x @ W_q).view(batch, queries, heads, -1).permute(0, 2, 1, 3)
-        k = (memory @ W_k).view(batch, -1, heads, d_model // heads).permute(0, 2, 1, 3)
-        v = (memory @ W_v).view(batch, -1, heads, d_model // heads).permute(0, 2, 1, 3)
-        scores = scaled(q, k)
-        if mask is not None:
-            scores = torch.where(mask_of(mask), scores, -1e9)
-        out = torch.einsum("bhqk,bhkd->bqhd", F.softmax(scores, dim=-1), v)
-        return out.reshape(batch, queries, d_model) @ W_o
+    class Heads(MultiHeadAttention):
+        def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
+            batch, queries, d_model = x.shape
+            q = self.W_q(x).view(batch, queries, self.heads, -1).permute(0, 2, 1, 3)
+            k = self.W_k(memory).view(batch, -1, self.heads, d_model // self.heads).permute(0, 2, 1, 3)
+            v = self.W_v(memory).view(batch, -1, self.heads, d_model // self.heads).permute(0, 2, 1, 3)
+            scores = scaled(q, k)
+            if mask is not None:
+                scores = torch.where(mask_of(mask), scores, -1e9)
+            out = torch.einsum("bhqk,bhkd->bqhd", weights_of(scores, mask), v)
+            mixed: Tensor = self.W_o(out.reshape(batch, queries, d_model))
+            return mixed
 
-    return answer
+    return Heads
 
 
 def right_scores(q: Tensor, k: Tensor) -> Tensor:
     return q @ k.transpose(2, 3) / q.size(3) ** 0.5
+
+
+def norm(formula: Callable[[Tensor, Tensor, Tensor, float], Tensor]) -> type[nn.Module]:
+    """Layer norm by a formula of x, gamma, beta and epsilon."""
+
+    class Norm(LayerNorm):
+        def forward(self, x: Tensor) -> Tensor:
+            return formula(x, self.weight, self.bias, self.epsilon)
+
+    return Norm
+
+
+def joined(formula: Callable[[Tensor, Function, Function, Function, bool], Tensor]) -> type[nn.Module]:
+    """Add & norm by a formula of x, sublayer, norm, dropout and norm_first."""
+
+    class Joined(AddAndNorm):
+        def forward(self, x: Tensor, sublayer: Function) -> Tensor:
+            return formula(x, sublayer, self.norm, self.dropout, self.norm_first)
+
+    return Joined
+
+
+def block(forward: Callable[[EncoderBlock, Tensor, Tensor | None], Tensor]) -> type[nn.Module]:
+    """An encoder block by its forward."""
+
+    class Block(EncoderBlock):
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            return forward(self, x, mask)
+
+    return Block
 
 
 class TestTheSlides:
@@ -62,10 +94,7 @@ class TestTheSlides:
     def test_add_and_norm_of_the_slide_lacks_dropout(self) -> None:
         """S2: return LayerNorm(x + sublayer(x))."""
 
-        def as_printed(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
-            return norm(x + sublayer(x))
-
-        found = verdict("heads_and_blocks.add_and_norm", as_printed)
+        found = verdict(JOIN, joined(lambda x, sublayer, norm, dropout, norm_first: norm(x + sublayer(x))))
         assert found.misconception is not None
         assert found.misconception.id == "dropout_left_out"
 
@@ -85,69 +114,21 @@ def _sum_for_mean(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Ten
     return centred / torch.sqrt((centred**2).sum(-1, True) + epsilon) * gamma + beta
 
 
-def _weights_times_mask(
-    x: Tensor, memory: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, heads: int, mask: Tensor | None
-) -> Tensor:
-    pieces = []
-    for Q, K, V in zip(*(W.chunk(heads, dim=1) for W in (W_q, W_k, W_v)), strict=True):
-        weights = torch.softmax(x @ Q @ (memory @ K).mT / math.sqrt(Q.shape[1]), dim=-1)
-        pieces.append((weights if mask is None else weights * mask) @ memory @ V)
-    return torch.cat(pieces, dim=-1) @ W_o
-
-
 def _no_epsilon(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True, unbiased=False)
     return (x - mean) / std * gamma + beta
 
 
-class _PreNormOverwritten(EncoderBlock):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        if self.norm_first:
-            x = self.norm_1(x)
-        x = x + self.dropout(self.attention(x, x, x, key_padding_mask=~mask)[0])
-        x = self.norm_2(x) if self.norm_first else self.norm_1(x)
-        x = x + self.dropout(self.W_2(self.W_1(x).relu()))
-        return x if self.norm_first else self.norm_2(x)
+def _pre_norm_overwritten(x: Tensor, sublayer: Function, norm: Function, dropout: Function, norm_first: bool) -> Tensor:
+    if norm_first:
+        x = norm(x)
+    x = x + dropout(sublayer(x))
+    return x if norm_first else norm(x)
 
 
-class _PreNormNotWritten(EncoderBlock):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        if self.norm_first:
-            raise NotImplementedError()
-        out, _ = self.attention(x, x, x, key_padding_mask=~mask)
-        x = self.norm_1(x + self.dropout(out))
-        fed: Tensor = self.norm_2(x + self.dropout(self.W_2(F.relu(self.W_1(x)))))
-        return fed
-
-
-class _NothingDropped(EncoderBlock):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        y = self.norm_1(x) if self.norm_first else x
-        x = x + self.attention(y, y, y, key_padding_mask=~mask)[0]
-        x = x if self.norm_first else self.norm_1(x)
-        y = self.norm_2(x) if self.norm_first else x
-        x = x + self.W_2(F.relu(self.W_1(y)))
-        return x if self.norm_first else self.norm_2(x)
-
-
-class _MaskAsItIs(EncoderBlock):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        for norm, sublayer in (
-            (self.norm_1, lambda y: self.attention(y, y, y, key_padding_mask=mask, need_weights=False)[0]),
-            (self.norm_2, lambda y: self.W_2(F.relu(self.W_1(y)))),
-        ):
-            x = x + sublayer(norm(x)) if self.norm_first else norm(x + sublayer(x))
-        return x
-
-
-class _SquashedFeedForward(nn.Module):
-    def __init__(self, d_model: int, d_ff: int) -> None:
-        super().__init__()
-        self.W_1, self.W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.sigma = nn.Sigmoid()
-
+class _SquashedFeedForward(FeedForward):
     def forward(self, x: Tensor) -> Tensor:
-        out: Tensor = self.W_2(self.sigma(self.W_1(x)))
+        out: Tensor = self.W_2(torch.sigmoid(self.W_1(x)))
         return out
 
 
@@ -185,15 +166,23 @@ def _every_head_its_own(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
             multi_head(lambda q, k: q @ k.mT / math.sqrt(q.shape[1] * q.shape[3])),
             "scaled_by_d_model",
         ),
-        (MULTI_HEAD, _weights_times_mask, "mask_multiplies_the_weights"),
+        (
+            MULTI_HEAD,
+            multi_head(
+                right_scores,
+                mask_of=lambda mask: torch.ones_like(mask)[:, None],
+                weights_of=lambda scores, mask: scores.softmax(-1) * (1 if mask is None else mask[:, None]),
+            ),
+            "mask_multiplies_the_weights",
+        ),
         (MULTI_HEAD, multi_head(right_scores, mask_of=lambda mask: mask), "masks_meet_heads"),
         (MULTI_HEAD, multi_head(right_scores, mask_of=lambda mask: ~mask.unsqueeze(1)), "mask_inverted"),
-        ("heads_and_blocks.layer_norm", _numpy_variance, "divided_by_one_less"),
-        ("heads_and_blocks.layer_norm", _no_epsilon, "epsilon_left_out"),
-        ("heads_and_blocks.layer_norm", _sum_for_mean, "not_divided_by_d_model"),
+        (NORM, norm(_numpy_variance), "divided_by_one_less"),
+        (NORM, norm(_no_epsilon), "epsilon_left_out"),
+        (NORM, norm(_sum_for_mean), "not_divided_by_d_model"),
         (
-            "heads_and_blocks.layer_norm",
-            lambda x, gamma, beta, epsilon: F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * gamma + beta,
+            NORM,
+            norm(lambda x, gamma, beta, epsilon: F.normalize(x, dim=-1) * x.shape[-1] ** 0.5 * gamma + beta),
             "root_mean_square",
         ),
         (
@@ -207,9 +196,8 @@ def _every_head_its_own(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
             "kept_and_dropped_exchanged",
         ),
         ("heads_and_blocks.feed_forward", _SquashedFeedForward, "sigmoid"),
-        (BLOCK, _PreNormOverwritten, "residual_normalised_too"),
-        (BLOCK, _MaskAsItIs, "mask_inverted"),
-        (BLOCK, _NothingDropped, "dropout_left_out"),
+        (JOIN, joined(_pre_norm_overwritten), "residual_normalised_too"),
+        (BLOCK, block(lambda own, x, mask: own.feed_forward(own.self_attention(x, x, mask))), "no_residuals"),
         ("heads_and_blocks.count_parameters", _every_head_its_own, "one_projection_for_each_head"),
     ],
 )
@@ -236,14 +224,16 @@ class TestParts:
         assert verdict(MULTI_HEAD, mistake(MULTI_HEAD, name)).points == points
 
     def test_layer_norm_without_epsilon_earns_two_of_three(self) -> None:
-        exercise_id = "heads_and_blocks.layer_norm"
         for name in ("epsilon_left_out", "epsilon_outside_the_root", "epsilon_fixed"):
-            assert verdict(exercise_id, mistake(exercise_id, name)).points == 2
+            assert verdict(NORM, mistake(NORM, name)).points == 2
+
+    def test_relu_alone_earns_its_part(self) -> None:
+        name = "heads_and_blocks.feed_forward"
+        assert verdict(name, mistake(name, "always_relu")).points == 1
 
     def test_post_norm_alone_earns_its_part(self) -> None:
-        for exercise_id, points in (("heads_and_blocks.add_and_norm", 1), (BLOCK, 4)):
-            for name in ("always_post_norm", "residual_normalised_too"):
-                assert verdict(exercise_id, mistake(exercise_id, name)).points == points
+        for name in ("always_post_norm", "residual_normalised_too"):
+            assert verdict(JOIN, mistake(JOIN, name)).points == 2
 
     def test_post_norm_alone_earns_its_part_where_pre_norm_is_still_the_stub(self) -> None:
         def post_norm_only(
@@ -253,40 +243,8 @@ class TestParts:
                 raise NotImplementedError()
             return norm(x + dropout(sublayer(x)))
 
-        assert verdict("heads_and_blocks.add_and_norm", post_norm_only).points == 1
-        found = verdict(BLOCK, _PreNormNotWritten)
-        assert found.outcome is Outcome.RAISED
-        assert found.points == 4
-
-    @pytest.mark.usefixtures("slow")
-    def test_without_dropout_a_block_is_right_in_evaluation_alone(self) -> None:
-        for name in ("dropout_left_out", "sum_dropped", "dropped_after_the_norm", "input_dropped", "hidden_dropped"):
-            assert verdict(BLOCK, mistake(BLOCK, name)).points == 3
-
-    @pytest.mark.usefixtures("slow")
-    @pytest.mark.parametrize("more", ["read", "heads joined", "read by the network", "alpha"])
-    def test_dropping_more_than_what_is_added_costs_the_dropout(self, more: str) -> None:
-        class Block(EncoderBlock):
-            def dropped(self, y: Tensor, name: str) -> Tensor:
-                return F.dropout(y, self.dropout.p, self.training) if name == more else y
-
-            def attend(self, y: Tensor, mask: Tensor) -> Tensor:
-                y = self.dropped(y, "read")
-                q, k, v = F.linear(y, self.attention.in_proj_weight, self.attention.in_proj_bias).chunk(3, dim=-1)
-                q, k, v = (split_heads(part, self.attention.num_heads) for part in (q, k, v))
-                joined = join_heads(self.dropped(attention(q, k, v, mask[:, None, None]).alpha, "alpha") @ v)
-                out: Tensor = self.attention.out_proj(self.dropped(joined, "heads joined"))
-                return out
-
-            def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-                def fed(y: Tensor) -> Tensor:
-                    out: Tensor = self.W_2(F.relu(self.W_1(self.dropped(y, "read by the network"))))
-                    return out
-
-                x = add_and_norm(x, lambda y: self.attend(y, mask), self.norm_1, self.dropout, self.norm_first)
-                return add_and_norm(x, fed, self.norm_2, self.dropout, self.norm_first)
-
-        assert verdict(BLOCK, Block).points == 3
+        found = verdict(JOIN, joined(post_norm_only))
+        assert (found.outcome, found.points) == (Outcome.RAISED, 2)
 
 
 def _norm_in_one_pass(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float) -> Tensor:
@@ -312,8 +270,8 @@ class TestHonestAnswers:
     @pytest.mark.parametrize(
         ("exercise_id", "answer"),
         [
-            ("heads_and_blocks.layer_norm", _norm_in_one_pass),
-            ("heads_and_blocks.layer_norm", _norm_by_a_product),
+            (NORM, norm(_norm_in_one_pass)),
+            (NORM, norm(_norm_by_a_product)),
             ("heads_and_blocks.dropout", _dropout_by_multiplying),
             (MULTI_HEAD, multi_head(right_scores)),
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import pytest
 import torch
@@ -10,13 +11,21 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib import blocks
+from course_lib import blocks, multihead
 from course_lib.blocks import PostNorm, PreNorm
-from course_lib.masking import padding_mask
-from course_lib.references.heads_and_blocks import EncoderBlock, add_and_norm, block_parameters, dropout, layer_norm
+from course_lib.ground.torch_attention import TorchAttention
+from course_lib.masking import causal_mask, padding_mask
+from course_lib.references.heads_and_blocks import (
+    AddAndNorm,
+    EncoderBlock,
+    FeedForward,
+    LayerNorm,
+    MultiHeadAttention,
+    block_parameters,
+    dropout,
+)
 from tests.course_lib.parameters import count_parameters
 from tests.course_lib.test_blocks import shaken
-from tests.course_lib.torch_twins import attention_weights
 
 D_MODEL, HEADS, D_FF = 12, 3, 20
 SIZES = blocks.BlockConfig(D_MODEL, HEADS, D_FF)
@@ -27,17 +36,17 @@ class TestLayerNorm:
     @pytest.mark.parametrize("shape", [(D_MODEL,), (5, D_MODEL), (2, 5, D_MODEL)])
     @pytest.mark.parametrize("epsilon", [1e-5, 1e-12, 0.5])
     def test_equals_torchs_forward_and_backward(self, shape: tuple[int, ...], epsilon: float) -> None:
-        gamma, beta = torch.randn(2, D_MODEL)
+        norm = shaken(LayerNorm(D_MODEL, epsilon))
         x = (3 + 2 * torch.randn(shape)).requires_grad_()
-        ours, theirs = layer_norm(x, gamma, beta, epsilon), F.layer_norm(x, [D_MODEL], gamma, beta, epsilon)
+        ours, theirs = norm(x), F.layer_norm(x, [D_MODEL], norm.weight, norm.bias, epsilon)
         assert_close(ours, theirs)
         cotangent = torch.randn_like(ours)
         expected = torch.autograd.grad(theirs, x, cotangent)
         assert_close(torch.autograd.grad(ours, x, cotangent), expected, rtol=1e-4, atol=1e-5)
 
-    def test_equal_numbers_become_beta(self) -> None:
-        beta = torch.randn(D_MODEL)
-        assert_close(layer_norm(torch.full((2, D_MODEL), 7.0), torch.ones(D_MODEL), beta), beta.expand(2, -1))
+    def test_equal_numbers_become_the_bias(self) -> None:
+        norm = shaken(LayerNorm(D_MODEL))
+        assert_close(norm(torch.full((2, D_MODEL), 7.0)), norm.bias.expand(2, -1))
 
 
 def test_dropout_leaves_what_torchs_module_leaves() -> None:
@@ -53,36 +62,54 @@ def joined(module: PostNorm | PreNorm, x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("kind", [PostNorm, PreNorm])
 class TestAddAndNorm:
-    def test_as_a_function(self, kind: type[PostNorm | PreNorm]) -> None:
+    def test_as_lesson_04_has_it(self, kind: type[PostNorm | PreNorm]) -> None:
         module, x = kind(nn.LayerNorm(D_MODEL), 0.0), torch.randn(2, 5, D_MODEL)
         module.dropout.forward = lambda y: y / 2  # type: ignore[method-assign]
-        expected = add_and_norm(x, torch.tanh, module.norm, module.dropout, kind is PreNorm)
+        expected = AddAndNorm(module.norm, module.dropout, kind is PreNorm)(x, torch.tanh)
         assert_close(joined(module, x), expected)
 
     def test_drops_only_what_the_sublayer_adds_and_only_in_training(self, kind: type[PostNorm | PreNorm]) -> None:
         module, x = kind(nn.LayerNorm(D_MODEL), 1.0), torch.randn(2, 5, D_MODEL)
         assert_close(joined(module, x), x if kind is PreNorm else module.norm(x))
         module.eval()
-        assert_close(joined(module, x), add_and_norm(x, torch.tanh, module.norm, nn.Identity(), kind is PreNorm))
+        assert_close(joined(module, x), AddAndNorm(module.norm, nn.Identity(), kind is PreNorm)(x, torch.tanh))
 
 
-def plain_weights(ours: blocks.EncoderBlock) -> dict[str, Tensor]:
-    """The weights of a block under the names of the reference."""
-    weights = attention_weights(ours.self_attention, "attention.")
-    for number, layer in [(1, ours.feed_forward.W_1), (2, ours.feed_forward.W_2)]:
-        weights |= {f"W_{number}.weight": layer.weight, f"W_{number}.bias": layer.bias}
-    for number, layer in [(1, ours.add_and_norm_1), (2, ours.add_and_norm_2)]:
-        weights |= {f"norm_{number}.{name}": value for name, value in layer.norm.named_parameters()}
-    return weights
-
-
+@pytest.mark.parametrize("attention", [MultiHeadAttention, TorchAttention])
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_the_plain_block_is_the_block(norm_first: bool) -> None:
+@pytest.mark.parametrize(
+    ("mask", "keys"),
+    [(None, 5), (PADDING.unsqueeze(1), 5), (causal_mask(5).unsqueeze(0), 5)],
+    ids=["none", "padding", "causal"],
+)
+def test_the_block_is_the_librarys_with_its_projections_apart(
+    attention: type[nn.Module], norm_first: bool, mask: Tensor | None, keys: int
+) -> None:
     ours = shaken(blocks.EncoderBlock(dataclasses.replace(SIZES, norm_first=norm_first)))
-    plain = EncoderBlock(D_MODEL, HEADS, D_FF, norm_first=norm_first)
-    plain.load_state_dict(plain_weights(ours))
-    x = torch.randn(2, 5, D_MODEL)
-    assert_close(plain(x, PADDING), ours(x, PADDING.unsqueeze(1)).out)
+    joins = [AddAndNorm(nn.LayerNorm(D_MODEL), nn.Identity(), norm_first) for _ in range(2)]
+    plain = EncoderBlock(attention(D_MODEL, HEADS), joins[0], FeedForward(D_MODEL, D_FF), joins[1])
+    plain.load_state_dict(apart(ours.state_dict()))
+    x = torch.randn(2, keys, D_MODEL)
+    assert_close(plain(x, mask), ours(x, mask).out)
+
+
+@pytest.mark.parametrize("attention", [MultiHeadAttention, TorchAttention])
+def test_attention_to_a_memory_with_and_without_biases(attention: type[nn.Module]) -> None:
+    x, memory, mask = torch.randn(2, 4, D_MODEL), torch.randn(2, 5, D_MODEL), PADDING.unsqueeze(1)
+    for bias in (True, False):
+        ours = shaken(multihead.MultiHeadAttention(D_MODEL, HEADS, bias=bias))
+        plain = attention(D_MODEL, HEADS, bias)
+        plain.load_state_dict(apart(ours.state_dict()))
+        assert_close(plain(x, memory, mask), ours(x, memory, mask).out)
+
+
+def apart(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A state dict with W_q, W_k and W_v for each W_qkv."""
+    found = {}
+    for name, value in weights.items():
+        pieces = zip("qkv", value.chunk(3), strict=True) if "W_qkv" in name else [("qkv", value)]
+        found |= {name.replace("W_qkv", f"W_{letter}"): piece for letter, piece in pieces}
+    return found
 
 
 @pytest.mark.parametrize("heads", [1, 3, 4])

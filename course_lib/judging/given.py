@@ -1,0 +1,70 @@
+"""Modules that a case passes in: a block is tried with parts that are not the student's.
+
+A `Given` is data, as everything in a case is. The module is made where the answer runs, anew for each call, so that
+gradients flow through it; a `Callback`, which stays with the checker, lets none through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.ground.torch_attention import TorchAttention
+
+
+class Join(nn.Module):
+    """In place of an add & norm, and called like one: join(x, sublayer). It adds, and neither norms nor drops.
+
+    Parameters:
+        reads: [d_model], by which x is multiplied for the sublayer.
+        keeps: [d_model], by which it is multiplied for the sum.
+    """
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.reads = nn.Parameter(torch.ones(d_model))
+        self.keeps = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Call the sublayer on x, and join what comes out to it."""
+        return self.keeps * x + sublayer(self.reads * x)
+
+
+KINDS: dict[str, type[nn.Module]] = {
+    **{kind.__name__: kind for kind in (TorchAttention, Join)},
+    **{f"nn.{kind.__name__}": kind for kind in (nn.Linear, nn.LayerNorm, nn.GELU, nn.Identity)},
+}
+"""All there are, by the names that a student reads."""
+
+
+@dataclass(frozen=True, eq=False)  # equal tensors are not equal in Python's sense
+class Given:
+    """A module, by its kind.
+
+    Attributes:
+        kind: its name in `KINDS`.
+        construct: what it is made with.
+        weights: its state dict, where it is an argument by itself. As a part of what an answer builds it has its
+            weights from the case's.
+    """
+
+    kind: str
+    construct: Mapping[str, Any] = field(default_factory=dict)
+    weights: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def module(self) -> nn.Module:
+        """Make the module, in evaluation mode."""
+        made = KINDS[self.kind](**self.construct).eval()
+        for weight in self.weights.values():
+            made.to(weight.dtype)
+        made.load_state_dict({**made.state_dict(), **self.weights})
+        return made
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Itself as plain data: `Given(**fields)` is the same again."""
+        return {"kind": self.kind, "construct": dict(self.construct), "weights": dict(self.weights)}
