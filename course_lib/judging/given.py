@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from course_lib.ground.torch_attention import TorchAttention
+from course_lib.ground.torch_heads import TorchAttention
 
 
 class Join(nn.Module):

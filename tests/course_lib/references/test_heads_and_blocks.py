@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from course_lib import blocks, multihead
 from course_lib.blocks import PostNorm, PreNorm
-from course_lib.ground.torch_attention import TorchAttention
+from course_lib.ground.torch_heads import TorchAttention
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references.heads_and_blocks import (
     AddAndNorm,
