@@ -4,9 +4,9 @@
                                     --the answers with their reasons-->  course_lib/learner/solved/<exercise>.md
 
 The first step adds all that can be derived, so that nobody has to write it: the link to Colab and the install cell; the
-flags, the points and the markers of graded cells; and cell ids. The second is nbgrader's own `generate_assignment`, so
-that `nbgrader generate_assignment` on `build/source` gives the same bytes. It runs without a database: a release says
-nothing about grades, so building one never touches a gradebook.
+questions that look back; the flags, the points and the markers of graded cells; and cell ids. The second is
+nbgrader's own `generate_assignment`, so that `nbgrader generate_assignment` on `build/source` gives the same bytes. It
+runs without a database: a release says nothing about grades, so building one never touches a gradebook.
 
 The same solutions always give the same bytes. `check_release` relies on it to find drift.
 """
@@ -39,6 +39,7 @@ from traitlets.config.loader import Config
 from autograder.course.colab import opening_cells
 from autograder.course.course import Course
 from autograder.course.folding import fold
+from autograder.course.looking_back import recall_cells
 from autograder.course.notebook_definitions import answered_cells
 from autograder.course.reading_time import tell_times
 from autograder.course.solved import is_reason, solved_pages
@@ -243,7 +244,8 @@ def _source_notebook(
     course: Course, lesson: str, written: Sequence[NotebookNode], wanted: dict[str, Exercise]
 ) -> NotebookNode:
     code = "\n".join(cell.source for cell in written if cell.cell_type == "code")
-    opening, cells = list(opening_cells(course, lesson, code)), copy.deepcopy(list(written))
+    opening = [*opening_cells(course, lesson, code), *recall_cells(course, lesson)]
+    cells = copy.deepcopy(list(written))
     for cell in cells:
         cell.metadata = NotebookNode({key: cell.metadata[key] for key in KEPT_METADATA if key in cell.metadata})
         fold(cell)

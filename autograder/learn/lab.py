@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 import nbformat
@@ -19,6 +20,7 @@ from course_lib.ground.files import put_in_place
 from course_lib.learner.folder import PROGRESS
 from course_lib.learner.progress_file import ProgressFile
 from course_lib.learner.progress_map import progress_map
+from course_lib.learner.recall import older_questions
 
 START = "start.ipynb"
 
@@ -31,7 +33,7 @@ Open a lesson below. `Shift`+`Enter` runs a cell and goes on to the next; run th
 where it is asked for, run that too, and then the check below it. Where you are stuck, `hint("...")` in a cell of your
 own opens a hint, and with each further call the next one.
 
-Here is how far you are. To refresh it, run this page's last cell, or `progress()` in any lesson."""
+Here is how far you are. To refresh it, run the cell below, or `progress()` in any lesson."""
 
 _FURNITURE = ("formgrader", "validate_assignment", "assignment_list", "course_list")
 """The parts of nbgrader's extension of the server."""
@@ -47,7 +49,11 @@ def write_start_page(folder: Path) -> Path:
         outputs=[output],
         metadata={"jupyter": {"source_hidden": True}},
     )
-    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(_WELCOME, id="welcome"), cell])
+    cells = [nbformat.v4.new_markdown_cell(_WELCOME, id="welcome"), cell]
+    older = older_questions(shown.lessons, date.today())
+    if older is not None:
+        cells.append(nbformat.v4.new_markdown_cell(older.markdown(), id="looking-back"))
+    page = nbformat.v4.new_notebook(cells=cells)
     page.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     page.metadata.language_info = IPythonKernel.language_info  # else the kernel adds it, and the page counts as changed
     with put_in_place(folder / START) as unfinished:

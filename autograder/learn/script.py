@@ -12,6 +12,7 @@ import jupytext
 import nbformat
 
 from autograder.course.colab import BADGE, INSTALL
+from autograder.course.looking_back import RECALL, without_reasons
 from autograder.intake.scripts import HEAD
 from autograder.learn.folder import make_folder
 
@@ -54,6 +55,8 @@ def write_script(notebook: Path, target: Path) -> bool:
     for cell in lesson.cells:
         if cell.cell_type == "code":
             cell.source = _CHECK.sub(r"print(\1)", cell.source)  # what ends a cell is shown there, and not in a script
+        elif RECALL in cell.metadata.get("tags", []):
+            cell.source = without_reasons(cell.source)
         cell.metadata = {}
     lesson.metadata = {}
     text = jupytext.writes(lesson, fmt="py:percent")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
+from autograder.course.looking_back import without_reasons
 from autograder.errors import BadInput
 from autograder.intake.submission import Submission, SubmittedCell
 from autograder.repair.cells import CellKind
@@ -86,8 +87,10 @@ class Release:
 
     @cached_property
     def lines(self) -> frozenset[str]:
-        """All lines of its cells, without white space around them."""
-        return frozenset(line.strip() for cell in self.notebook["cells"] for line in cell["source"].split("\n"))
+        """All lines of its cells, without white space around them; choices also as a script has them."""
+        sources = [cell["source"] for cell in self.notebook["cells"]]
+        texts = [*sources, *map(without_reasons, sources)]
+        return frozenset(line.strip() for text in texts for line in text.split("\n"))
 
     @cached_property
     def imports(self) -> Mapping[int, frozenset[str]]:

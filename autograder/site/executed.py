@@ -30,6 +30,7 @@ from autograder.errors import BadInput
 from autograder.grading.digests.reach import Library, mentioned
 from autograder.grading.digests.sources import files_of
 from course_lib.ground.files import put_in_place
+from course_lib.learner.recall import QUESTIONS
 from course_lib.learner.solutions import SOLVED
 
 logger = logging.getLogger(__name__)
@@ -123,4 +124,4 @@ def reached_files(course: Course, lesson: str, notebook: NotebookNode) -> set[Pa
     if lesson in course.exercises.modules:
         found = found.union(*map(files_of, course.exercises.of_lesson(lesson)))
     others = {path for path in root.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}}
-    return found | {path for path in others if not path.is_relative_to(SOLVED)}
+    return found | {path for path in others if path.parent not in {SOLVED, QUESTIONS}}

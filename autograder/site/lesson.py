@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
+from autograder.course.looking_back import RECALL
 from autograder.course.solved import is_reason
 from autograder.errors import BadInput
 from autograder.site.executed import executed_solution
@@ -57,7 +58,7 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     """
     released: NotebookNode = nbformat.read(course.release_notebook(lesson), as_version=4)
     pictures: dict[str, bytes] = {}
-    own = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL}]
+    own = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL, RECALL}]
     to_colab = next(cell.source for cell in released.cells if BADGE in cell.metadata.get("tags", ()))
     solved = [cell for cell in executed_solution(course, lesson).cells if not is_reason(cell)]
     if [cell.cell_type for cell in own] != [cell.cell_type for cell in solved]:
@@ -75,7 +76,10 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     colab, download = escape(to_colab.rpartition("](")[2].rstrip(")")), f"../{DOWNLOADS}/{lesson}.ipynb"
     buttons = f'<a href="{colab}">Open in Colab</a> <a href="{download}" download>Download the notebook</a>'
     own[0].source = _HEADING.sub(rf'\g<0>\n\n<p class="actions">{buttons}</p>', own[0].source, count=1)
-    released.cells = own
+    asked = [
+        cell for cell in released.cells if RECALL in cell.metadata.get("tags", ()) and cell.cell_type == "markdown"
+    ]
+    released.cells = [*own[:1], *asked, *own[1:]]
     return LessonPage(lesson, title, released, pictures, list(glossary_of(released)))
 
 

@@ -7,7 +7,7 @@ check("attention.scaled_dot_product")
 from course_lib import require_torch
 
 try:
-    from course_lib.checking.notebook import case, check, hint, progress, solution
+    from course_lib.checking.notebook import case, check, hint, progress, recall, solution
     from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception, Pair
 except ModuleNotFoundError:
     require_torch()
@@ -25,5 +25,6 @@ __all__ = [
     "check",
     "hint",
     "progress",
+    "recall",
     "solution",
 ]

@@ -1,4 +1,4 @@
-"""The functions that a student calls: `check` (in nbgrader's check cells), `case`, `hint`, `solution`, `progress`."""
+"""What a student calls: `check` (in nbgrader's check cells), `case`, `hint`, `solution`, `progress`, `recall`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import io
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -234,6 +235,30 @@ def progress(lesson: str | None = None) -> ProgressMap | None:
     except (UnknownName, UnusableExercises) as error:
         print(f"{error}")
         return None
+
+
+def recall(lesson: str, letters: str = "") -> None:
+    """Say how many of the questions at a lesson's beginning are right, and why a wrong choice is wrong.
+
+    What is right at first is counted in `progress`. It is never graded.
+
+    Args:
+        lesson: such as "01_attention".
+        letters: your choices in order, such as "b d a - c", with a dash for a question that you leave out.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("Questions that look back are not counted here.")
+        return
+    from course_lib.exercises.catalogue import UnknownName
+    from course_lib.judging.errors import UnusableExercises
+    from course_lib.judging.render import TEXT_WIDTH
+    from course_lib.learner.recall import told
+
+    try:
+        for sentence in told(lesson, letters):
+            print(textwrap.fill(sentence, TEXT_WIDTH, subsequent_indent="   "))
+    except (UnknownName, UnusableExercises) as error:
+        print(f"{error}")
 
 
 def _verdict(exercise: Exercise, written: Value, cells: Sequence[str], hidden: bool) -> Verdict:

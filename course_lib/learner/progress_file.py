@@ -1,4 +1,4 @@
-"""The progress file: a line for every check, hint and solution.
+"""The progress file: a line for every check, hint, solution, and answer to the questions that look back.
 
 Lines are only ever added, each in one write, so that two notebooks at once lose nothing; a line that cannot be read
 is passed over, and costs no other.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class History:
-    """A learner's history of one exercise.
+    """A learner's history of one exercise, or of a lesson's questions that look back.
 
     Attributes:
         points: the most that a check gave.
@@ -33,6 +33,8 @@ class History:
         seen_solution: whether the solution has been shown.
         aided: whether that was before the first check that was passed.
         last: when something was last done, in seconds since 1970; 0 where nothing has been.
+        questions: of a lesson, how many questions that look back were answered; 0 where none were.
+        missed: the numbers of those that were wrong at first, from 1.
     """
 
     points: float = 0.0
@@ -44,11 +46,18 @@ class History:
     seen_solution: bool = False
     aided: bool = False
     last: float = 0.0
+    questions: int = 0
+    missed: tuple[int, ...] = ()
 
     @property
     def attempted(self) -> bool:
         """True if an answer was checked at least once."""
         return self.passed or self.failures > 0
+
+    @property
+    def recalled(self) -> int:
+        """The number of questions that look back that were right at first."""
+        return self.questions - len(self.missed)
 
 
 class ProgressFile:
@@ -110,6 +119,10 @@ class ProgressFile:
         """The solution was shown."""
         self._add({"did": "solution", "exercise": exercise_id})
 
+    def note_recall(self, lesson: str, missed: Sequence[int], questions: int) -> None:
+        """The questions that look back were answered: the numbers of those that were wrong, and how many there are."""
+        self._add({"did": "recall", "exercise": lesson, "missed": missed, "questions": questions})
+
     def _add(self, event: Event) -> None:
         """Keep a line; where that cannot be, remember it as long as this runs, and say why in `problem`."""
         event = {"at": round(datetime.now(UTC).timestamp(), 3), **event}
@@ -167,4 +180,8 @@ def _after(before: History, event: Event) -> History:
             return replace(now, asked=now.asked + 1)
         case "solution":
             return replace(now, asked=now.asked + 1, seen_solution=True)
+        case "recall" if not now.questions:
+            return replace(now, questions=int(event["questions"]), missed=tuple(map(int, event["missed"])))
+        case "recall":
+            return now
     return before  # of a later version

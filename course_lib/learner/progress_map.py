@@ -70,6 +70,11 @@ class LessonProgress:
         return [task for task, compared in self.written.items() if not compared]
 
     @property
+    def recall(self) -> History:
+        """What was answered to its questions that look back."""
+        return self.histories.get(self.lesson, History())
+
+    @property
     def next(self) -> Exercise | None:
         """The first exercise that is not passed; None where all are."""
         return next((exercise for exercise in self.exercises if not self.of(exercise).passed), None)
@@ -77,7 +82,7 @@ class LessonProgress:
     @property
     def last(self) -> float:
         """When something was last done in it."""
-        return max((self.of(exercise).last for exercise in self.exercises), default=0.0)
+        return max([self.recall.last, *(self.of(exercise).last for exercise in self.exercises)])
 
     def of(self, exercise: Exercise) -> History:
         """Return the history of one of its exercises."""
@@ -216,6 +221,8 @@ def lesson_progress(
 def _counts(lesson: LessonProgress) -> str:
     written = lesson.written.values()
     more = f", {sum(written)} of {len(written)} in your own words" if written else ""
+    if lesson.recall.questions:
+        more += f", {lesson.recall.recalled} of {lesson.recall.questions} looking back"
     return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points{more}"
 
 

@@ -20,6 +20,7 @@ from autograder.course.course import Course
 from autograder.errors import BadInput
 from course_lib.exercises.catalogue import CONFIG_NAME
 from course_lib.ground.files import put_in_place, sha256_of
+from course_lib.learner.recall import page_of
 
 INSTRUCTORS_PAGE = "README.md"
 """The instructors' page next to a lesson's source: it holds the answers to written questions."""
@@ -120,6 +121,7 @@ def _files(course: Course, lesson: str) -> Iterator[Path]:
     source = course.solutions / lesson
     yield course.root / CONFIG_NAME
     yield from (source / path for path in files_in(source, NOT_ASSETS))
+    yield from filter(Path.is_file, [page_of(course.exercises, lesson)])
     yield from _exercise_files(course, lesson)
     for folder in _BUILDER:
         yield from sorted(folder.glob("*.py"))

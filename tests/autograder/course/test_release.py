@@ -20,13 +20,16 @@ from nbgrader.api import Gradebook
 import course_lib
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
+from autograder.course.looking_back import RECALL, without_reasons
 from autograder.course.release import Role, check_release, release
 from autograder.course.store.builds import changed_lessons, remember, solution_lessons
 from autograder.errors import BadInput
 from course_lib import exercises
 from course_lib.checking.notebook import IMPORTED_CHECK
 from course_lib.exercises.catalogue import Catalogue
+from course_lib.judging.errors import UnusableExercises
 from course_lib.judging.exercise import Case, Exercise
+from course_lib.learner import recall
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -198,6 +201,27 @@ def test_the_link_to_colab_and_the_install_cell_follow_the_title_and_the_reposit
     assert "fork/other" in badge.source
     assert "fork/other" in install.source
     assert "someone" not in badge.source + install.source
+
+
+def test_questions_that_look_back_follow_what_opens_a_lesson(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = released(course)
+    remember(course, ["01_toy"])
+    monkeypatch.setattr(recall, "QUESTIONS", course.root / "asked")
+    assert changed_lessons(course, ["01_toy"]) == []
+    recall.QUESTIONS.mkdir()
+    page = recall.QUESTIONS / "01_toy.md"
+    page.write_text("## One\nHow many?\n\n- [x] `1`\n  One.\n- [ ] two\n  That is *more*.\n", encoding="utf-8")
+    assert changed_lessons(course, ["01_toy"]) == ["01_toy"]
+    after = released(course)
+    asked, count = after.cells[3:5]
+    assert [*after.cells[:3], *after.cells[5:]] == before.cells
+    assert "<summary>a) <code>1</code></summary><p>✓ Right. One.</p>" in asked.source
+    assert without_reasons(asked.source).endswith("How many?\n\n- a) `1`\n- b) two")
+    assert 'recall("01_toy", "")' in count.source
+    assert count.metadata.tags == [RECALL, "demo"], "no sandbox runs it"
+    page.write_text("## One\nHow many?\n")
+    with pytest.raises(UnusableExercises, match=r"01_toy.md, question 1 .*: it has 0 choices"):
+        release(course)
 
 
 def test_assets_of_a_lesson_are_released_with_it_and_the_instructors_page_is_not(course: Course) -> None:

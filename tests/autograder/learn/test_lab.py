@@ -28,6 +28,7 @@ def test_the_first_page_lists_lessons_with_progress(tmp_path: Path) -> None:
     assert page.metadata.language_info["version"]
     assert "1 of 8 exercises, 2 of 17 points" in shown["text/plain"]
     assert 'href="01_attention/01_attention.ipynb"' in shown["text/html"]
+    assert page.cells[2].source.count("✓ Right.") == 3, "three questions that look back"
     assert NotebookNotary().check_signature(page)
 
 

@@ -17,6 +17,7 @@ from course_lib.checking import check, progress, solution
 from course_lib.judging.exercise import Exercise
 from course_lib.learner import solutions
 from course_lib.learner.progress_file import progress_file
+from course_lib.learner.recall import QUESTIONS
 from course_lib.learner.solutions import SOLVED, Solution, solution_of
 
 ROOT = Path(__file__).parents[3]
@@ -159,5 +160,6 @@ def test_the_search_finds_what_there_is() -> None:
 
 def test_the_wheel_has_the_pages() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (pattern,) = settings["tool"]["setuptools"]["package-data"]["course_lib.learner"]
-    assert set(SOLVED.parent.glob(pattern)) == set(SOLVED.iterdir())
+    patterns = settings["tool"]["setuptools"]["package-data"]["course_lib.learner"]
+    found = {path for pattern in patterns for path in SOLVED.parent.glob(pattern)}
+    assert found == {*SOLVED.iterdir(), *QUESTIONS.iterdir()}

@@ -1,0 +1,43 @@
+"""What a released lesson opens with: its questions on earlier ones, and a cell that counts what was right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course.course import Course
+from autograder.course.folding import DEMO
+from course_lib.learner.recall import questions_of
+
+RECALL = "katze-recall"
+"""Tag and id of both cells; the one that counts is a demo, too: a sandbox leaves it out."""
+
+_COUNT = """\
+# Your letters in order, such as "b d a - c": how many are right at first is counted in progress()
+from course_lib.checking import recall
+
+recall("{lesson}", "")"""
+
+_CHOICE = re.compile(r"^<details><summary>(.*?)</summary>.*$", re.M)
+
+
+def recall_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
+    """The two cells; none where the lesson has no questions.
+
+    Raises:
+        UnusableExercises: its questions cannot be used.
+    """
+    asked = questions_of(course.exercises, lesson)
+    if asked is not None:
+        yield nbformat.v4.new_markdown_cell(asked.markdown(), id=RECALL, metadata={"tags": [RECALL]})
+        count, tags = _COUNT.format(lesson=lesson), [RECALL, DEMO]
+        yield nbformat.v4.new_code_cell(count, id=f"{RECALL}-count", metadata={"tags": tags})
+
+
+def without_reasons(source: str) -> str:
+    """Questions for where nothing can be folded: their choices without reasons, which `recall` prints."""
+    return unescape(re.sub("</?em>", "*", re.sub("</?code>", "`", _CHOICE.sub(r"- \1", source))))
