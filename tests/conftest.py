@@ -19,6 +19,7 @@ import hypothesis
 import pytest
 
 from course_lib import exercises
+from tests.fork_servers import kept_between_runs
 from tests.postgres import INSTALL, Cluster, find_programs, is_required, running
 
 for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -84,8 +85,10 @@ def thorough() -> None:
 
 
 @pytest.fixture(scope="session")
-def processes() -> None:
+def processes() -> Iterator[None]:
     """What a test asks for that starts processes or speaks to one: boxes, kernels, commands, a browser, a database."""
+    with kept_between_runs():
+        yield
 
 
 @pytest.fixture(scope="session")
