@@ -1,7 +1,7 @@
-"""A real browser for tests: pages in it, at any width, in light and dark, and a picture of each as it was left.
+"""A real browser for tests: pages in it, at any width, in light and dark, and a picture of each on which a test failed.
 
-The pictures are in `build/screenshots`. Without a browser these tests are skipped, and fail where `KATZE_BROWSER` is
-"required".
+With `--thorough` there is one of every page as it was left. Pictures are in `build/screenshots`. Without a browser
+these tests are skipped, and fail where `KATZE_BROWSER` is "required".
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ def browser(processes: None) -> Iterator[Browser]:
 def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """Opens pages: `visit(path_or_address, width=1280, dark=False, scripts=True)`.
 
-    When the test is over, a picture of each page is kept, and the test fails if a page has asked for anything that is
-    not on this machine: it never gets it. Of a page that is not ours, `in_vain="host"` says from where it may ask.
+    When the test is over, it fails if a page has asked for anything that is not on this machine: it never gets it. Of a
+    page that is not ours, `in_vain="host"` says from where it may ask.
     """
+    failed_before = request.session.testsfailed
     contexts: list[BrowserContext] = []
     asked: list[str] = []
 
@@ -78,8 +79,8 @@ def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
         return page
 
     yield opened
-    pages = [page for context in contexts for page in context.pages]
-    for number, page in enumerate(pages):
+    shown = request.session.testsfailed > failed_before or request.config.getoption("thorough", False)
+    for number, page in enumerate([page for context in contexts for page in context.pages] if shown else []):
         keep_picture(page, f"{request.node.path.stem}/{request.node.name}" + (f"-{number + 1}" if number else ""))
     for context in contexts:
         context.close()

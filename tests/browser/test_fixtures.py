@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,17 @@ def test_faults_are_found_and_shown(visit: Visit, page_of) -> None:
 
 
 FOLDER_OF_TESTS = """
+import pytest
 from tests.browser.conftest import browser, visit
-from tests.conftest import processes
+
+processes = pytest.fixture(scope="session")(lambda: None)
 
 def test_a_page(visit):
     visit("about:blank").set_content("<p>kept")
+    assert False
+
+def test_another_page(visit):
+    visit("about:blank")
 
 def test_asks_abroad(visit):
     visit("about:blank").set_content("<img src='https://example.org/a.png'>", wait_until="commit")
@@ -66,22 +73,22 @@ def results(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request:
 
 
 @pytest.mark.skipif(chromium.find_browser() is None, reason="no browser is installed")
-def test_pages_are_kept_and_ask_nobody_abroad(results) -> None:
-    kept = SCREENSHOTS / "test_pages_are_kept_and_ask_nobody_abroad" / "test_a_page.png"
-    kept.unlink(missing_ok=True)
+def test_a_failed_tests_page_is_kept_and_pages_ask_nobody_abroad(results) -> None:
+    kept = SCREENSHOTS / "test_a_failed_tests_page_is_kept_and_pages_ask_nobody_abroad"
+    shutil.rmtree(kept, ignore_errors=True)
     ran = results()
-    ran.assert_outcomes(passed=2, errors=1)
+    ran.assert_outcomes(failed=1, passed=2, errors=1)
     ran.stdout.fnmatch_lines(["*https://example.org/a.png*"])
-    assert kept.is_file()
+    assert [path.name for path in kept.iterdir()] == ["test_a_page.png"]
 
 
 def test_without_a_browser_tests_are_skipped_and_say_what_to_do(results) -> None:
     ran = results(PATH="", KATZE_BROWSER="")
-    ran.assert_outcomes(skipped=2)
+    ran.assert_outcomes(skipped=3)
     ran.stdout.fnmatch_lines(["SKIPPED*no browser is installed; install one with: make browser"])
 
 
 def test_where_the_browser_is_required_they_fail(results) -> None:
     ran = results(PATH="", KATZE_BROWSER="required")
-    ran.assert_outcomes(errors=2)
+    ran.assert_outcomes(errors=3)
     ran.stdout.fnmatch_lines(["*no browser is installed; install one with: make browser*"])
