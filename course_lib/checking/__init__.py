@@ -4,13 +4,13 @@ from course_lib.checking import check
 check("attention.scaled_dot_product")
 """
 
-from course_lib import require_torch
+import course_lib
 
 try:
     from course_lib.checking.notebook import case, check, hint, progress, recall, solution
     from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception, Pair
 except ModuleNotFoundError:
-    require_torch()
+    course_lib.require_torch()
     raise
 
 __all__ = [
