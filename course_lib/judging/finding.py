@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -63,19 +64,35 @@ def written_names(source: str) -> list[str]:
 
 
 def cells_above(script: str, line: int | None = None) -> list[str]:
-    """Return the cells of a script, which begin at lines "# %%".
+    """Return the cells of a script, which begin at lines "# %%", or of a notebook of marimo's, which is a script, too.
 
     Args:
         script: a Python file.
-        line: count only the statements that end above this line, from 1; by default all of them.
+        line: count only the statements that end above this line, from 1; by default all of them. In marimo, where each
+            name has one definition and cells run in an order of their own, all count.
     """
+    try:
+        statements = ast.parse(script).body
+    except SyntaxError:
+        statements = []
+    if any(ast.unparse(statement) == "import marimo" for statement in statements):
+        return [_cell_of_marimo(script, statement) for statement in statements]
     if line is not None:
-        try:
-            ends = [node.end_lineno or 0 for node in ast.parse(script).body]
-        except SyntaxError:
-            ends = []
+        ends = [statement.end_lineno or 0 for statement in statements]
         script = "\n".join(script.splitlines()[: max((end for end in ends if end < line), default=0)])
     return [cell.strip("\n") for cell in _CELL.split(script)]
+
+
+def _cell_of_marimo(script: str, statement: ast.stmt) -> str:
+    """The code of a cell, which marimo keeps in a function, or that of another statement."""
+    lines = script.splitlines()[statement.lineno - 1 : statement.end_lineno]
+    held = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(
+        ast.unparse(decorator).startswith("app.cell") for decorator in statement.decorator_list
+    )
+    if held or (isinstance(statement, ast.With) and ast.unparse(statement.items[0]).startswith("app.setup")):
+        head = next(number for number, line in enumerate(lines, start=1) if line.rstrip().endswith(":"))
+        return textwrap.dedent("\n".join(lines[head:]))
+    return "\n".join(lines)
 
 
 def _written_in_vain(source: str) -> list[str]:
