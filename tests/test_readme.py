@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder.commands.registry import make_parser, with_table
+from autograder.course.course import Course
 from course_lib.checking import check
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +30,10 @@ def test_its_links_to_colab_are_those_of_the_notebooks() -> None:
     for notebook in sorted((ROOT / "notebooks").glob("*/*.ipynb")):
         (link,) = re.findall(r"https://colab[^)\"]+\.ipynb", notebook.read_text(encoding="utf-8"))
         assert f"({link})" in README
+
+
+def test_it_links_to_where_questions_are_asked() -> None:
+    assert f"(https://github.com/{Course.find(ROOT).repository}/issues)" in README
 
 
 def test_its_table_is_that_of_the_commands() -> None:

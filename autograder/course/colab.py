@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -80,6 +81,18 @@ def opening_cells(course: Course, lesson: str, code: str) -> Iterator[NotebookNo
     address = f"https://colab.research.google.com/github/{course.repository}/blob/{course.revision}/{path}"
     yield nbformat.v4.new_markdown_cell(f"[Open in Colab]({address})", id=BADGE, metadata={"tags": [BADGE]})
     yield install_cell(f"katze @ git+https://github.com/{course.repository}@{course.revision}", code, course.exercises)
+
+
+def repository_of(notebook: Path) -> str:
+    """Return OWNER/NAME of the repository that a released notebook links to; empty where it links to none.
+
+    An installed package has released notebooks, and no course with settings.
+    """
+    found = _LINKED.search(notebook.read_text(encoding="utf-8"))
+    return found[1] if found else ""
+
+
+_LINKED = re.compile(r"\[Open in Colab\]\(https://colab\.research\.google\.com/github/([\w.-]+/[\w.-]+)/blob/")
 
 
 def install_cell(library: str, code: str, catalogue: Catalogue) -> NotebookNode:

@@ -35,12 +35,19 @@ own opens a hint, and with each further call the next one.
 
 Here is how far you are. To refresh it, run the cell below, or `progress()` in any lesson."""
 
+_ASK = "A question, or a mistake in a lesson? [Ask here](https://github.com/{}/issues): others read the answer, too."
+
 _FURNITURE = ("formgrader", "validate_assignment", "assignment_list", "course_list")
 """The parts of nbgrader's extension of the server."""
 
 
-def write_start_page(folder: Path) -> Path:
-    """Write the page that lists the lessons, with the progress as it is now."""
+def write_start_page(folder: Path, repository: str = "") -> Path:
+    """Write the page that lists the lessons, with the progress as it is now.
+
+    Args:
+        folder: the working folder.
+        repository: OWNER/NAME on GitHub, where learners ask; empty where there is none.
+    """
     shown = progress_map(kept=ProgressFile(folder / PROGRESS), page=folder)
     output = nbformat.v4.new_output("display_data", {"text/html": shown.html(), "text/plain": shown.text()})
     cell = nbformat.v4.new_code_cell(
@@ -49,7 +56,8 @@ def write_start_page(folder: Path) -> Path:
         outputs=[output],
         metadata={"jupyter": {"source_hidden": True}},
     )
-    cells = [nbformat.v4.new_markdown_cell(_WELCOME, id="welcome"), cell]
+    welcome = f"{_WELCOME}\n\n{_ASK.format(repository)}" if repository else _WELCOME
+    cells = [nbformat.v4.new_markdown_cell(welcome, id="welcome"), cell]
     older = older_questions(shown.lessons, date.today())
     if older is not None:
         cells.append(nbformat.v4.new_markdown_cell(older.markdown(), id="looking-back"))

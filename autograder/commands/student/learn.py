@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
         for line in write_scripts(released, options.folder):
             print(line)
         return DONE
+    from autograder.course.colab import repository_of
     from autograder.learn.folder import copy_lessons
     from autograder.learn.lab import open_lab, write_start_page
 
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{lesson}: a new version, with your answers in it; what was there before is in {before}")
     for lesson in copied.foreign:
         print(f"{lesson}: left as it is, since it is of another version; rename it to get this one beside it")
-    write_start_page(options.folder)
+    write_start_page(options.folder, repository_of(next(iter(released.values()))))
     if options.no_lab:
         return DONE
     print("JupyterLab starts; Ctrl-C here ends it.", flush=True)

@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
+from autograder.course.colab import repository_of
 from autograder.learn.lab import open_lab, write_start_page
 from course_lib.learner.progress_file import ProgressFile
 
@@ -30,6 +31,16 @@ def test_the_first_page_lists_lessons_with_progress(tmp_path: Path) -> None:
     assert 'href="01_attention/01_attention.ipynb"' in shown["text/html"]
     assert page.cells[2].source.count("✓ Right.") == 3, "three questions that look back"
     assert NotebookNotary().check_signature(page)
+    assert "/issues" not in page.cells[0].source
+
+
+@pytest.mark.parametrize("repository", ["katze-course/katze", "my-school/nlp.2027", ""])
+def test_it_links_to_where_questions_are_asked(tmp_path: Path, repository: str) -> None:
+    link = f"[Open in Colab](https://colab.research.google.com/github/{repository}/blob/v1/x.ipynb)"
+    (tmp_path / "x.ipynb").write_text(json.dumps({"cells": [{"source": link if repository else "# Title"}]}))
+    assert repository_of(tmp_path / "x.ipynb") == repository
+    page = nbformat.read(write_start_page(tmp_path, repository), as_version=4)
+    assert (f"https://github.com/{repository}/issues" in page.cells[0].source) is bool(repository)
 
 
 def test_jupyterlab_starts_there_without_what_instructors_need(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
