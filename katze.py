@@ -10,6 +10,7 @@ import importlib.util
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from shlex import quote
 
 OURS = '"""Katze\'s harness'
 """How our `autograder/__init__.py` begins. It is read, not imported: another's may need what is not installed."""
@@ -53,7 +54,7 @@ def _clash() -> str:
     others = sorted({name for name in packages_distributions().get("autograder", ()) if name.lower() != "katze"})
     if not others:
         return f"{clash}: rename it, move it, or take its folder from PYTHONPATH."
-    fix = f"`{sys.executable} -m pip uninstall --yes {' '.join(others)}`"
+    fix = f"`{quote(sys.executable)} -m pip uninstall --yes {' '.join(others)}`"
     overwritten = file.parent.parent == Path(__file__).parent
     return f"{clash}; only one of them can be here: run {fix}{f', then {again}' if overwritten else ''}."
 

@@ -6,6 +6,7 @@ import contextlib
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
@@ -197,7 +198,7 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
     if tale["is_late_without_time"]:
         deadline += remarks_on_late(tale["lesson"], [tale["student"]])
     if not tale["deadline_is_written"]:
-        deadline.append(f"This is not on the feedback page yet: run `katze grade {tale['lesson']}`.")
+        deadline.append(f"This is not on the feedback page yet: run `katze grade {quote(tale['lesson'])}`.")
     for name, lines in (
         ("collected", _delivered(tale["collected"])),
         ("deadline", deadline),

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -181,7 +182,7 @@ def preflight(
     except Unreadable:
         if file.suffix == ".py":
             raise BadInput(
-                f"{file} is not a notebook; check one answer in it with `katze check EXERCISE_ID {file}`"
+                f"{file} is not a notebook; check one answer in it with `katze check EXERCISE_ID {quote(str(file))}`"
             ) from None
         raise
     own = _lesson_of(submission, released)
@@ -197,7 +198,8 @@ def preflight(
     if (file / handed_in.path if file.is_dir() else file).samefile(files[meant]):
         raise BadInput(
             f"{file} is the released notebook itself: there is nothing to compare it with. Write your answers in the "
-            f"copy that `katze learn` makes; `katze learn --move-answers {meant}` moves there what is in it already"
+            f"copy that `katze learn` makes; `katze learn --move-answers {quote(meant)}` moves there what is in it "
+            "already"
         )
     require_lesson(submission, released[meant], meant, catalogue)
     repaired = repair(submission, released[meant])

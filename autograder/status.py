@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
@@ -80,7 +81,7 @@ class LessonStatus:
     @property
     def grading(self) -> str:
         """The command that grades it."""
-        return f"katze {'autograde' if self.is_plain else 'grade'} {self.lesson}"
+        return f"katze {'autograde' if self.is_plain else 'grade'} {quote(self.lesson)}"
 
     @property
     def stage(self) -> str:
@@ -99,9 +100,9 @@ class LessonStatus:
     def next(self) -> str:
         """The command that comes next; empty where nothing is left to do."""
         if not self.released:
-            return f"katze release {self.lesson}"
+            return f"katze release {quote(self.lesson)}"
         if not self.collected:
-            return f"katze collect DOWNLOAD --lesson {self.lesson}"
+            return f"katze collect DOWNLOAD --lesson {quote(self.lesson)}"
         if self.to_grade and not self.frozen:
             return self.grading
         if self.by_hand or self.changed_since_read or self.ungraded:
@@ -110,10 +111,10 @@ class LessonStatus:
             return self.grading
         if self.returned < self.graded or self.changed_since:
             if self.is_plain:
-                return f"nbgrader release_feedback {self.lesson}"
+                return f"nbgrader release_feedback {quote(self.lesson)}"
             changed = " --changed" if self.returned else ""
-            return f"katze return {self.lesson} --for {self.back_to or 'folder'}{changed}"
-        return f"katze log {self.no_score[0]} {self.lesson}" if self.no_score else ""
+            return f"katze return {quote(self.lesson)} --for {self.back_to or 'folder'}{changed}"
+        return f"katze log {quote(self.no_score[0])} {quote(self.lesson)}" if self.no_score else ""
 
     def record(self) -> dict[str, Any]:
         """As JSON data."""
@@ -233,11 +234,11 @@ _NUMBERS = {"collected", "graded", "to grade", "need you", "returned"}
 def _to_see_to(one: LessonStatus) -> list[str]:
     lines = list(one.refused)
     if one.no_score:
-        lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {one.lesson}` says why.")
+        lines.append(f"no score: {some(one.no_score)}; `katze log STUDENT {quote(one.lesson)}` says why.")
     if one.ungraded:
         lines.append(
-            f"an exercise could not be graded: {some(one.ungraded)}; `katze log STUDENT {one.lesson}` says why. What "
-            "formgrader gives for it counts."
+            f"an exercise could not be graded: {some(one.ungraded)}; `katze log STUDENT {quote(one.lesson)}` says why. "
+            "What formgrader gives for it counts."
         )
     if one.by_hand:
         lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
@@ -254,7 +255,7 @@ def _to_see_to(one: LessonStatus) -> list[str]:
         exported = "`katze export` leaves them out, and with --withdrawn does not"
         lines.append(f"{count(len(one.withdrawn), 'submission')} withdrawn: {some(one.withdrawn)}; {exported}.")
     if one.frozen and one.to_grade:
-        lines.append(f"frozen, so {some(one.to_grade)} will not be graded; `katze thaw {one.lesson}` lets them.")
+        lines.append(f"frozen, so {some(one.to_grade)} will not be graded; `katze thaw {quote(one.lesson)}` lets them.")
     if one.changed_since:
         lines.append(f"the page has changed since it was returned: {some(one.changed_since)}.")
     if one.not_looked_at:

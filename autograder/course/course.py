@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 
 from traitlets.config.loader import Config
 
@@ -171,7 +172,7 @@ class Course:
 
     def grading(self, lesson: str) -> str:
         """The command that grades a lesson, or an assignment that has no exercises."""
-        return f"katze {'autograde' if self.is_plain(lesson) else 'grade'} {lesson}"
+        return f"katze {'autograde' if self.is_plain(lesson) else 'grade'} {quote(lesson)}"
 
     def is_plain(self, lesson: str) -> bool:
         """Whether this was released, and has no exercises, but test cells of plain nbgrader's."""
@@ -188,8 +189,8 @@ class Course:
             return self.release / lesson / f"{lesson}.ipynb"
         if lesson in self.assignments():
             raise BadInput(
-                f"{lesson} is a plain nbgrader assignment, without exercises: `katze autograde {lesson}` grades it, "
-                "and `katze log` and `katze export` know it"
+                f"{lesson} is a plain nbgrader assignment, without exercises: `katze autograde {quote(lesson)}` grades "
+                "it, and `katze log` and `katze export` know it"
             )
         known, near = ", ".join(lessons) or "none yet: run `katze release`", get_close_matches(lesson, lessons, n=1)
         meant = f"did you mean {near[0]}? There are" if near else "there are"

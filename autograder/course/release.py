@@ -27,6 +27,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from logging.handlers import BufferingHandler
 from pathlib import Path
+from shlex import quote
 
 import jupytext
 import nbformat
@@ -159,8 +160,8 @@ def check_release(course: Course, lessons: Sequence[str] | None = None) -> list[
             problems.append(f"{shown} differs from what its solutions give: run `katze release`")
             if path == _notebook(course, path.stem) and (written := answered_cells(path, wanted[path])):
                 problems.append(
-                    f"{shown} holds answers ({', '.join(written)}): `katze learn --move-answers {path.stem}` moves "
-                    "them to work/ and restores the file"
+                    f"{shown} holds answers ({', '.join(written)}): `katze learn --move-answers {quote(path.stem)}` "
+                    "moves them to work/ and restores the file"
                 )
     for lesson in sorted(set(course.lessons()) - set(chosen)) if lessons is None else ():
         problems.append(f"{_shown(course.release / lesson, course.root)} is left over: no solutions give it; remove it")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from autograder.course.course import Course
@@ -103,7 +104,7 @@ def plan(
     if course.is_plain(lesson):
         raise BadInput(
             f"{lesson} is a plain nbgrader assignment, with a page for each notebook, in {course.feedback}: `nbgrader "
-            f"release_feedback {lesson}` gives them back"
+            f"release_feedback {quote(lesson)}` gives them back"
         )
     target = named(platform)
     records = read_grades(course, [lesson])[lesson]

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Console
 
@@ -207,7 +208,8 @@ class _Run:
                     progress.advance(bar)
         except KeyboardInterrupt:
             raise Interrupted(
-                f"stopped: {len(self.gradings)} of {len(tasks)} done, and recorded; run `katze grade {name}` to go on"
+                f"stopped: {len(self.gradings)} of {len(tasks)} done, and recorded; run `katze grade {quote(name)}` to "
+                "go on"
             ) from None
         except WorkersLost as problem:
             raise BadInput(
@@ -276,10 +278,10 @@ def frozen_in_words(lesson: str, since: str, plan: Plan, force: bool) -> str:
         BadInput: it was to be graded by force.
     """
     if force:
-        raise BadInput(f"{lesson} is frozen, and --force does not change that; run `katze thaw {lesson}` first")
+        raise BadInput(f"{lesson} is frozen, and --force does not change that; run `katze thaw {quote(lesson)}` first")
     new = sum(task.why[0] in (FIRST, SUBMITTED_AGAIN) for task in plan.tasks)
     waits = f"; {count(new, 'submission')} handed in since {'waits' if new == 1 else 'wait'}" if new else ""
-    return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {lesson}`"
+    return f"{lesson} is frozen since {since}: nothing is graded{waits}; to grade, run `katze thaw {quote(lesson)}`"
 
 
 def _list_refused(strategy: Strategy) -> tuple[Record, ...]:

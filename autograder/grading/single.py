@@ -156,7 +156,7 @@ def _split(target: str, exercise: Exercise) -> tuple[str, str]:
     if not name.isidentifier():
         raise BadInput(f"{name!r} in {target} is not a name; write FILE.py:NAME")
     if file.lower().endswith(".ipynb"):
-        raise BadInput(f"{file} is a notebook; check all its answers with `katze preflight {file} --run`")
+        raise BadInput(f"{file} is a notebook; check all its answers with `katze preflight {shlex.quote(file)} --run`")
     return file, name
 
 

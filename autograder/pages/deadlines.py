@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from shlex import quote
 
 from autograder.course.semester import SEMESTER_NAME
 from autograder.gradebook.deadlines.lateness import Lateness
@@ -108,7 +109,7 @@ def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str
     if stale:
         yield (
             f"{lesson}: deadlines or points have changed since the feedback pages and nbgrader's tables were written, "
-            f"for {some(stale)}: run `katze grade {lesson}`, which grades nothing for it."
+            f"for {some(stale)}: run `katze grade {quote(lesson)}`, which grades nothing for it."
         )
 
 
@@ -118,5 +119,5 @@ def remarks_on_frozen(lesson: str, results: Iterable[Record]) -> Iterator[str]:
     if kept:
         yield (
             f"{lesson}: its deadline in {SEMESTER_NAME} has changed, but the lesson is frozen, so nothing does for "
-            f"{some(kept)}; run `katze thaw {lesson}` first."
+            f"{some(kept)}; run `katze thaw {quote(lesson)}` first."
         )

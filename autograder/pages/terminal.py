@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 from rich.cells import cell_len
@@ -77,7 +78,7 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
     for student in graded.stale_pages:
         console.print(
             f"{student}: the feedback page could not be written anew, because the notebook in autograded/ is not what "
-            f"was written; run `katze grade {graded.lesson} --student {student} --force`"
+            f"was written; run `katze grade {quote(graded.lesson)} --student {quote(student)} --force`"
         )
     changed = sum(len(submission.changed) for submission in graded.submissions)
     if changed:
@@ -85,14 +86,14 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
         console.print(
             f"{count(changed, 'answer')} {has} changed since a person gave points; {counts} until it is read again: in "
             "formgrader (`jupyter lab`), give others or click Resolve, then run "
-            f"`katze grade {graded.lesson}` again"
+            f"`katze grade {quote(graded.lesson)}` again"
         )
     waiting = sum(len(submission.waiting) for submission in graded.submissions)
     if waiting:
         verb, them = ("waits", "it") if waiting == 1 else ("wait", "them")
         console.print(
             f"{count(waiting, 'written answer')} {verb} for a person: grade {them} in formgrader (`jupyter lab`), then "
-            f"run `katze grade {graded.lesson}` again to bring the points to the feedback pages"
+            f"run `katze grade {quote(graded.lesson)}` again to bring the points to the feedback pages"
         )
 
 
@@ -209,7 +210,7 @@ def _outcomes(submission: Record) -> str:
         remarks.append(count(len(submission.repairs), "repair"))
     looks = [one for one in submission.exercises if one.worth_a_look]
     if looks:
-        remarks.append(f"{count(len(looks), 'answer')} to look at: see `katze report {submission.lesson}`")
+        remarks.append(f"{count(len(looks), 'answer')} to look at: see `katze report {quote(submission.lesson)}`")
     remarks += submission.remarks
     return "\n".join(["; ".join(parts), *(f"[dim]{escape(remark)}[/]" for remark in remarks)])
 

@@ -121,9 +121,9 @@ def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, caps
     assert "attention.scores" in refused(capsys, "check", "attention.score", str(answer_file))
     assert "cannot read" in refused(capsys, "check", "attention.scores", str(tmp_path / "no.py"))
     assert "not a name" in refused(capsys, "check", "attention.scores", f"{answer_file}:1+1")
-    assert "is a notebook; check all its answers with `katze preflight x.ipynb --run`" in refused(
-        capsys, "check", "attention.scores", "x.ipynb"
-    )
+    for name, quoted in (("x.ipynb", "x.ipynb"), ("my x.ipynb", "'my x.ipynb'"), ("$x;.ipynb", "'$x;.ipynb'")):
+        said = refused(capsys, "check", "attention.scores", name)
+        assert f"is a notebook; check all its answers with `katze preflight {quoted} --run`" in said
     (tmp_path / "latin.py").write_bytes("# é".encode("latin-1"))
     assert "is read by a person" in refused(capsys, "check", "attention.why_scale", "answer.py")
     assert "UTF-8" in refused(capsys, "check", "attention.scores", str(tmp_path / "latin.py"))
@@ -142,9 +142,11 @@ def test_check_refuses_what_is_not_there(answer_file: Path, tmp_path: Path, caps
 def test_check_says_what_a_file_without_the_answer_defines(
     tmp_path: Path, source: str, said: str, wanted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "b.py").write_text(source)
-    told = refused(capsys, "check", "attention.scores", f"{tmp_path / 'b.py'}{wanted}")
+    (tmp_path / "b c.py").write_text(source)
+    told = refused(capsys, "check", "attention.scores", f"{tmp_path / 'b c.py'}{wanted}")
     assert said in told
+    if "If one of them" in told:
+        assert f"`katze check attention.scores '{tmp_path}/b c.py:" in told
     assert (wanted[1:] or "dot_product_scores") in told
 
 

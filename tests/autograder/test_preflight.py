@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from types import ModuleType, SimpleNamespace
 
 import nbformat
@@ -256,9 +258,11 @@ def test_of_a_folder_and_of_an_archive_the_notebook_is_read_that_grading_would(s
 
 
 def test_a_plain_file_is_told_how_one_answer_is_checked(tmp_path: Path) -> None:
-    plain = tmp_path / "my_answer.py"
+    plain = tmp_path / "my answer's.py"
     plain.write_text("def scale_scores(scores, d_head):\n    return scores\n")
-    with pytest.raises(BadInput, match=f"is not a notebook; .* `katze check EXERCISE_ID {plain}`"):
+    with pytest.raises(
+        BadInput, match=f"is not a notebook; .* `katze check EXERCISE_ID {re.escape(quote(str(plain)))}`"
+    ):
         preflight(plain)
 
 

@@ -72,6 +72,9 @@ def test_a_lesson_that_is_not_released_yet_is_listed_with_the_command_that_does_
 
 
 def test_what_is_graded_goes_back_to_where_it_came_from() -> None:
+    spaced = LessonStatus("ps 1", released=True, collected=2, no_score=("o'neil",))
+    assert spaced.next == """katze log 'o'"'"'neil' 'ps 1'"""
+    assert replace(spaced, to_grade=("ada",), is_plain=True).next == "katze autograde 'ps 1'"
     graded = LessonStatus(LESSON, released=True, collected=2, graded=2, back_to="canvas")
     assert (graded.stage, graded.next) == ("graded", f"katze return {LESSON} --for canvas")
     returned = replace(graded, returned=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from shlex import quote
 
 from autograder.commands.adding import add_lesson, course_of
 from autograder.commands.writing import tell
@@ -25,5 +26,5 @@ def run(options: argparse.Namespace) -> None:
         if not freeze(book, lesson):
             course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
             raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
-    said = f"{lesson} is frozen: `katze grade` leaves its grades as they are until `katze thaw {lesson}`"
+    said = f"{lesson} is frozen: `katze grade` leaves its grades as they are until `katze thaw {quote(lesson)}`"
     tell(options, {"lesson": lesson, "frozen": True, "notices": list(book.notices)}, [*book.notices, said])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from shlex import quote
 
 from autograder.commands.adding import add_lesson, course_of
 from autograder.commands.writing import tell
@@ -23,5 +24,5 @@ def run(options: argparse.Namespace) -> None:
     with open_gradebook(course.gradebook, lesson) as book:
         if not thaw(book, lesson):
             raise BadInput(f"{lesson} is not frozen")
-    said = f"{lesson} is thawed: `katze grade {lesson}` grades what has changed"
+    said = f"{lesson} is thawed: `katze grade {quote(lesson)}` grades what has changed"
     tell(options, {"lesson": lesson, "frozen": False, "notices": list(book.notices)}, [*book.notices, said])

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, Literal
 
 import nbformat
@@ -196,8 +197,8 @@ class PlainAssignment:
         known = read_notebooks(session, name)
         if not known:
             raise BadInput(
-                f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment {name} "
-                "--force`, then this again"
+                f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment "
+                f"{quote(name)} --force`, then this again"
             )
         paths = released(course, name)
         different = sorted({path.stem for path in paths} ^ known.keys())
@@ -231,7 +232,7 @@ def require_gradebook(course: Course, name: str) -> None:
     if open_gradebook(course.gradebook).is_new():
         raise BadInput(
             f"there is no gradebook {course.gradebook}; put a copy of it back, with the points that people have given, "
-            f"or run `nbgrader generate_assignment {name} --force` for a new one; then this again"
+            f"or run `nbgrader generate_assignment {quote(name)} --force` for a new one; then this again"
         )
 
 
@@ -245,7 +246,9 @@ def released(course: Course, name: str) -> list[Path]:
     if paths:
         return paths
     if "/" not in name and any((course.source / name).glob("*.ipynb")):
-        raise BadInput(f"{name} was not released yet; run `nbgrader generate_assignment {name}`, then this again")
+        raise BadInput(
+            f"{name} was not released yet; run `nbgrader generate_assignment {quote(name)}`, then this again"
+        )
     others = ", ".join(course.assignments()) or "none yet: run `nbgrader generate_assignment ASSIGNMENT`"
     raise BadInput(f"no assignment {name!r} in {course.release}; there are: {others}")
 
@@ -317,7 +320,7 @@ def _load(name: str, path: Path, known: NotebookRows) -> MasterNotebook:
     except Exception as error:  # nbformat's readers and converters fail in many ways
         raise BadInput(
             f"the released notebook {path} cannot be read ({type(error).__name__}); run `nbgrader generate_assignment "
-            f"{name} --force`"
+            f"{quote(name)} --force`"
         ) from error
     _check_kernel(path, notebook["metadata"])
     names = Counter(_grade_id(cell) for cell in notebook["cells"] if _grade_id(cell))
@@ -325,7 +328,7 @@ def _load(name: str, path: Path, known: NotebookRows) -> MasterNotebook:
         if times > 1:
             raise BadInput(
                 f"{path}: the grade_id {grade_id!r} is on {times} cells; give each its own in the source notebook, "
-                f"then run `nbgrader generate_assignment {name} --force`"
+                f"then run `nbgrader generate_assignment {quote(name)} --force`"
             )
     different = sorted(names.keys() ^ known.cells.keys())
     if different:
@@ -355,7 +358,7 @@ def _grade_id(cell: Mapping[str, Any]) -> str:
 def _out_of_date(name: str, what: str) -> str:
     return (
         f"the release of {name} and the gradebook do not belong together: {what}; run `nbgrader generate_assignment "
-        f"{name} --force`, then this again"
+        f"{quote(name)} --force`, then this again"
     )
 
 
