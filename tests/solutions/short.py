@@ -12,6 +12,7 @@ from tests.once import made_once
 from tests.solutions.reading import ROOT
 
 CUT_SHORT = {
+    "03_positions": {"range(400), title": "range(40), title"},
     "04_heads_and_blocks": {"heads, steps=500": "heads, steps=20", "steps=120, depth=12": "steps=9, depth=12"},
     "05_encoder_decoder": {
         "held_out = split.held_out": "held_out = split.held_out[:60]",
@@ -29,12 +30,16 @@ CUT_SHORT = {
         "steps, size, every = 500, 48, 50": "steps, size, every = 20, 48, 5",
         "epochs, every, seeds = 12, 2, (1, 2, 3)": "epochs, every, seeds = 2, 1, (1, 2)",
     },
+    "10_evaluation": {"scenes.test[:60]": "scenes.test[:12]"},
     "11_die_katze": {
         "corpus = choose_corpus(device)": "corpus = choose_corpus(device)\n"
         "corpus = dataclasses.replace(corpus, recipe=dataclasses.replace(corpus.recipe, steps=20))",
         "else 80  #": "else 10  #",
     },
-    "12_since_2017": {"STEPS, RATE = 160, 0.003": "STEPS, RATE = 32, 0.003"},
+    "12_since_2017": {
+        "STEPS, RATE = 160, 0.003": "STEPS, RATE = 32, 0.003",
+        'range(400), "rotary"': 'range(40), "rotary"',
+    },
 }
 """By lesson what says how long something is trained, and what stands there instead."""
 

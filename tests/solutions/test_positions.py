@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import torch
 from nbformat import NotebookNode
 
@@ -11,6 +12,8 @@ from course_lib.attention import attention
 from course_lib.positions import appended_index, binary_counting, sinusoidal_encoding
 from tests.solutions.executing import ExecutedLesson, numbers, table
 from tests.solutions.reading import defined_by
+
+PAST = r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%"
 
 
 class TestPositions(ExecutedLesson):
@@ -77,14 +80,10 @@ class TestPositions(ExecutedLesson):
         assert 5.5 < turns[0] < 510 / 80
         assert 400 < turns[-1] < 510
 
-    def test_what_happens_past_the_trained_length(self, output: str) -> None:
-        found = table(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output)
-        within, beyond = ({name: shares[place] for name, shares in found.items()} for place in (0, 1))
-        assert min(within["sinusoids"], within["learned"], within["by hand"]) >= 95
-        assert within["no positions"] < 60
-        assert beyond["by hand"] >= 99
-        assert beyond["learned"] < 25 < beyond["sinusoids"] < 90
-        assert beyond["no positions"] < within["no positions"]
+    def test_positions_moved_by_hand_are_right_at_any_length(self, output: str) -> None:
+        within, beyond = table(PAST, output)["by hand"]
+        assert within >= 95
+        assert beyond >= 99
 
     def test_both_pictures_of_clocks_can_be_turned(self, solved: NotebookNode) -> None:
         shown = [
@@ -94,6 +93,19 @@ class TestPositions(ExecutedLesson):
             if 'data-katze-widget="clocks"' in output.get("data", {}).get("text/html", "")
         ]
         assert ["show.clocks" in cell.source for cell in shown] == [True, True]
+
+
+@pytest.mark.usefixtures("thorough")
+class TestWhatPositionsTeach:
+    lesson = TestPositions.lesson
+
+    def test_what_happens_past_the_trained_length(self, output: str) -> None:
+        found = table(PAST, output)
+        within, beyond = ({name: shares[place] for name, shares in found.items()} for place in (0, 1))
+        assert min(within["sinusoids"], within["learned"]) >= 95
+        assert within["no positions"] < 60
+        assert beyond["learned"] < 25 < beyond["sinusoids"] < 90
+        assert beyond["no positions"] < within["no positions"]
 
 
 def test_what_the_prose_says_of_steps_and_places() -> None:

@@ -23,11 +23,6 @@ class TestSince2017(ExecutedLesson):
     lesson = "12_since_2017"
     pictures = 7
 
-    def test_rotary_goes_on_where_sinusoids_stop(self, output: str) -> None:
-        found = table(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output)
-        assert min(within for within, _beyond in found.values()) >= 95
-        assert found["rotary"][1] >= 85 > 75 > found["sinusoids, added"][1]
-
     @pytest.mark.parametrize(
         ("line", "most"),
         [
@@ -46,6 +41,11 @@ class TestSince2017(ExecutedLesson):
 @pytest.mark.usefixtures("thorough")
 class TestWhatSmallModelsLearn:
     lesson = TestSince2017.lesson
+
+    def test_rotary_goes_on_where_sinusoids_stop(self, output: str) -> None:
+        found = table(r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%", output)
+        assert min(within for within, _beyond in found.values()) >= 95
+        assert found["rotary"][1] >= 85 > 75 > found["sinusoids, added"][1]
 
     def test_a_ruler_is_a_few_hundredths_long(self, output: str) -> None:
         mean, low, high = table(TRIAL, output)["2017"]

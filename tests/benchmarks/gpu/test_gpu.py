@@ -30,6 +30,7 @@ def ran(out: Path, *arguments: str) -> tuple[int, dict[str, dict[str, Any]]]:
     return status, {part["part"]: part for part in json.loads((out / "results.json").read_text())["parts"]}
 
 
+@pytest.mark.usefixtures("thorough")
 def test_the_whole_command_at_its_smallest(tmp_path: Path) -> None:
     out = tmp_path / "out"
     status, parts = ran(out, "--tiny", "--steps", "4")
