@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from IPython import get_ipython
 from IPython.display import display
 
 
@@ -20,7 +21,7 @@ def prediction(what: str, said: float | str | bool | None, found: float | str | 
     counted = isinstance(found, (int, float)) and not isinstance(found, bool)
     truth = f"{_written(found)}{unit if counted else ''}"
     if said is None or said == "":
-        display(_Folded(what, truth))
+        display(_Folded(what, truth, explained=_is_first_of_its_cell()))
     elif not counted:
         print(f"{what}: you said {said}, and it is {truth}. {'Right!' if said == found else 'Now find out why.'}")
     elif isinstance(said, (int, float)):
@@ -32,17 +33,35 @@ def prediction(what: str, said: float | str | bool | None, found: float | str | 
 
 @dataclass(frozen=True)
 class _Folded:
-    """What was found, for a page to fold away; where nothing can be folded, it is not said."""
+    """What was found, for a page to fold away; where nothing can be folded, it is not said.
+
+    Attributes:
+        what: was predicted.
+        truth: what was found.
+        explained: whether to say how to predict it, which a cell says once.
+    """
 
     what: str
     truth: str
+    explained: bool
 
     def __repr__(self) -> str:
-        return f"{self.what}: what do you expect? Write it down above, run that cell, then this one."
+        how = " Write it down above, run that cell, then this one." if self.explained else ""
+        return f"{self.what}: what do you expect?{how}"
 
     def _repr_html_(self) -> str:
         found = f"{self.what}: {self.truth}."
         return f"<details><summary>{escape(repr(self))}</summary>{escape(found)}</details>"
+
+
+_told_in: list[int] = []
+"""The number of the run of a cell that has said last how to predict."""
+
+
+def _is_first_of_its_cell() -> bool:
+    shell = get_ipython()
+    before, _told_in[:] = _told_in[:], [shell.execution_count] if shell is not None else []
+    return not before or before != _told_in
 
 
 def _written(value: float | str | bool) -> str:

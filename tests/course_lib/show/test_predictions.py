@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,7 +32,15 @@ def test_it_says_how_near(
 def test_without_one_what_was_found_is_folded_away(said: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
     monkeypatch.setattr(predictions, "display", shown.append)
+    shell = SimpleNamespace(execution_count=4)
+    monkeypatch.setattr(predictions, "get_ipython", lambda: shell)
     prediction("reviews < 3", said, 82.66, " %")
-    (folded,) = shown
-    assert folded._repr_html_().endswith("then this one.</summary>reviews &lt; 3: 82.7 %.</details>")
-    assert "82.7" not in repr(folded)
+    prediction("the rest", said, "radio")
+    prediction("in all", said, True)
+    shell.execution_count = 5
+    prediction("again", said, 1)
+    first, *more, again = shown
+    assert first._repr_html_().endswith("then this one.</summary>reviews &lt; 3: 82.7 %.</details>")
+    assert "82.7" not in repr(first)
+    assert [repr(one) for one in more] == ["the rest: what do you expect?", "in all: what do you expect?"]
+    assert repr(again).endswith("then this one.")
