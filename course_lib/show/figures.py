@@ -82,9 +82,9 @@ def frames(count: int = 1, *, width: float = 6.4, height: float = 3.6) -> tuple[
     with plt.rc_context(LAID_OUT):
         drawn = Figure(figsize=(width, height))
         each = width / count
-        share = ((each - _LEFT - _RIGHT) / width, (height - _BELOW - _ABOVE) / height)
+        size = ((each - _LEFT - _RIGHT) / width, (height - _BELOW - _ABOVE) / height)
         return drawn, [
-            drawn.add_axes(((number * each + _LEFT) / width, _BELOW / height, *share)) for number in range(count)
+            drawn.add_axes(((number * each + _LEFT) / width, _BELOW / height, *size)) for number in range(count)
         ]
 
 

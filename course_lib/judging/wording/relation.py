@@ -202,9 +202,9 @@ def _elsewhere(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
             size = expected.shape[dim] - 1
             first, last = actual.narrow(dim, 0, size), actual.narrow(dim, 1, size)
             if alike(expected.narrow(dim, 1, size), first) or alike(expected.narrow(dim, 0, size), last):
-                yield f"The numbers are one place too far along dimension {dim}, in one direction or the other."
+                yield f"The numbers are one position too far along dimension {dim}, in one direction or the other."
     if alike(expected.flatten().sort().values, actual.flatten().sort().values):
-        yield "The right numbers are all there, but in other places."
+        yield "The right numbers are all there, but in other positions."
 
 
 def _scaled(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:

@@ -65,8 +65,8 @@ def _mean_of_the_first(text: TextAttention) -> str:
     """The first layer as a table."""
     head = "".join(f"<th>{escape(word)}</th>" for word in _looked_at(text))
     rows = [
-        f"<tr><th>{escape(word)}</th>{''.join(f'<td>{share:.2f}</td>' for share in shares)}</tr>"
-        for word, shares in zip(text.queries, text.alpha[0].mean(dim=0).tolist(), strict=True)
+        f"<tr><th>{escape(word)}</th>{''.join(f'<td>{weight:.2f}</td>' for weight in weights)}</tr>"
+        for word, weights in zip(text.queries, text.alpha[0].mean(dim=0).tolist(), strict=True)
     ]
     return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"
 
@@ -76,7 +76,7 @@ def _most_looked_at(text: TextAttention) -> str:
     keys = _looked_at(text)
     return "\n".join(
         f"layer {layer}, head {head}: "
-        + ", ".join(f"{word} → {keys[place]}" for word, place in zip(text.queries, most, strict=True))
+        + ", ".join(f"{word} → {keys[key]}" for word, key in zip(text.queries, most, strict=True))
         for layer, by_head in enumerate(text.alpha.argmax(dim=-1).tolist(), start=1)
         for head, most in enumerate(by_head, start=1)
     )

@@ -24,13 +24,13 @@ def sampling(words: Sequence[str], probabilities: Float[Tensor, "tokens"]) -> No
     Raises:
         ValueError: no words, another number of probabilities, or one that is not above 0.
     """
-    shares = probabilities.tolist()
-    if not words or len(words) != len(shares) or min(shares) <= 0:
+    likely = probabilities.tolist()
+    if not words or len(words) != len(likely) or min(likely) <= 0:
         raise ValueError("sampling needs a probability above 0 for each of at least one word")
-    listed = [f"{word} {share:.3f}" for word, share in zip(words, shares, strict=True)]
+    listed = [f"{word} {p:.3f}" for word, p in zip(words, likely, strict=True)]
     interactive(
         "sampling",
-        {"words": list(words), "probabilities": shares},
+        {"words": list(words), "probabilities": likely},
         still=f"<p>What may come next:</p><ul>{''.join(f'<li>{escape(line)}</li>' for line in listed)}</ul>",
         alt=f"Probabilities of {len(words)} words, and what temperature, top-k and the nucleus leave of them.",
         text=", ".join(listed),

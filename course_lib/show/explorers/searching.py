@@ -49,7 +49,7 @@ def _below(words: Words, branches: Mapping[Words, Mapping[str, float]]) -> list[
     """The words that may follow, the likeliest first: each with its probability and, where known, what follows it."""
     following = sorted(branches[words].items(), key=lambda pair: -pair[1])
     return [
-        [word, float(f"{share:.4g}"), *([_below((*words, word), branches)] if (*words, word) in branches else [])]
-        for word, share in following
-        if share > 0
+        [word, float(f"{p:.4g}"), *([_below((*words, word), branches)] if (*words, word) in branches else [])]
+        for word, p in following
+        if p > 0
     ]

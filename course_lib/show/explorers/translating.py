@@ -55,11 +55,11 @@ def translating(sentences: Sequence[TranslationAttention]) -> None:
 
 
 def _data(sentence: TranslationAttention) -> dict[str, Any]:
-    """As the script reads it: shares in thousandths, since whole numbers are short."""
+    """As the script reads it: probabilities in thousandths, since whole numbers are short."""
     return {
         "source": list(sentence.source),
         "target": list(sentence.target),
-        "likely": [[[word, round(1000 * share)] for word, share in words] for words in sentence.likely],
+        "likely": [[[word, round(1000 * p)] for word, p in words] for words in sentence.likely],
         "alpha": (1000 * sentence.alpha).round().int().tolist(),
     }
 
@@ -67,7 +67,7 @@ def _data(sentence: TranslationAttention) -> dict[str, Any]:
 def _table(sentence: TranslationAttention) -> str:
     head = "".join(f"<th>{escape(word)}</th>" for word in sentence.source)
     rows = [
-        f"<tr><th>{escape(word)}</th>{''.join(f'<td>{share:.2f}</td>' for share in shares)}</tr>"
-        for word, shares in zip(sentence.target, sentence.alpha[-1].mean(dim=0).tolist(), strict=True)
+        f"<tr><th>{escape(word)}</th>{''.join(f'<td>{weight:.2f}</td>' for weight in weights)}</tr>"
+        for word, weights in zip(sentence.target, sentence.alpha[-1].mean(dim=0).tolist(), strict=True)
     ]
     return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"

@@ -72,7 +72,7 @@ def draw_loss_curve(
 
 
 def smoothed(values: Sequence[float], width: int) -> list[float]:
-    """At each place, the mean of the last `width` values, or of all there are so far."""
+    """At each position, the mean of the last `width` values, or of all there are so far."""
     means, total = [], 0.0
     for i, value in enumerate(values):
         total += value - (values[i - width] if i >= width else 0.0)

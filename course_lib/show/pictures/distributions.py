@@ -29,7 +29,7 @@ def distributions(
         words: what is distributed, from top to bottom; may be whole sentences.
         probabilities: of each distribution, one for each word, by its name. Words of probability 0 are greyed.
         alt: one sentence for readers who cannot see the picture.
-        drawn: for some of them the share of each word in a sample; marked by dots.
+        drawn: for some of them how often each word was sampled, from 0 to 1; marked by dots.
     """
     figure(draw_distributions(words, probabilities, drawn or {}), alt)
 
@@ -54,9 +54,9 @@ def draw_distributions(
     width, height = left + _PANEL * len(probabilities), _ROW * len(words) + 0.45
     with plt.rc_context(LAID_OUT):
         picture = Figure(figsize=(width, height))
-        for place, (name, values) in enumerate(probabilities.items()):
+        for panel, (name, values) in enumerate(probabilities.items()):
             box = (
-                (left + place * _PANEL) / width,
+                (left + panel * _PANEL) / width,
                 0.08 / height,
                 (_PANEL - 0.15) / width,
                 (height - 0.45) / height,
@@ -64,18 +64,19 @@ def draw_distributions(
             axes = picture.add_axes(box)
             axes.set(xlim=(0, reach), ylim=(len(words) - 0.5, -0.5))
             _draw(axes, name, values, drawn.get(name))
-            axes.set_yticks(range(len(words)), labels=words if place == 0 else [])
+            axes.set_yticks(range(len(words)), labels=words if panel == 0 else [])
     return picture
 
 
-def _draw(axes: Axes, name: str, values: Tensor, shares: Tensor | None) -> None:
+def _draw(axes: Axes, name: str, values: Tensor, frequencies: Tensor | None) -> None:
     lengths = values.detach().double().tolist()
     axes.set_title(name, loc="left", pad=6)
     axes.barh(range(len(lengths)), lengths, height=0.66, color=BLUE)
-    if shares is not None:
-        dots = [(share, row) for row, share in enumerate(shares.tolist()) if share or lengths[row]]
+    if frequencies is not None:
+        dots = [(frequency, row) for row, frequency in enumerate(frequencies.tolist()) if frequency or lengths[row]]
         axes.plot(*zip(*dots, strict=True), "o", color=ORANGE, ms=5, zorder=3)
-    farthest = [max(pair) for pair in zip(lengths, lengths if shares is None else shares.tolist(), strict=True)]
+    dotted = lengths if frequencies is None else frequencies.tolist()
+    farthest = [max(pair) for pair in zip(lengths, dotted, strict=True)]
     for row, (length, edge) in enumerate(zip(lengths, farthest, strict=True)):
         text, colour = ("0", GREY) if length == 0 else (f"{length:.3f}", INK)
         axes.annotate(

@@ -15,7 +15,7 @@ from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
 _COLUMN, _ROW, _GAP = 0.57, 0.6, 0.3
 """Inches: of a box with the space next to it, of a row of boxes, and between two families."""
 _BOX = (0.74, 0.5)
-"""Width and height of a box, as a share of its column and of its row."""
+"""Width and height of a box, in fractions of its column and row."""
 _QUIET = "#59636e"
 
 

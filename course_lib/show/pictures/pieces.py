@@ -44,14 +44,14 @@ def draw_piece_rows(rows: Sequence[tuple[str, Sequence[str]]], title: str) -> Fi
         for row, (label, pieces) in enumerate(rows):
             axes.text(-0.4, row + 0.5, label, ha="right", va="center", fontsize=9.5)
             x = 0
-            for place, piece in enumerate(pieces):
+            for index, piece in enumerate(pieces):
                 axes.add_patch(
                     FancyBboxPatch(
                         (x + 0.14, row + 0.17),
                         len(piece) - 0.28,
                         0.66,
                         boxstyle="round,pad=0.05",
-                        facecolor=FACES[place % 2],
+                        facecolor=FACES[index % 2],
                         edgecolor="white",
                     )
                 )
@@ -93,7 +93,7 @@ def draw_merge_tree(steps: Sequence[Sequence[str]], numbers: Sequence[int], titl
     """
     if len(numbers) != len(steps) - 1:
         raise ValueError(f"{len(steps)} steps need {len(steps) - 1} numbers, not {len(numbers)}")
-    roots = [_Node(character, place, 0) for place, character in enumerate(steps[0])]
+    roots = [_Node(character, index, 0) for index, character in enumerate(steps[0])]
     for pieces, number in zip(steps[1:], numbers, strict=True):
         roots = _joined(roots, pieces, number)
     tallest = max(root.height for root in roots)

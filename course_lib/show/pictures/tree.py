@@ -46,7 +46,7 @@ def tree(
 
 @dataclass
 class _Node:
-    """A word in its place."""
+    """A word at its position."""
 
     words: Words
     depth: int
@@ -93,7 +93,7 @@ def _grown(branches: Mapping[Words, Mapping[str, float]], words: Words, probabil
     node = _Node(words, len(words), probability)
     if not words or words[-1] != end:
         following: Mapping[str, float | None] = branches.get(words) or {end: None}
-        node.children = [_grown(branches, (*words, word), share, end) for word, share in following.items()]
+        node.children = [_grown(branches, (*words, word), p, end) for word, p in following.items()]
     return node
 
 

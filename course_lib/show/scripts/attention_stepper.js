@@ -38,6 +38,6 @@ function draw({ matrices, versions }) {
   });
   const note = el("p", { "aria-live": "polite" }, version.note);
   update();
-  const place = (wanted) => el("div", { class: "katze-row top" }, ...wanted.map((name) => grids[name].element));
-  return [slip.element, place(names.slice(0, 3)), place(names.slice(3)), element, note];
+  const sideBySide = (wanted) => el("div", { class: "katze-row top" }, ...wanted.map((name) => grids[name].element));
+  return [slip.element, sideBySide(names.slice(0, 3)), sideBySide(names.slice(3)), element, note];
 }

@@ -106,26 +106,26 @@ function button(label, pressed, attributes = {}) {
   return el("button", { type: "button", click: pressed, ...attributes }, label);
 }
 
-// One of several, as buttons side by side; `value` is its place, null for none yet.
+// One of several, as buttons side by side; `value` is its index, null for none yet.
 function choices(label, options, value, changed) {
   const group = `katze-${Math.random().toString(36).slice(2)}`;
   const inputs = options.map((_, i) => el("input", { type: "radio", name: group, value: i, checked: i === value }));
   inputs.forEach((input, i) => input.addEventListener("change", () => changed(i)));
   const labels = options.map((name, i) => el("label", {}, inputs[i], el("span", {}, name)));
   const element = el("fieldset", { class: "katze-choices" }, el("legend", {}, label), ...labels);
-  return { element, inputs, set: (place) => inputs.forEach((input, i) => (input.checked = i === place)) };
+  return { element, inputs, set: (index) => inputs.forEach((input, i) => (input.checked = i === index)) };
 }
 
 // Steps 0 to count - 1, to walk through by hand or to let run. It never begins by itself.
-function player(label, count, show, { text = (place) => `${place + 1} of ${count}`, seconds = 1 } = {}) {
+function player(label, count, show, { text = (step) => `${step + 1} of ${count}`, seconds = 1 } = {}) {
   let timer = null;
   const stop = () => {
     clearInterval(timer);
     timer = null;
     play.textContent = "Play";
   };
-  const go = (place) => {
-    steps.value = clamp(place, 0, count - 1);
+  const go = (step) => {
+    steps.value = clamp(step, 0, count - 1);
     show(steps.value);
   };
   const tick = () => {
@@ -143,9 +143,9 @@ function player(label, count, show, { text = (place) => `${place + 1} of ${count
     stop();
     go(steps.value + change);
   };
-  const steps = slider(label, { max: count - 1, text }, (place) => {
+  const steps = slider(label, { max: count - 1, text }, (step) => {
     stop();
-    show(place);
+    show(step);
   });
   const play = button("Play", toggle);
   const back = button("◀", by(-1), { "aria-label": "one step back" });
@@ -197,10 +197,10 @@ function matrix(caption, rows, columns, { text = (value) => decimal(value), most
     set(values) {
       values.forEach((line, r) =>
         line.forEach((value, c) => {
-          const share = Number.isFinite(value) ? clamp(value / most, -1, 1) : 0;
+          const size = Number.isFinite(value) ? clamp(value / most, -1, 1) : 0;
           cells[r][c].textContent = text(value, r, c);
-          cells[r][c].style.setProperty("--share", Math.abs(share).toFixed(3));
-          cells[r][c].classList.toggle("below", share < 0);
+          cells[r][c].style.setProperty("--weight", Math.abs(size).toFixed(3));
+          cells[r][c].classList.toggle("below", size < 0);
         }),
       );
     },
@@ -212,9 +212,9 @@ function matrix(caption, rows, columns, { text = (value) => decimal(value), most
   };
 }
 
-// A word in a box, the bluer the greater its share.
-function chip(text, share = 0, marked = false) {
-  return el("span", { class: `katze-chip${marked ? " marked" : ""}`, style: `--share:${clamp(share, 0, 1)}` }, text);
+// A word in a box, the bluer the greater its weight.
+function chip(text, weight = 0, marked = false) {
+  return el("span", { class: `katze-chip${marked ? " marked" : ""}`, style: `--weight:${clamp(weight, 0, 1)}` }, text);
 }
 
 // A bar a name, its number beside it. `set(values, marked)` draws; the marked ones are orange.

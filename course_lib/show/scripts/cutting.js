@@ -5,7 +5,7 @@ function draw({ text, merges, mark }) {
   const pieces = el("p");
   let [typed, known] = [text, merges.length];
 
-  function join(parts, [left, right]) {
+  function merge(parts, [left, right]) {
     const merged = [];
     for (let i = 0; i < parts.length; i++) {
       merged.push(parts[i] === left && parts[i + 1] === right ? left + parts[++i] : parts[i]);
@@ -14,7 +14,7 @@ function draw({ text, merges, mark }) {
   }
 
   function cut(word, number) {
-    return merges.slice(0, number).reduce(join, [mark, ...word]);
+    return merges.slice(0, number).reduce(merge, [mark, ...word]);
   }
 
   function update() {

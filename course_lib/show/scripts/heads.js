@@ -6,7 +6,7 @@ function draw({ texts, layers, heads }) {
   const sources = el("div");
   let [text, layer, head, query] = [texts[0], 0, 0, 0];
   let [grid, links] = [null, null];
-  const share = (value) => value.toFixed(2);
+  const rounded = (value) => value.toFixed(2);
   const names = ["mean of the heads", ...range(heads).map((i) => `head ${i + 1}`)];
 
   function weights() {
@@ -32,7 +32,7 @@ function draw({ texts, layers, heads }) {
         { class: "katze-chart", viewBox: `0 0 360 ${height}`, style: "max-width:360px", role: "img", "aria-label": `Lines from each word to those it looks at; from ${text.queries[query]} they are bold.` },
         ...order.flatMap((q) => text.keys.map((_, k) => (all[q][k] < 0.01 ? null : line(q, k))).filter(Boolean)),
         ...text.queries.map((label, q) => word(label, left, at(q), "end", q === query)),
-        ...text.keys.map((label, k) => word(`${label} ${share(all[query][k])}`, right, at(k), "start", all[query][k] >= 0.1)),
+        ...text.keys.map((label, k) => word(`${label} ${rounded(all[query][k])}`, right, at(k), "start", all[query][k] >= 0.1)),
       ),
     );
   }
@@ -45,7 +45,7 @@ function draw({ texts, layers, heads }) {
     paint(all);
     const first = range(now.length).sort((a, b) => now[b] - now[a]).slice(0, 3);
     const who = head ? `head ${head} of layer ${layer + 1}` : `layer ${layer + 1}, the mean of its heads,`;
-    say(`From “${text.queries[query]}” ${who} looks at ${first.map((k) => `“${text.keys[k]}” ${share(now[k])}`).join(", ")}.`);
+    say(`From “${text.queries[query]}” ${who} looks at ${first.map((k) => `“${text.keys[k]}” ${rounded(now[k])}`).join(", ")}.`);
   }
 
   function update() {
@@ -55,7 +55,7 @@ function draw({ texts, layers, heads }) {
 
   function renew() {
     query = Math.min(1, text.queries.length - 1);
-    grid = matrix("query ↓  key →", text.queries, text.keys, { text: share, pick: look });
+    grid = matrix("query ↓  key →", text.queries, text.keys, { text: rounded, pick: look });
     grid.cells.forEach((line, q) => line.forEach((cell) => cell.addEventListener("mouseenter", () => look(q))));
     links = el("div", { style: "flex:0 1 22em;min-width:16em" });
     sources.replaceChildren(choices("look from", text.queries, query, look).element);
@@ -63,16 +63,16 @@ function draw({ texts, layers, heads }) {
     update();
   }
 
-  const which = select("text", texts.map((one) => one.name), 0, (place) => {
-    text = texts[place];
+  const which = select("text", texts.map((one) => one.name), 0, (index) => {
+    text = texts[index];
     renew();
   });
-  const where = select("layer", range(layers).map((i) => i + 1), layer, (place) => {
-    layer = place;
+  const where = select("layer", range(layers).map((i) => i + 1), layer, (index) => {
+    layer = index;
     update();
   });
-  const by = select("head", names, head, (place) => {
-    head = place;
+  const by = select("head", names, head, (index) => {
+    head = index;
     update();
   });
   renew();

@@ -40,7 +40,7 @@ function draw({ words, vectors, chosen, low, high }) {
     const [byDot, byCosine] = kinds.map(([, closeness, text], kind) => {
       const order = ranked(closeness);
       const most = Math.max(...order.map(([, value]) => value), 1e-9);
-      lists[kind].replaceChildren(...order.map((each, place) => line(each, most, text, place === 0)));
+      lists[kind].replaceChildren(...order.map((each, rank) => line(each, most, text, rank === 0)));
       return order[0][0];
     });
     sliders.forEach((each, i) => (each.value = at[moved][i]));
@@ -51,7 +51,7 @@ function draw({ words, vectors, chosen, low, high }) {
     else say(`${size}Its nearest word is “${byDot}” by dot product, and “${byCosine}” by cosine.`);
   }
 
-  function place(vector) {
+  function move(vector) {
     at[moved] = vector.map((value) => Number(clamp(value, low, high).toFixed(2)));
     update();
   }
@@ -59,12 +59,12 @@ function draw({ words, vectors, chosen, low, high }) {
   // Longer or shorter in the same direction, as far as the plane reaches.
   function stretch(factor) {
     const most = at[moved].map((value) => (value > 0 ? high / value : value < 0 ? low / value : Infinity));
-    place(at[moved].map((value) => value * Math.min(factor, ...most)));
+    move(at[moved].map((value) => value * Math.min(factor, ...most)));
   }
 
   const sliders = ["dim 0", "dim 1"].map((name, i) =>
     slider(name, { min: low, max: high, step: 0.05, value: at[moved][i], text: (value) => value.toFixed(2) }, (value) =>
-      place(at[moved].map((old, j) => (j === i ? value : old))),
+      move(at[moved].map((old, j) => (j === i ? value : old))),
     ),
   );
   const which = select("the word to move", words, moved, (i) => {
@@ -77,8 +77,8 @@ function draw({ words, vectors, chosen, low, high }) {
     const box = plane.element.getBoundingClientRect();
     const [width, height] = plane.element.getAttribute("viewBox").split(" ").slice(2).map(Number);
     const [x, y] = [((event.clientX - box.left) / box.width) * width, ((event.clientY - box.top) / box.height) * height];
-    const share = [(x - plane.across(low)) / (plane.across(high) - plane.across(low)), (y - plane.up(low)) / (plane.up(high) - plane.up(low))];
-    place(share.map((value) => low + value * (high - low)));
+    const part = [(x - plane.across(low)) / (plane.across(high) - plane.across(low)), (y - plane.up(low)) / (plane.up(high) - plane.up(low))];
+    move(part.map((value) => low + value * (high - low)));
   };
   plane.element.addEventListener("pointerdown", (event) => {
     plane.element.setPointerCapture(event.pointerId);

@@ -6,10 +6,10 @@ function draw({ beginnings, texts }) {
   let [chosen, time] = [0, 0];
   let walk;
 
-  function write(place) {
+  function write(count) {
     const words = texts[chosen][time];
-    page.replaceChildren(el("b", {}, beginnings[chosen]), ` ${words.slice(0, place).join(" ")}`);
-    if (place === words.length) say(`Text ${time + 1} of ${texts[chosen].length}; the same beginning, other words.`);
+    page.replaceChildren(el("b", {}, beginnings[chosen]), ` ${words.slice(0, count).join(" ")}`);
+    if (count === words.length) say(`Text ${time + 1} of ${texts[chosen].length}; the same beginning, other words.`);
   }
 
   function renew() {
@@ -20,8 +20,8 @@ function draw({ beginnings, texts }) {
     walk.go(texts[chosen][time].length);
   }
 
-  const begin = choices("Begin with:", beginnings, 0, (place) => {
-    [chosen, time] = [place, 0];
+  const begin = choices("Begin with:", beginnings, 0, (index) => {
+    [chosen, time] = [index, 0];
     renew();
   });
   const again = button("again, with other dice", () => {

@@ -47,10 +47,10 @@ function draw({ keys, vectors, query, reach }) {
   const drag = (event) => {
     const box = plane.element.getBoundingClientRect();
     const [width, height] = plane.element.getAttribute("viewBox").split(" ").slice(2).map(Number);
-    const share = [((event.clientX - box.left) / box.width) * width, ((event.clientY - box.top) / box.height) * height];
+    const pointer = [((event.clientX - box.left) / box.width) * width, ((event.clientY - box.top) / box.height) * height];
     const [left, right] = [plane.across(-reach), plane.across(reach)];
     const [low, high] = [plane.up(-reach), plane.up(reach)];
-    const wanted = [(share[0] - left) / (right - left), (share[1] - low) / (high - low)];
+    const wanted = [(pointer[0] - left) / (right - left), (pointer[1] - low) / (high - low)];
     wanted.forEach((value, i) => {
       q[i] = Number(clamp((2 * value - 1) * reach, -reach, reach).toFixed(1));
       sliders[i].value = q[i];

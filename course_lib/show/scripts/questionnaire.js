@@ -31,8 +31,8 @@ function draw({ name, questions, choices: options }) {
   }
 
   const asked = questions.map((question, i) =>
-    choices(`${i + 1}. ${question}`, options, answers[i], (place) => {
-      answers[i] = place;
+    choices(`${i + 1}. ${question}`, options, answers[i], (index) => {
+      answers[i] = index;
       keep();
       update();
     }),

@@ -11,9 +11,9 @@ function draw({ words, probabilities }) {
     const hot = softmax(probabilities.map((p) => Math.log(p) / heat.value));
     const order = range(words.length).sort((a, b) => hot[b] - hot[a]);
     let before = 0;
-    const remaining = order.filter((i, place) => {
-      const stays = place < kept.value && before < share.value;
-      before += place < kept.value ? hot[i] / sum(order.slice(0, kept.value).map((one) => hot[one])) : 0;
+    const remaining = order.filter((i, rank) => {
+      const stays = rank < kept.value && before < nucleus.value;
+      before += rank < kept.value ? hot[i] / sum(order.slice(0, kept.value).map((one) => hot[one])) : 0;
       return stays;
     });
     const total = sum(remaining.map((i) => hot[i]));
@@ -28,7 +28,7 @@ function draw({ words, probabilities }) {
       one.set(order.map((i) => values[i]), marked);
       return el("div", { style: "flex:1 1 20em" }, label, one.element);
     };
-    const gone = range(order.length).filter((place) => !remaining.includes(order[place]));
+    const gone = range(order.length).filter((rank) => !remaining.includes(order[rank]));
     shown.replaceChildren(
       el("div", { class: "katze-row top" }, picture("what the model says (orange: cut off)", probabilities, gone), picture("what is drawn from", p, [])),
     );
@@ -51,7 +51,7 @@ function draw({ words, probabilities }) {
 
   const heat = slider("temperature", { min: 0.1, max: 3, step: 0.1, value: 1, text: (value) => value.toFixed(1) }, update);
   const kept = slider("top-k", { min: 1, max: words.length, value: words.length, text: (k) => (k === words.length ? `${k}: all` : String(k)) }, update);
-  const share = slider("nucleus p", { min: 0.05, max: 1, step: 0.05, value: 1, text: (p) => p.toFixed(2) }, update);
+  const nucleus = slider("nucleus p", { min: 0.05, max: 1, step: 0.05, value: 1, text: (p) => p.toFixed(2) }, update);
   update();
-  return [row(heat.element, kept.element, share.element), shown, row(button("draw twenty words", roll)), drawn, element];
+  return [row(heat.element, kept.element, nucleus.element), shown, row(button("draw twenty words", roll)), drawn, element];
 }

@@ -17,7 +17,7 @@ function draw({ steps, warmup, width, peak }) {
 
   function update() {
     const step = at.value;
-    const places = range(201).map((i) => Math.max(1, (steps * i) / 200));
+    const sampled = range(201).map((i) => Math.max(1, (steps * i) / 200));
     const highest = 1000 * Math.max(root(warm.value).rate, top.value);
     const drawn = chart({
       x: [0, steps / 1000],
@@ -32,8 +32,8 @@ function draw({ steps, warmup, width, peak }) {
     drawn.set(
       [
         { points: [[step / 1000, 0], [step / 1000, highest]], colour: "grey" },
-        { points: places.map((place) => [place / 1000, 1000 * root(place).rate]), colour: "blue" },
-        { points: places.map((place) => [place / 1000, 1000 * cosine(place)]), colour: "orange dashed" },
+        { points: sampled.map((step) => [step / 1000, 1000 * root(step).rate]), colour: "blue" },
+        { points: sampled.map((step) => [step / 1000, 1000 * cosine(step)]), colour: "orange dashed" },
         marked(ours.rate, "blue"),
         marked(other, "orange"),
       ],
@@ -56,8 +56,8 @@ function draw({ steps, warmup, width, peak }) {
   }
 
   const widths = [64, 128, 256, 512, 1024];
-  const wide = select("d_model", widths, widths.indexOf(width), (place) => {
-    width = widths[place];
+  const wide = select("d_model", widths, widths.indexOf(width), (index) => {
+    width = widths[index];
     update();
   });
   const warm = slider("warm-up, in steps", { min: 100, max: steps / 2, step: 100, value: warmup }, update);

@@ -6,7 +6,7 @@ function draw({ source, tree, end, alpha }) {
   const picture = el("div", { class: "katze-matrix", tabindex: 0, role: "group", "aria-label": "the tree so far, which scrolls" });
   const chosen = el("div", { class: "katze-row", role: "group", "aria-label": "candidates of this step" });
   const seed = { words: [], key: "", score: 0, next: tree, parent: null };
-  let [width, penalised, steps, place, walk] = [2, false, [], 0, null];
+  let [width, penalised, steps, now, walk] = [2, false, [], 0, null];
   let byHand = {};
 
   const done = (node) => node.words.at(-1) === end;
@@ -45,28 +45,28 @@ function draw({ source, tree, end, alpha }) {
   }
 
   function keep(node) {
-    const wishes = byHand[place] || [];
-    byHand = Object.fromEntries(Object.entries(byHand).filter(([step]) => step < place));
-    byHand[place] = [node.key, ...wishes.filter((key) => key !== node.key)].slice(0, width);
-    renew(place);
+    const wishes = byHand[now] || [];
+    byHand = Object.fromEntries(Object.entries(byHand).filter(([step]) => step < now));
+    byHand[now] = [node.key, ...wishes.filter((key) => key !== node.key)].slice(0, width);
+    renew(now);
     (range(chosen.children.length).map((i) => chosen.children[i]).find((one) => one.dataset.key === node.key) || reset).focus();
   }
 
-  // Every node to be seen, at its place: a column a word, a row a leaf.
+  // Every node to be seen, at its position: a column a word, a row a leaf.
   function laidOut(nodes) {
     const all = new Map();
     for (const node of nodes) for (let one = node; one && !all.has(one.key); one = one.parent) all.set(one.key, one);
     const children = (node) => best([...all.values()].filter(({ parent }) => parent && parent.key === node.key));
     let rows = 0;
-    const places = new Map();
+    const positions = new Map();
     const settle = (node) => {
       const below = children(node).map(settle);
       const row = below.length ? (below[0] + below.at(-1)) / 2 : rows++;
-      places.set(node.key, { node, x: 14 + 118 * node.words.length, y: 20 + 38 * row });
+      positions.set(node.key, { node, x: 14 + 118 * node.words.length, y: 20 + 38 * row });
       return row;
     };
     settle(seed);
-    return { places, height: 38 * rows + 6 };
+    return { positions, height: 38 * rows + 6 };
   }
 
   function tinted(node, { live, dropped, greedy }) {
@@ -78,14 +78,14 @@ function draw({ source, tree, end, alpha }) {
     const { candidates, kept } = steps[step];
     const path = greedyPath().slice(0, step + 1);
     const shown = [...steps.slice(0, step + 1).flatMap((one) => one.kept), ...candidates, ...path];
-    const { places, height } = laidOut(shown);
+    const { positions, height } = laidOut(shown);
     const live = new Set();
     for (const node of kept) for (let one = node; one; one = one.parent) live.add(one.key);
     const greedy = new Set(path.map(({ key }) => key));
     const dropped = new Set(candidates.filter((node) => !kept.includes(node)).map(({ key }) => key));
     const deep = Math.max(...shown.map(({ words }) => words.length));
-    const lines = [...places.values()].filter(({ node }) => node.parent);
-    const from = ({ node }) => places.get(node.parent.key);
+    const lines = [...positions.values()].filter(({ node }) => node.parent);
+    const from = ({ node }) => positions.get(node.parent.key);
     const after = ({ node, x }) => x + 7 * Math.max(4, (node.words.at(-1) || "").length);
     const wide = 14 + 118 * deep + 110;
     const drawn = svg(
@@ -102,7 +102,7 @@ function draw({ source, tree, end, alpha }) {
         const own = greedy.has(at.node.key) ? [svg("path", { class: "orange dotted", d, transform: "translate(0 5)" })] : [];
         return [svg("path", { class: tinted(at.node, { live, dropped, greedy }) || "grey", d }), ...own];
       }),
-      ...[...places.values()].map(({ node, x, y }) =>
+      ...[...positions.values()].map(({ node, x, y }) =>
         svg(
           "g",
           candidates.includes(node) && node !== seed ? { click: () => keep(node), style: "cursor:pointer" } : {},
@@ -116,7 +116,7 @@ function draw({ source, tree, end, alpha }) {
   }
 
   function show(step) {
-    place = step;
+    now = step;
     const { candidates, kept } = steps[step];
     paint(step);
     chosen.replaceChildren(
@@ -149,15 +149,15 @@ function draw({ source, tree, end, alpha }) {
 
   const beams = slider("beams", { min: 1, max: 4, value: width }, (value) => {
     [width, byHand] = [value, {}];
-    renew(place);
+    renew(now);
   });
   const penalty = checkbox(`length penalty, alpha = ${alpha}`, penalised, (on) => {
     [penalised, byHand] = [on, {}];
-    renew(place);
+    renew(now);
   });
   const reset = button("let the search decide again", () => {
     byHand = {};
-    renew(place);
+    renew(now);
   });
   renew(1);
   const legend = el("p", {}, el("b", {}, "━"), " kept   ╍ dropped now   ─ dropped earlier   ┉ orange: what greedy decoding writes");

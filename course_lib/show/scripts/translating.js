@@ -5,9 +5,9 @@ function draw({ sentences, layers, heads }) {
   const { element, say } = speaker();
   const stage = el("div");
   const offers = el("div", { class: "katze-row", role: "group", "aria-label": "the next word" });
-  let [layer, head, place, found, walk] = [layers - 1, 0, 0, sentences[0], null];
+  let [layer, head, current, found, walk] = [layers - 1, 0, 0, sentences[0], null];
 
-  const share = (value) => value.toFixed(2);
+  const rounded = (value) => value.toFixed(2);
   const words = () => box.input.value.toLowerCase().replace(/[.!?]/g, " ").replace(/,/g, " , ").split(/\s+/).filter(Boolean);
   const begins = (whole, start) => start.every((word, i) => whole[i] === word);
   const names = ["mean of the heads", ...range(heads).map((i) => `head ${i + 1}`)];
@@ -18,23 +18,23 @@ function draw({ sentences, layers, heads }) {
   }
 
   function show(step) {
-    place = step;
+    current = step;
     const rows = range(step + 1).map(looks);
     const now = rows[step];
-    const grid = matrix("attention so far", found.target.slice(0, step + 1), found.source, { text: share });
+    const grid = matrix("attention so far", found.target.slice(0, step + 1), found.source, { text: rounded });
     grid.set(rows);
     grid.mark("chosen", found.source.map((_, key) => [step, key]));
-    const [likely, shares] = [found.likely[step].map(([word]) => word), found.likely[step].map(([, share]) => share / 1000)];
-    const expected = bars("the likeliest next words", likely, { text: share });
-    expected.set(shares, [0]);
+    const [likely, chances] = [found.likely[step].map(([word]) => word), found.likely[step].map(([, p]) => p / 1000)];
+    const expected = bars("the likeliest next words", likely, { text: rounded });
+    expected.set(chances, [0]);
     stage.replaceChildren(
-      el("p", { lang: "en" }, "English: ", ...found.source.map((word, key) => chip(`${word} ${share(now[key])}`, now[key]))),
+      el("p", { lang: "en" }, "English: ", ...found.source.map((word, key) => chip(`${word} ${rounded(now[key])}`, now[key]))),
       el("p", { lang: "de" }, "German: ", ...found.target.slice(0, step + 1).map((word, i) => chip(word, 0, i === step))),
       el("div", { class: "katze-row top" }, grid.element, el("div", {}, "the likeliest next words", expected.element)),
     );
     const most = now.indexOf(Math.max(...now));
     const who = head ? `head ${head} of layer ${layer + 1} looks` : `the heads of layer ${layer + 1} look`;
-    say(`Before “${found.target[step]}” ${who} most at “${found.source[most]}”: ${share(now[most])}.`);
+    say(`Before “${found.target[step]}” ${who} most at “${found.source[most]}”: ${rounded(now[most])}.`);
   }
 
   function begin() {
@@ -52,7 +52,7 @@ function draw({ sentences, layers, heads }) {
     offers.replaceChildren("next word: ", ...next.map((word) => button(word, () => write([...start, word]))));
     offers.style.display = next.length ? "" : "none";
     const whole = fitting.find(({ source }) => source.length === start.length);
-    if (whole === found) show(place);
+    if (whole === found) show(current);
     else if (whole) {
       found = whole;
       begin();
@@ -74,11 +74,11 @@ function draw({ sentences, layers, heads }) {
   });
   const which = select("head", names, head, (chosen) => {
     head = chosen;
-    show(place);
+    show(current);
   });
   const where = select("layer", range(layers).map((i) => i + 1), layer, (chosen) => {
     layer = chosen;
-    show(place);
+    show(current);
   });
   begin();
   typed();

@@ -49,7 +49,7 @@ _ATTENTION = (
     Line("scores = q kᵀ / √d_head", PAIRS, "The only step where tokens meet: a number for each pair, in each head."),
     Line("alpha = softmax(masked)", PAIRS, "Padding gets weight 0; each row sums to 1."),
     Line("out = alpha v", HEADS, "Each head brings home an average of the values."),
-    Line("out.join()", TOKENS, "The heads side by side again."),
+    Line("concat(out)", TOKENS, "The heads side by side again."),
     Line("y = out W_o", TOKENS, "One more projection mixes what the heads have found.", PROJECTION),
 )
 _FEED_FORWARD = (

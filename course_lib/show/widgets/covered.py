@@ -25,18 +25,18 @@ def covered(words: Sequence[str], guesses: Sequence[Guesses]) -> None:
     """
     if not words or len(words) != len(guesses):
         raise ValueError(f"{len(words)} words need guesses for each of them, not for {len(guesses)}")
-    lines = [_line(words, place, found) for place, found in enumerate(guesses)]
+    lines = [_line(words, position, found) for position, found in enumerate(guesses)]
     rows = "".join(f"<tr><td>{escape(sentence)}</td><td>{escape(said)}</td></tr>" for sentence, said in lines)
     interactive(
         "covered",
-        {"words": list(words), "guesses": guesses, "place": min(2, len(words) - 1), "cat": CAT},
+        {"words": list(words), "guesses": guesses, "position": min(2, len(words) - 1), "cat": CAT},
         still=f"<table>{rows}</table>",
         alt="A sentence with a cat on one of its words, and what the model says lies under it.",
         text="\n".join(f"{sentence.replace(CAT, '[MASK]')}: {said}" for sentence, said in lines),
     )
 
 
-def _line(words: Sequence[str], place: int, guesses: Guesses) -> tuple[str, str]:
+def _line(words: Sequence[str], position: int, guesses: Guesses) -> tuple[str, str]:
     """The sentence with this word covered, and the guesses."""
-    sentence = " ".join(CAT if i == place else word for i, word in enumerate(words))
-    return sentence, ", ".join(f"{word} {share:.0%}" for word, share in guesses)
+    sentence = " ".join(CAT if i == position else word for i, word in enumerate(words))
+    return sentence, ", ".join(f"{word} {p:.0%}" for word, p in guesses)

@@ -29,8 +29,8 @@ def query_explorer() -> None:
     caption = "Worked example A: each key, which is its value too, and alpha for the queries die and Katze."
     columns = ["dim 0", "dim 1", *(f"alpha of {query}" for query in QUERIES)]
     rows = [
-        (key, [*MATRICES["k"][place], *(f"{row[place]:.4f}" for row in MATRICES["alpha"])])
-        for place, key in enumerate(KEYS)
+        (key, [*MATRICES["k"][index], *(f"{row[index]:.4f}" for row in MATRICES["alpha"])])
+        for index, key in enumerate(KEYS)
     ]
     interactive(
         "query_explorer",
@@ -44,7 +44,7 @@ def query_explorer() -> None:
 def softmax_gradient() -> None:
     """Show alpha and softmax's derivative for one row of scores, by the divisor, the temperature and d_head."""
     caption = "One row of scores, d_head = 64, divided in three ways: alpha, and the size of softmax's derivative."
-    columns = [*(f"key {place}" for place in range(len(PRODUCTS))), "size of ∂alpha / ∂scaled"]
+    columns = [*(f"key {index}" for index in range(len(PRODUCTS))), "size of ∂alpha / ∂scaled"]
     rows = [(f"divided {how}", [f"{n:.3f}" for n in (*alpha, size)]) for how, (alpha, size) in AT_64.items()]
     interactive(
         "softmax_gradient",

@@ -31,11 +31,11 @@ def neighbours(words: Sequence[str], vectors: Float[Tensor, "tokens 2"], chosen:
     if not 0 <= chosen < len(words):
         raise IndexError(f"there is no word {chosen} among {len(words)}")
     caption = "Word vectors of two components. The script moves one, and ranks the others by how near they are to it."
-    places = [[round(x, 2), round(y, 2)] for x, y in vectors.tolist()]
-    rows = list(zip(words, places, strict=True))
+    points = [[round(x, 2), round(y, 2)] for x, y in vectors.tolist()]
+    rows = list(zip(words, points, strict=True))
     interactive(
         "neighbours",
-        {"words": list(words), "vectors": places, "chosen": chosen, "low": -1, "high": 3},
+        {"words": list(words), "vectors": points, "chosen": chosen, "low": -1, "high": 3},
         still=still_table(caption, ["dim 0", "dim 1"], rows),
         alt=f"Vectors of {len(words)} words in a plane; one can be moved, and its nearest words follow.",
         text=still_text(caption, ["dim 0", "dim 1"], rows),

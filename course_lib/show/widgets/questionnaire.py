@@ -16,7 +16,7 @@ class Questionnaire:
         name: of the variable that holds the questionnaire, for that line.
         questions: what is asked; a question may have several lines.
         choices: what may be answered, the same for all.
-        answers: for each question the place of the choice, counted from 0; None as long as there is no answer.
+        answers: for each question the index of the choice, counted from 0; None as long as there is no answer.
     """
 
     def __init__(self, name: str, questions: Sequence[str], choices: Sequence[str]) -> None:
@@ -42,7 +42,7 @@ class Questionnaire:
         return "\n".join([*asked, self._instruction()])
 
     def _instruction(self) -> str:
-        choices = ", ".join(f"{place} = {choice}" for place, choice in enumerate(self.choices))
+        choices = ", ".join(f"{index} = {choice}" for index, choice in enumerate(self.choices))
         return f"Without buttons: set {self.name}.answers to a list of {len(self.questions)} numbers ({choices})."
 
     def _repr_mimebundle_(self, **_wanted: Any) -> dict[str, str]:

@@ -70,7 +70,7 @@ FORMULAS: Final = {
     "alpha": "softmax(scaled), along the keys",
     "out": "alpha v",
 }
-_ALT: Final = "Worked example A: q, k, v, scores, scaled, alpha and out; each cell shows the arithmetic behind it."
+_ALT: Final = "Worked example A: q, k, v, scores, scaled, alpha and out; each cell shows how it is computed."
 _LABELS: Final = ("by the formula", f"as the slide prints it: divided by {len(KEYS)}, the number of keys")
 _NOTES: Final = (
     "Divided by √2 = √d_head, as the paper has it.",
@@ -150,15 +150,15 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
         exponents = [f"exp({_number(scaled)})" for scaled in matrices["scaled"][row]]
         powers = [_number(power) for power in exponentials[row]]
         return Step(
-            f"What share of its attention does “{QUERIES[row]}” give to “{KEYS[column]}”?",
+            f"How much of its attention does “{QUERIES[row]}” give to “{KEYS[column]}”?",
             f"{cell} = {exponents[column]} / ({' + '.join(exponents)})"
             f" = {powers[column]} / ({' + '.join(powers)}) = {_number(value)}",
             tuple(("scaled", row, key) for key in range(len(KEYS))),
         )
     if matrix == "out":
-        shares, parts = matrices["alpha"][row], [value[column] for value in MATRICES["v"]]
-        terms = [share * part for share, part in zip(shares, parts, strict=True)]
-        products = _products([_number(share) for share in shares], [_given(part) for part in parts], terms)
+        weights, parts = matrices["alpha"][row], [value[column] for value in MATRICES["v"]]
+        terms = [weight * part for weight, part in zip(weights, parts, strict=True)]
+        products = _products([_number(weight) for weight in weights], [_given(part) for part in parts], terms)
         return Step(
             f"What does “{QUERIES[row]}” bring home in dimension {column}? A weighted average of the values.",
             f"{cell} = alpha[{row}] · v[:,{column}] = {products} = {_number(value)}",

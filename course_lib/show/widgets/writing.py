@@ -92,13 +92,13 @@ class Writing:
     def text(self) -> str:
         """The steps in words, a line each."""
         return "\n".join(
-            f"{' '.join(step.read)} → " + ", ".join(f"{word} {share:.2f}" for word, share in step.candidates)
+            f"{' '.join(step.read)} → " + ", ".join(f"{word} {p:.2f}" for word, p in step.candidates)
             for step in self.steps
         )
 
 
 def _share(box: tuple[float, float, float, float], width: float, height: float) -> tuple[float, float, float, float]:
-    """A box in inches, as shares of the figure."""
+    """A box in inches, in fractions of the figure."""
     return box[0] / width, box[1] / height, box[2] / width, box[3] / height
 
 
@@ -117,13 +117,13 @@ def _draw_cells(axes: Axes, source: Sequence[str], alpha: Sequence[float]) -> No
 
 
 def _draw_bars(axes: Axes, candidates: Sequence[tuple[str, float]]) -> None:
-    shares = [share for _word, share in candidates]
-    colours = [ORANGE, *[BLUE] * (len(shares) - 1)]
-    axes.barh(range(len(shares)), shares, height=0.7, color=colours)
-    axes.set(xlim=(0, 1.25), ylim=(len(shares) - 0.5, -0.5), xticks=[])
-    axes.set_yticks(range(len(shares)), labels=[word for word, _share in candidates])
+    likely = [p for _word, p in candidates]
+    colours = [ORANGE, *[BLUE] * (len(likely) - 1)]
+    axes.barh(range(len(likely)), likely, height=0.7, color=colours)
+    axes.set(xlim=(0, 1.25), ylim=(len(likely) - 0.5, -0.5), xticks=[])
+    axes.set_yticks(range(len(likely)), labels=[word for word, _p in candidates])
     axes.tick_params(length=0)
-    for row, share in enumerate(shares):
-        axes.annotate(f"{share:.2f}", (share, row), (3, 0), textcoords="offset points", va="center", fontsize=8.5)
+    for row, p in enumerate(likely):
+        axes.annotate(f"{p:.2f}", (p, row), (3, 0), textcoords="offset points", va="center", fontsize=8.5)
     axes.spines["bottom"].set_visible(False)
     axes.spines["left"].set_color(GREY)

@@ -42,7 +42,7 @@ def without_last_row() -> Tensor:
         (X, X / math.log(2), "which is 1 / ln 2: is a logarithm to base 2 taken"),
         (X, X + 1, "Each number is 1 too large"),
         (X, X.flip(0), "in reverse order along dimension 0"),
-        (X, X.roll(1, 0), "one place too far along dimension 0"),
+        (X, X.roll(1, 0), "one position too far along dimension 0"),
         (X, X.flatten()[torch.randperm(12)].reshape(3, 4), "The right numbers are all there"),
         (X, torch.zeros(3, 4), "Your answer is 0 everywhere"),
         (X, X * torch.tensor([[1.0], [2.0], [3.0]]), "Each row is right but for a factor of its own"),

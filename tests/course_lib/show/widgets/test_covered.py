@@ -19,7 +19,7 @@ def test_every_word_is_covered_once(put_on_the_page: Callable[[Callable[[], None
     assert widget.still.count(CAT) == len(WORDS)
     assert f"the {CAT} &lt;saw&gt; the</td><td>dog 60%, cat 30%" in widget.still
     assert "the [MASK] <saw> the: dog 60%, cat 30%" in widget.text
-    assert widget.data == {"words": WORDS, "guesses": GUESSES, "place": 2, "cat": CAT}
+    assert widget.data == {"words": WORDS, "guesses": GUESSES, "position": 2, "cat": CAT}
 
 
 def test_guesses_are_needed_for_every_word() -> None:
