@@ -47,7 +47,7 @@ Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 Norm = Literal["layer", "rms"]
 """The paper's layer norm, or RMSNorm, as in Llama."""
 
-Extension = Literal["linear", "by_turns", "yarn"]
+Extension = Literal["linear", "llama3", "yarn"]
 """Ways to use rotary positions on longer texts than those of the training."""
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -64,11 +64,11 @@ class BlockConfig:
 
     Attributes:
         d_model: the length of a token's vector.
-        heads: in each multi-head attention; they divide `d_model` among them.
+        heads: how many heads each attention has; each gets d_model / heads numbers of a vector.
         d_ff: the width of the feed-forward network.
         dropout: the probability of dropping a value that a sublayer adds, in training.
         attention_dropout: the probability of dropping an attention weight, in training.
-        activation: of the feed-forward network.
+        activation: the feed-forward network's.
         norm_first: pre-norm instead of post-norm.
         norm_epsilon: added to the variance, or to the mean square, in each norm.
         norm: a layer norm or RMSNorm.
@@ -126,11 +126,11 @@ class RotaryConfig:
     Attributes:
         base: of the frequencies; the larger, the more slowly the slowest pairs turn.
         extension: how longer texts than those of the training are met: every pair more slowly ("linear"), only those
-            that turned little in training ("by_turns", as in Llama 3.1), or as YaRN ("yarn").
+            that turned little in training, as in Llama 3.1 ("llama3"), or as in YaRN ("yarn").
         factor: how many times as long texts may be.
-        trained_context: how many tokens the longest text in training had, for "by_turns" and "yarn".
-        few, many: for these two, turns within that context: a pair of fewer than `few` is slowed in full, one of more
-            than `many` not at all. None stands for 4 in Llama 3.1 ("by_turns"), 32 in YaRN.
+        trained_context: how many tokens the longest text in training had, for "llama3" and "yarn".
+        few, many: for these two: a pair that turns fewer than `few` times within that context is slowed by the whole
+            factor, one that turns more than `many` times not at all. None stands for 4 in "llama3", for 32 in "yarn".
     """
 
     base: float = 10_000.0
@@ -147,7 +147,7 @@ class RotaryConfig:
             raise ValueError(f"base must be above 1 and finite, not {self.base}")
         if not 1 <= self.factor < math.inf:
             raise ValueError(f"factor must be at least 1 and finite, not {self.factor}")
-        if self.extension in ("by_turns", "yarn"):
+        if self.extension in ("llama3", "yarn"):
             check_at_least(1, trained_context=self.trained_context)
         if not 0 < self.few < (math.inf if self.many is None else self.many):
             raise ValueError(f"few must be above 0 and below many, not {self.few} with many={self.many}")
@@ -170,45 +170,42 @@ class FeedForward(nn.Module):
 
 
 class _AddAndNorm(nn.Module):
-    """A norm and dropout, for both ways to join a sublayer to its input."""
+    """The norm and the dropout around one sublayer, whichever comes first."""
 
     def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
         self.norm = norm
         self.dropout = nn.Dropout(dropout)
 
-    def _dropped(self, y: Tensor) -> Tensor:
-        return self.dropout(y) if self.training else y
-
 
 class PostNorm(_AddAndNorm):
-    """Joins a sublayer to its input, then normalises, as in the paper and in BERT."""
+    """norm(x + dropout(sublayer(x))), as in the paper and in BERT."""
 
     def sublayer_input(self, x: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens d_model"]:
-        """What the sublayer reads: x itself."""
+        """x itself."""
         return x
 
     def add(
         self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """Add the sublayer's output to its input, and normalise the sum."""
-        out: Tensor = self.norm(x + self._dropped(y))
+        """norm(x + dropout(y)), where y is the sublayer's output."""
+        out: Tensor = self.norm(x + (self.dropout(y) if self.training else y))
         return out
 
 
 class PreNorm(_AddAndNorm):
-    """Normalises what a sublayer reads, then joins the sublayer to its input, as in GPT-2 and Llama."""
+    """x + dropout(sublayer(norm(x))), as in GPT-2 and Llama."""
 
     def sublayer_input(self, x: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens d_model"]:
-        """What the sublayer reads: x, normalised."""
+        """norm(x)."""
         out: Tensor = self.norm(x)
         return out
 
     def add(
         self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """Add the sublayer's output to its input."""
-        return x + self._dropped(y)
+        """x + dropout(y), where y is the sublayer's output."""
+        return x + (self.dropout(y) if self.training else y)
 
 
 @dataclass(frozen=True)

@@ -235,10 +235,6 @@ class StaticLayerKVCache(LayerKVCache):
         for held in (self.keys, self.values):
             held[:, :, block.length :] = 0  # a weight of 0 would not make a number of what memory held before
 
-    def keys_after(self, tokens: int) -> int:
-        """All columns, whatever is in them."""
-        return self.capacity
-
     def append(
         self, k: Float[Tensor, "batch heads tokens d_head"], v: Float[Tensor, "batch heads tokens d_head"]
     ) -> KeysAndValues:

@@ -20,7 +20,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib.blocks import DecoderBlock, EncoderBlock, make_norm
+from course_lib.blocks import BlockConfig, DecoderBlock, EncoderBlock, make_norm
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
 from course_lib.decoding.generation_mixin import GenerationMixin
 from course_lib.decoding.state import DecodingState
@@ -76,7 +76,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     for translating.
     """
 
-    families = (MARIAN, OWN_TRANSFORMER)
+    families = (MARIAN, OWN_TRANSFORMER)  # the checkpoints that `from_pretrained` reads
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -87,8 +87,8 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderBlock(config.block) for _ in range(config.decoder_layers))
-        self.encoder_norm = _final_norm(config)
-        self.decoder_norm = _final_norm(config)
+        self.encoder_norm = _final_norm(config.block)
+        self.decoder_norm = _final_norm(config.block)
         self.output = nn.Linear(config.d_model, config.target_vocab_size, bias=config.output_bias)
         _initialise_as_glorot(self)
         if config.shared_embeddings:
@@ -114,8 +114,8 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
             TypeError, ValueError: no ids, no tokens, or ids outside the vocabulary.
         """
         check_ids(source, self.config.source_vocab_size, "source")
-        mask = (source != self.config.padding_id).unsqueeze(1)
-        x = self._embed(source, self.source_embedding, Positions(0))
+        mask = (source != self.config.padding_id).unsqueeze(1)  # [batch, 1, source], the same for every query
+        x = self._embed(source, self.source_embedding, Positions(start=0))
         for block in self.encoder:
             x = block(x, mask).out
         return Encoded(self.encoder_norm(x), mask)
@@ -130,7 +130,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     def target_states(
         self, target: Int[Tensor, "batch target"], encoded: Encoded, kv_cache: KVCache | None = None
     ) -> Float[Tensor, "batch target d_model"]:
-        """The decoder's vectors, without the output layer.
+        """What the output layer reads: the decoder's vectors, one for each target token.
 
         Args:
             target: ids within the vocabulary, which is not checked here; padding must come after the tokens, where
@@ -231,7 +231,8 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         self.positions = _position_module(config)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
-        self.norm = make_norm(config.block) if config.norm_first else nn.Identity()
+        self.windowed = [config.window_of(layer) is not None for layer in range(config.layers)]
+        self.norm = _final_norm(config.block)
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
         _initialise_as_gpt(self)
         if config.tied_output:
@@ -251,8 +252,8 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
             ids: the tokens.
             mask: True at tokens, False at padding, before or after them; None where there is none.
             kv_cache: the tokens before `ids`; those of `ids` are added.
-            documents: a number for each token that changes where another text begins, for several texts in a row
-                without padding: a token has seen its own text alone, from position 0. In place of mask and cache.
+            documents: for packing, several texts in a row without padding: each token's text, by a number. A token
+                sees its own text alone, and positions count from 0 in each. In place of mask and cache.
 
         Raises:
             TypeError: ids or documents that are not whole numbers, or a mask that is not boolean.
@@ -269,7 +270,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """The blocks' vectors, without the output layer.
+        """What the output layer reads: a vector for each token.
 
         Raises:
             TypeError, ValueError: as for `forward`, but ids outside the vocabulary are not looked for; a cache that is
@@ -286,23 +287,23 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         if end > self.config.context_length:
             raise ValueError(f"{end} tokens are more than the context of {self.config.context_length}")
         x, rotate = self._embed(ids, positions)
-        within_window = self._within_window(ids, positions)
+        in_window = self._in_window(ids, positions) if any(self.windowed) else positions
         for i, block in enumerate(self.blocks):
-            at = positions if self.config.window_of(i) is None else within_window
+            seen = in_window if self.windowed[i] else positions  # where this block's tokens may attend
             layer_cache = None if kv_cache is None else kv_cache.blocks[i]
-            x = block(x, at.mask, is_causal=at.is_causal, kv_cache=layer_cache, rotate=rotate).out
+            x = block(x, seen.mask, is_causal=seen.is_causal, kv_cache=layer_cache, rotate=rotate).out
         states: Tensor = self.norm(x)
         return states
 
     def _embed(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> tuple[Tensor, Rotate | None]:
-        """The tokens' vectors, with learned positions added; or what turns queries and keys by rotary positions."""
+        """The tokens' vectors, with learned positions added; or, with rotary ones, what turns queries and keys."""
         x = self.embedding(ids)
         if not self.config.rotary:
             return self.dropout(self.positions(x, positions.start, positions.position_ids)), None
         position_ids, _ = positions.of_queries_and_keys(ids.shape[1], ids.device)
         return self.dropout(x), self.positions(position_ids, positions.start + ids.shape[1])
 
-    def _within_window(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> Positions:
+    def _in_window(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> Positions:
         """The same positions under the mask of the sliding window, which is causal itself."""
         tokens, window = ids.shape[1], self.config.window
         if window is None or positions.start + tokens <= window:
@@ -439,9 +440,9 @@ def _position_module(config: GPTConfig) -> nn.Module:
     return RotaryPositions(config.block.head_dim, **asdict(config.rotary))
 
 
-def _final_norm(config: TransformerConfig) -> nn.Module:
-    """In pre-norm nothing standardises the last block's output; in post-norm the block itself does."""
-    return nn.LayerNorm(config.d_model, config.norm_epsilon) if config.norm_first else nn.Identity()
+def _final_norm(config: BlockConfig) -> nn.Module:
+    """In pre-norm nothing normalises the last block's output; in post-norm the block itself does."""
+    return make_norm(config) if config.norm_first else nn.Identity()
 
 
 def _initialise_as_glorot(model: Transformer) -> None:

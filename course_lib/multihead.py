@@ -98,10 +98,6 @@ class LayerKVCache(TextState):
         self.keys = torch.empty(batch, heads, capacity, d_head, device=device, dtype=dtype)
         self.values = torch.empty_like(self.keys)
 
-    def keys_after(self, tokens: int) -> int:
-        """Return how many keys so many new tokens attend to, their own included."""
-        return self.length + tokens
-
     def append(
         self, k: Float[Tensor, "batch heads tokens d_head"], v: Float[Tensor, "batch heads tokens d_head"]
     ) -> KeysAndValues:

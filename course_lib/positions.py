@@ -109,51 +109,10 @@ def shift_matrix(
     return matrix
 
 
-class SinusoidalPositions(nn.Module):
-    """Adds the sinusoidal encoding. Nothing is learned, and there is no longest sequence."""
+class _AddedPositions(nn.Module):
+    """Adds a vector for each position, `encoding`, [positions, d_model]."""
 
     encoding: Tensor
-
-    def __init__(self, d_model: int, context_length: int = 256) -> None:
-        """Computes the first `context_length` rows in advance; later ones when they are first asked for."""
-        super().__init__()
-        self.register_buffer("encoding", sinusoidal_encoding(context_length, d_model), persistent=False)
-
-    def forward(
-        self,
-        x: Float[Tensor, "... tokens d_model"],
-        start: int = 0,
-        position_ids: Int[Tensor, "batch tokens"] | None = None,
-    ) -> Float[Tensor, "... tokens d_model"]:
-        """Each token's embedding plus the encoding of its position.
-
-        Args:
-            x: embeddings.
-            start: the position of the first token; the others follow it.
-            position_ids: the position of each token, below start + tokens, if padding keeps them from following.
-
-        Raises:
-            ValueError: the embeddings have another d_model.
-        """
-        _check_same_d_model(x, self.encoding)
-        tokens, d_model = x.shape[-2:]
-        if start + tokens > self.encoding.shape[0]:
-            with torch.inference_mode(False):  # else it would be of no use to a later training
-                longer = sinusoidal_encoding(2 * (start + tokens), d_model, self.encoding.device)
-                self.encoding = longer.to(self.encoding.dtype)
-        return x + _rows(self.encoding, tokens, start, position_ids)
-
-
-class LearnedPositions(nn.Module):
-    """Adds a learned vector for each position, as GPT and BERT do; beyond `context_length` there is none.
-
-    Parameters:
-        encoding: [context_length, d_model].
-    """
-
-    def __init__(self, d_model: int, context_length: int) -> None:
-        super().__init__()
-        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
 
     def forward(
         self,
@@ -169,26 +128,45 @@ class LearnedPositions(nn.Module):
             position_ids: the position of each token, below start + tokens, if padding keeps them from following.
 
         Raises:
-            ValueError: the sequence is longer than `context_length`, or the embeddings have another d_model.
+            ValueError: the embeddings have another d_model, or learned positions end before the tokens do.
         """
-        _check_same_d_model(x, self.encoding)
-        tokens, context_length = x.shape[-2], self.encoding.shape[0]
-        if start + tokens > context_length:
-            raise ValueError(
-                f"a sequence of {start + tokens} tokens is longer than the {context_length} learned positions"
-            )
-        return x + _rows(self.encoding, tokens, start, position_ids)
+        tokens, d_model = x.shape[-2:]
+        if d_model != self.encoding.shape[1]:
+            wanted = self.encoding.shape[1]
+            raise ValueError(f"the embeddings must be as long as the positions, {wanted}, not {d_model}")
+        if start + tokens > self.encoding.shape[0]:
+            self._lengthen(start + tokens)
+        return x + (self.encoding.narrow(0, start, tokens) if position_ids is None else self.encoding[position_ids])
+
+    def _lengthen(self, tokens: int) -> None:
+        """Make room for this many."""
+        raise NotImplementedError
 
 
-def _check_same_d_model(x: Tensor, encoding: Tensor) -> None:
-    if x.shape[-1] != encoding.shape[1]:
-        raise ValueError(f"the embeddings must be as long as the positions, {encoding.shape[1]}, not {x.shape[-1]}")
+class SinusoidalPositions(_AddedPositions):
+    """Adds the sinusoidal encoding. Nothing is learned, and there is no longest sequence."""
+
+    def __init__(self, d_model: int, context_length: int = 256) -> None:
+        """Computes the first `context_length` rows in advance; later ones when they are first asked for."""
+        super().__init__()
+        self.register_buffer("encoding", sinusoidal_encoding(context_length, d_model), persistent=False)
+
+    def _lengthen(self, tokens: int) -> None:
+        with torch.inference_mode(False):  # else it would be of no use to a later training
+            longer = sinusoidal_encoding(2 * tokens, self.encoding.shape[1], self.encoding.device)
+            self.encoding = longer.to(self.encoding.dtype)
 
 
-def _rows(
-    encoding: Float[Tensor, "positions d_model"],
-    tokens: int,
-    start: int,
-    position_ids: Int[Tensor, "batch tokens"] | None,
-) -> Float[Tensor, "... tokens d_model"]:
-    return encoding.narrow(0, start, tokens) if position_ids is None else encoding[position_ids]
+class LearnedPositions(_AddedPositions):
+    """Adds a learned vector for each position, as GPT and BERT do; beyond `context_length` there is none.
+
+    Parameters:
+        encoding: [context_length, d_model].
+    """
+
+    def __init__(self, d_model: int, context_length: int) -> None:
+        super().__init__()
+        self.encoding = nn.Parameter(torch.randn(context_length, d_model) * 0.02)  # GPT-2's and BERT's deviation
+
+    def _lengthen(self, tokens: int) -> None:
+        raise ValueError(f"a sequence of {tokens} tokens is longer than the {len(self.encoding)} learned positions")

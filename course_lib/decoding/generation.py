@@ -38,16 +38,17 @@ def generate(
     if copies > 1 and beams == 1:
         input_ids = input_ids.repeat_interleave(copies, dim=0)
         attention_mask = None if attention_mask is None else attention_mask.repeat_interleave(copies, dim=0)
-    with decoding(model):
-        text = _begin(model, input_ids, attention_mask, settings)
-        rules, longest, prompt = _rules(text, settings), settings.max_new_tokens, text.prompt
+    with decoding(model):  # in evaluation, without gradients
+        state = _begin(model, input_ids, attention_mask, settings)
+        rules, prompt = _rules(state, settings), state.prompt
         if beams > 1:
             how = BeamSearch(beams, settings.length_penalty, settings.length_formula, settings.early_stopping)
-            tokens = search(text, how, longest, rules).tokens[:, :copies].flatten(0, 1)
-            prompt = prompt.repeat_interleave(copies, dim=0)
+            found = search(state, how, settings.max_new_tokens, rules).tokens  # [batch, beams, written], the best first
+            prompt, tokens = prompt.repeat_interleave(copies, dim=0), found[:, :copies].flatten(0, 1)
         else:
-            tokens = decode_from(text, _choice(settings), longest, rules, _listener(streamer, prompt))
-        text.close()
+            listener = _listener(streamer, prompt)
+            tokens = decode_from(state, _choice(settings), settings.max_new_tokens, rules, listener)
+        state.close()
         written = torch.cat([prompt, tokens], dim=1)
     if streamer is not None:
         streamer.end()
@@ -65,7 +66,7 @@ def _choice(settings: GenerationConfig) -> Choice:
 def _begin(
     model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None, settings: GenerationConfig
 ) -> DecodingState:
-    """The texts, nothing of which is written yet."""
+    """The decoding state that has read the prompts, or the sources, and written nothing yet."""
     check_batch(input_ids, "input_ids")
     ends = settings.eos_token_id
     return begin_decoding(
@@ -78,19 +79,19 @@ def _begin(
     )
 
 
-def _rules(text: DecodingState, settings: GenerationConfig) -> Rules:
-    """Return the rules for every text, in the order of the `transformers` library."""
+def _rules(state: DecodingState, settings: GenerationConfig) -> Rules:
+    """Return what changes the scores of the next token, in the order of the `transformers` library, and what stops."""
     processors: list[Processor] = []
     check_penalty(settings.repetition_penalty)
     if settings.repetition_penalty != 1.0:
         processors.append(repetition_penalty(settings.repetition_penalty))
     if settings.no_repeat_ngram_size:
         processors.append(no_repeated_ngram(settings.no_repeat_ngram_size))
-    if settings.min_new_tokens and text.end_ids:
-        processors.append(no_end_before(text.prompt.shape[1] + settings.min_new_tokens, text.end_ids))
+    if settings.min_new_tokens and state.end_ids:
+        processors.append(no_end_before(state.prompt.shape[1] + settings.min_new_tokens, state.end_ids))
     processors += [_with_ids(own) for own in settings.processors]
     stop = {"stop": stop_rule(settings.stop_strings, settings.tokenizer)} if settings.stop_strings else {}
-    return Rules(score_change(text.prompt, text.prompt_mask, processors), **stop)
+    return Rules(score_change(state.prompt, state.prompt_mask, processors), **stop)
 
 
 def _with_ids(processor: LogitsProcessor) -> Processor:

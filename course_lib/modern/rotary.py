@@ -9,7 +9,7 @@ Turning both by pos and by pos' leaves a dot product that knows only pos - pos' 
 `course_lib.positions` is the same rotation). Su et al. (2021), "RoFormer", section 3.2 and equation 34. Llama's
 published weights pair x[i] with x[i + d_head / 2] instead; `course_lib.published` puts them in this order.
 
-A model meets positions beyond those it was trained on by turning more slowly: `interpolated`, `by_turns` and
+A model meets positions beyond those it was trained on by turning more slowly: `interpolated`, `llama3_frequencies` and
 `yarn_frequencies` say how much, each for a longer text at less cost to short ones than the one before.
 """
 
@@ -46,7 +46,7 @@ def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> Float[T
     return frequencies / factor
 
 
-def by_turns(
+def llama3_frequencies(
     frequencies: Float[Tensor, " pairs"], factor: float, trained_context: int, few: float = 1.0, many: float = 4.0
 ) -> Float[Tensor, " pairs"]:
     """Pairs that turned fewer than `few` times in training are interpolated, those of `many` turns or more left alone.
@@ -73,10 +73,10 @@ def yarn_frequencies(
     few: float = 1.0,
     many: float = 32.0,
 ) -> Float[Tensor, " pairs"]:
-    """As `by_turns`, but the share grows evenly from pair to pair, as in the models that YaRN's authors published.
+    """As `llama3_frequencies`, but what is left alone grows evenly from pair to pair, as in YaRN's published models.
 
     Args:
-        frequencies, factor, trained_context, few, many: as for `by_turns`.
+        frequencies, factor, trained_context, few, many: as for `llama3_frequencies`.
         base: of the frequencies.
     """
     pairs = len(frequencies)
@@ -136,9 +136,9 @@ class RotaryPositions(nn.Module):
         Args:
             d_head: the length of a query.
             base: of the frequencies.
-            extension: how to meet longer texts than those of the training: "linear", "by_turns", "yarn" or None.
+            extension: how to meet longer texts than those of the training: "linear", "llama3", "yarn" or None.
             factor: how many times as long they may be.
-            trained_context: how many tokens the longest text in training had, for "by_turns" and "yarn".
+            trained_context: how many tokens the longest text in training had, for "llama3" and "yarn".
             few, many: for these two, turns within that many tokens: a pair of fewer than `few` is interpolated, one of
                 `many` left alone; None for 4 and 32.
 
@@ -150,8 +150,8 @@ class RotaryPositions(nn.Module):
         frequencies = rotary_frequencies(d_head, base)
         if extension == "linear":
             frequencies = interpolated(frequencies, factor)
-        if extension == "by_turns":
-            frequencies = by_turns(frequencies, factor, trained_context, few, 4.0 if many is None else many)
+        if extension == "llama3":
+            frequencies = llama3_frequencies(frequencies, factor, trained_context, few, 4.0 if many is None else many)
         if extension == "yarn":
             many = 32.0 if many is None else many
             frequencies = yarn_frequencies(frequencies, factor, trained_context, base, few, many)

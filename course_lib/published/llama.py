@@ -12,19 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from torch import Tensor
 
-from course_lib.blocks import RotaryConfig
+from course_lib.blocks import Extension, RotaryConfig
 from course_lib.configurations import GPTConfig
 from course_lib.published.families import PublishedFamily
 from course_lib.published.gpt2 import OUTPUT, classifier, lacks_output, one_or_several
 from course_lib.published.hub import PublishedModel
 from course_lib.published.plans import SAME, Conversion, Plan, Source, activation_name, read_activation
-
-EXTENSIONS = {"linear": "linear", "llama3": "by_turns", "yarn": "yarn"}
-"""What published configurations call the ways to longer texts; "default" is none."""
 
 TURNS = {"llama3": ("low_freq_factor", 1.0, "high_freq_factor", 4.0), "yarn": ("beta_slow", 1.0, "beta_fast", 32.0)}
 """What they call our `few` and `many`, with their defaults."""
@@ -69,7 +66,8 @@ def _read_rotary(published: PublishedModel) -> RotaryConfig:
     config = {"rope_theta": published.config.get("rope_theta", 10_000.0), **settings}
     rotary = PublishedModel(published.name, config, {})
     rotary.option("partial_rotary_factor", [1.0], default=1.0)
-    kind = rotary.option("rope_type" if "rope_type" in config else "type", ["default", *EXTENSIONS], default="default")
+    key = "rope_type" if "rope_type" in config else "type"
+    kind = rotary.option(key, ["default", *get_args(Extension)], default="default")
     base = rotary.number("rope_theta", 10_000.0)
     if kind == "default":
         return RotaryConfig(base)
@@ -81,7 +79,7 @@ def _read_rotary(published: PublishedModel) -> RotaryConfig:
     few, few_default, many, many_default = TURNS[kind]
     trained = config.get("original_max_position_embeddings", published.config.get("max_position_embeddings"))
     return RotaryConfig(
-        *(base, EXTENSIONS[kind], factor),  # type: ignore[arg-type]  # one of the literals
+        *(base, kind, factor),
         trained_context=PublishedModel(published.name, {"trained": trained}, {}).size("trained"),
         few=rotary.number(few, few_default),
         many=rotary.number(many, many_default),
@@ -111,8 +109,7 @@ def _write_config(config: GPTConfig) -> dict[str, Any]:
 
 
 def _write_rotary(rotary: RotaryConfig) -> dict[str, Any]:
-    kinds = {ours: theirs for theirs, ours in EXTENSIONS.items()}
-    kind = kinds.get(rotary.extension or "", "default")
+    kind = rotary.extension or "default"
     settings: dict[str, Any] = {"rope_type": kind, "rope_theta": rotary.base}
     if kind != "default":
         settings["factor"] = rotary.factor

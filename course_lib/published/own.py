@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -17,14 +17,15 @@ from course_lib.published.plans import Plan, Source, tied_names
 HEADER = {"architectures", "model_type", "dtype"}
 """What `config.json` says besides the configuration."""
 
-FORMERLY = {
+FORMERLY: dict[Any, str] = {
     "d_hidden": "d_ff",
     "vocabulary": "vocab_size",
     "source_vocabulary": "source_vocab_size",
     "target_vocabulary": "target_vocab_size",
     "context": "context_length",
+    "by_turns": "llama3",
 }
-"""The settings that an earlier version wrote under other names."""
+"""What an earlier version wrote under other names."""
 
 
 def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
@@ -44,7 +45,7 @@ def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
 def _as_it_was(key: str, value: Any) -> Any:
     """A setting, from what JSON made of it: it knows no dataclasses, and no tuples."""
     if key == "rotary" and isinstance(value, dict):
-        return RotaryConfig(**value)
+        return RotaryConfig(**{name: cast(Any, FORMERLY.get(setting, setting)) for name, setting in value.items()})
     return tuple(value) if isinstance(value, list) else value
 
 

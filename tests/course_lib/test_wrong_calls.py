@@ -102,7 +102,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: replace(SIZES, heads=8, rotary=RotaryConfig()), ValueError, "d_head must be even, not 1"),
     (lambda: replace(SIZES, window=0), ValueError, "window must be at least 1, not 0"),
     (lambda: replace(SIZES, window=2, windowed=(1,)), ValueError, r"windowed must name blocks from 0 to 0, not \(1,\)"),
-    (lambda: RotaryConfig(extension="longrope"), ValueError, "extension must be one of linear, by_turns, yarn"),
+    (lambda: RotaryConfig(extension="longrope"), ValueError, "extension must be one of linear, llama3, yarn"),
     (lambda: RotaryConfig(extension="yarn"), ValueError, "trained_context must be at least 1, not 0"),
     (lambda: RotaryConfig(base=1.0), ValueError, "base must be above 1 and finite, not 1.0"),
     (lambda: RotaryConfig(factor=math.nan), ValueError, "factor must be at least 1 and finite, not nan"),

@@ -13,8 +13,8 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from course_lib.modern.rotary import (
     RotaryPositions,
-    by_turns,
     interpolated,
+    llama3_frequencies,
     rotary_frequencies,
     rotate,
     yarn_frequencies,
@@ -131,7 +131,7 @@ class TestLongerTexts:
         expected, _ = self.published(
             "llama3", factor=8.0, original_max_position_embeddings=64, low_freq_factor=1.0, high_freq_factor=4.0
         )
-        assert_close(by_turns(self.FREQUENCIES, 8.0, 64), expected)
+        assert_close(llama3_frequencies(self.FREQUENCIES, 8.0, 64), expected)
 
     @pytest.mark.parametrize(("few", "many"), [(1.0, 32.0), (0.5, 3.0), (2.0, 2.5)])
     def test_yarn(self, few: float, many: float) -> None:
@@ -141,7 +141,7 @@ class TestLongerTexts:
         assert_close(yarn_frequencies(self.FREQUENCIES, 4.0, 64, 500.0, few, many), expected)
         assert yarn_scale(4.0) == pytest.approx(scale)
 
-    @pytest.mark.parametrize("extension", ["linear", "by_turns", "yarn"])
+    @pytest.mark.parametrize("extension", ["linear", "llama3", "yarn"])
     def test_each_has_its_name(self, extension: str) -> None:
         x, far = torch.randn(1, 1, 1, 16), torch.tensor([40])
         how = {"factor": 4.0, "trained_context": 64, "base": 500.0}

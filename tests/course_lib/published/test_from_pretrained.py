@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.testing import assert_close
 
+from course_lib.blocks import RotaryConfig
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published import hub
 from course_lib.published.from_pretrained import DTYPES
@@ -178,6 +179,21 @@ class TestLoading:
         edit_config(tmp_path, **change)
         with pytest.raises(ValueError, match=message):
             GPT.from_pretrained(tmp_path)
+
+    @pytest.mark.parametrize(("extension", "formerly"), [("llama3", "by_turns"), ("yarn", "yarn"), (None, None)])
+    def test_a_configuration_that_an_earlier_version_wrote(
+        self, tmp_path: Path, extension: Any, formerly: str | None
+    ) -> None:
+        rotary = RotaryConfig(extension=extension, factor=2.0, trained_context=16)
+        ours = made(GPT, dataclasses.replace(SIZES, norm_first=False, rotary=rotary))
+        ours.save_pretrained(tmp_path)
+        now = settings(tmp_path)
+        old = {"d_hidden": now.pop("d_ff"), "vocabulary": now.pop("vocab_size"), "context": now.pop("context_length")}
+        text = json.dumps(now | old | {"rotary": now["rotary"] | {"extension": formerly}})
+        (tmp_path / "config.json").write_text(text)
+        read = GPT.from_pretrained(tmp_path)
+        assert read.config == ours.config
+        assert torch.equal(computed(read), computed(ours))
 
 
 class TestSaving:
