@@ -354,7 +354,7 @@ def did_not_run(exercise: Exercise, raised: Raised) -> Verdict:
     meant = f"{missing} " if missing else ""
     note = (
         f"The cell that defines {exercise.name} did not run: it stopped with {raised.type_name}{line}{said}. {meant}"
-        "Nothing was checked. Mend that cell, run it, then check again."
+        "Nothing was checked. Fix that cell, run it, then check again."
     )
     return Verdict(exercise, Outcome.NEVER_DEFINED, 0.0, note=note)
 

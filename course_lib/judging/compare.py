@@ -554,7 +554,7 @@ _HIDDEN = (
     ".detach(), .data, .item()), or cuts it off (clamp, max)."
 )
 _NOT_FINITE = (
-    " The values are right. Usually some step on the way then is not finite where its result is not used, as behind "
+    " The values are right. Usually some step on the way then is not finite where its result is not used, as under "
     "torch.where or nan_to_num, and has a gradient of NaN: put something harmless in before that step."
 )
 

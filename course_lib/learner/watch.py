@@ -69,5 +69,5 @@ class Watch:
                 said = True
                 print(
                     "The answer cannot be stopped from here: it is inside a single call, or it catches every "
-                    "exception. Restart the kernel (Kernel > Restart), mend it, and run its cell again."
+                    "exception. Restart the kernel (Kernel > Restart), fix the answer, and run its cell again."
                 )

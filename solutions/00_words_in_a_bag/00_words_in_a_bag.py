@@ -677,7 +677,7 @@ def accuracy(logits, labels):
 
 
 # %% [markdown] tags=["reason"]
-# The model's answer is the class with the largest logit; since a softmax keeps the order, nobody needs to compute
+# The model's answer is the class with the largest logit; since a softmax keeps the order, there is no need to compute
 # probabilities for that. Comparing the winners with the labels gives booleans, and the mean of booleans read as 0 and 1
 # is the share that is right. The class is an index, so `argmax` is wanted and not `max`: comparing the largest logit
 # itself with a label compares two things that have nothing to do with each other, and gives nearly 0 without an error.

@@ -370,7 +370,7 @@ def sequence_log_probability(logits, targets):
 # Products of probabilities underflow: in single precision, sixteen words of probability 0.001 are enough for 0, and a
 # long text is too much for double precision as well. Sums of logarithms have no such end. For the same reason the
 # logarithm is not taken of a softmax: `log_softmax` subtracts the logarithm of the sum and never forms the tiny number.
-# Adding logits instead, without any normalisation, compares sentences by numbers that mean nothing from one place to
+# Adding logits instead, without any normalisation, compares sentences by numbers that mean nothing from one position to
 # the next. Row t already speaks about word t here, so nothing is shifted.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-sequence_log_probability-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -600,7 +600,7 @@ def beam_search(step, start_id, end_id, beams, max_new_tokens):
 # Finished sentences stay among the candidates with the score that they have, and must go on earning their place.
 # Stopping at the first one that finishes, or continuing after `<e>`, are the usual mistakes: the first returns short
 # sentences that a better one would have overtaken, and the second changes scores of sentences that are over. All
-# candidates of a step are sorted together, whoever their parents are. With a separate best for each parent, beams would
+# candidates of a step are sorted together, whatever they continue. With a separate best for each parent, beams would
 # never die out, and the search would be several greedy ones.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-beam_search-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}

@@ -779,7 +779,7 @@ def cache_bytes(layers, key_value_heads, d_head, tokens, bytes_per_number):
 
 # %% [markdown] tags=["reason"]
 # Two things are kept of each word, in each layer and each head: a key and a value. The heads of the queries do not appear
-# at all, since nobody keeps queries, and that is why sharing keys pays. Everything is a product, so halving any factor
+# at all, since queries are not kept, and that is why sharing keys pays. Everything is a product, so halving any factor
 # halves the cache: fewer heads, shorter keys, smaller numbers. It grows with the words and not with their square; the
 # square is in the arithmetic of the scores, which are used and forgotten.
 

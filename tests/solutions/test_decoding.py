@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.testing import assert_close
 
-from course_lib.exercises.decoding.shared import BEHIND_DIE_KATZE
+from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE
 from course_lib.references import decoding
 from tests.solutions.executing import ExecutedLesson, numbers
 from tests.solutions.reading import defined_by
@@ -22,7 +22,7 @@ def test_the_tree_and_the_ten_tokens_are_those_of_the_checks() -> None:
     step = decoding.tree_step(decoding.TANZTE, decoding.TANZTE_WORDS)
     for tokens in ([1], [1, 3, 5], [1, 4, 5, 8], [1, 7, 7]):
         assert_close(names["tree_step"](tokens), step(torch.tensor(tokens)))
-    assert_close(defined_by("06_decoding", "WORDS = ", torch=torch)["behind"], BEHIND_DIE_KATZE)
+    assert_close(defined_by("06_decoding", "WORDS = ", torch=torch)["behind"], AFTER_DIE_KATZE)
 
 
 class TestDecoding(ExecutedLesson):

@@ -10,10 +10,10 @@ from torch import Generator, Tensor
 
 from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.exercises.decoding.shared import (
-    BEHIND,
-    BEHIND_DIE_KATZE,
+    AFTER_DIE_KATZE,
     DIVISION,
     LESSON,
+    TEN_TOKENS,
     WITHHELD,
     distributions,
     divided_wrongly,
@@ -28,7 +28,7 @@ EDGE = "p reached exactly, or not quite"
 
 def _nucleus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{BEHIND}, p = 0.75", (BEHIND_DIE_KATZE, 0.75))
+        yield Case(f"{TEN_TOKENS}, p = 0.75", (AFTER_DIE_KATZE, 0.75))
     for name, probabilities in distributions(generator, 6):
         yield Case(name, (probabilities, _clear_of(probabilities, generator)))
     flat = torch.softmax(0.3 * torch.randn(9, generator=generator), dim=-1)

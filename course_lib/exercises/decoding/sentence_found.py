@@ -77,7 +77,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each step a search holds the best beginnings of one length, whoever their parents are. Of two tokens, "
+            "At each step a search holds the best beginnings of one length, whatever they continue. Of two tokens, "
             "“die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06: two beams keep the "
             "first two, three keep all.",
         ),

@@ -31,11 +31,11 @@ START, END = 1, 2
 TREE = "worked example: the tree of the lesson"
 
 
-BEHIND_DIE_KATZE = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
+AFTER_DIE_KATZE = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
 """The lesson's distribution over ten tokens after *die Katze*."""
 
 
-BEHIND = "worked example: the ten tokens of the lesson"
+TEN_TOKENS = "worked example: the ten tokens of the lesson"
 
 
 Step = Callable[[Tensor], Tensor]

@@ -10,9 +10,9 @@ from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.exercises.decoding.shared import (
-    BEHIND,
-    BEHIND_DIE_KATZE,
+    AFTER_DIE_KATZE,
     LESSON,
+    TEN_TOKENS,
     WITHHELD,
     distributions,
     divided_wrongly,
@@ -24,7 +24,7 @@ from course_lib.references import decoding
 
 def _top_k_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{BEHIND}, k = 3", (BEHIND_DIE_KATZE, 3))
+        yield Case(f"{TEN_TOKENS}, k = 3", (AFTER_DIE_KATZE, 3))
     for name, probabilities in distributions(generator, 6):
         yield Case(name, (probabilities, min(integer(generator, 2, 5), probabilities.shape[-1])))
     probabilities = torch.softmax(torch.randn(2, 7, generator=generator), dim=-1)

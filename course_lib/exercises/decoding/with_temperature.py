@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds, sizes
-from course_lib.exercises.decoding.shared import BEHIND, BEHIND_DIE_KATZE, LESSON, WITHHELD
+from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE, LESSON, TEN_TOKENS, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
@@ -20,9 +20,9 @@ NEAR_0 = "near 0"
 
 def _temperature_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{BEHIND}, temperature 0.5", (BEHIND_DIE_KATZE.log(), 0.5))
-        yield Case("the ten tokens of the lesson, temperature 2", (BEHIND_DIE_KATZE.log(), 2.0))
-        yield Case("the ten tokens of the lesson, temperature 0.02", (BEHIND_DIE_KATZE.log(), 0.02), part=NEAR_0)
+        yield Case(f"{TEN_TOKENS}, temperature 0.5", (AFTER_DIE_KATZE.log(), 0.5))
+        yield Case("the ten tokens of the lesson, temperature 2", (AFTER_DIE_KATZE.log(), 2.0))
+        yield Case("the ten tokens of the lesson, temperature 0.02", (AFTER_DIE_KATZE.log(), 0.02), part=NEAR_0)
     for kind, temperature in zip(kinds(generator), (0.7, 1.5, 0.4, 2.5, 1.0), strict=True):
         (vocab_size,) = kind.sizes(1)
         several = (3,) if kind.transposed else ()

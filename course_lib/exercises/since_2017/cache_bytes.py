@@ -88,8 +88,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_pair_of_words",
-            "Your answer grows with the square of the tokens: those are the scores, and nobody keeps them. Each token "
-            "has one key.",
+            "Your answer grows with the square of the tokens: those are the scores, which are not kept. Each token has "
+            "one key.",
             _slip((" * tokens", " * tokens * tokens")),
         ),
         Misconception(

@@ -147,7 +147,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_strings",
-            "Your answer has the joined strings as keys, such as `ay`. Then nobody knows where the pieces met: use "
+            "Your answer has the joined strings as keys, such as `ay`. That loses where the pieces met: use "
             "the pair (left, right) itself, a tuple.",
             _slip((_COUNTED, f"pair = ''.join(pair)\n            {_COUNTED}")),
         ),

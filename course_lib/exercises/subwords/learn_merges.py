@@ -259,8 +259,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_pieces_returned",
-            "Your answer lists the merged pieces. Return the pairs: from `aba` alone nobody can tell whether it was "
-            "(a, ba) or (ab, a).",
+            "Your answer lists the merged pieces. Return the pairs: `aba` alone does not say whether it was (a, ba) "
+            "or (ab, a).",
             _slip(("return learned", "return [''.join(pair) for pair in learned]")),
         ),
         Misconception(

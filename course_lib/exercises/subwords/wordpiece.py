@@ -82,8 +82,8 @@ def _cut_by_recursion(word: str, pieces: list[str]) -> list[str]:
         for end in range(len(word), begin, -1):
             piece = ("" if begin == 0 else "##") + word[begin:end]
             if piece in pieces:
-                behind = rest(end)
-                return None if behind is None else [piece, *behind]
+                following = rest(end)
+                return None if following is None else [piece, *following]
         return None
 
     found = rest(0)
@@ -175,8 +175,8 @@ EXERCISE = Exercise(
             Edited(
                 _cut_by_recursion,
                 (
-                    "return None if behind is None else [piece, *behind]",
-                    "if behind is not None:\n                    return [piece, *behind]",
+                    "return None if following is None else [piece, *following]",
+                    "if following is not None:\n                    return [piece, *following]",
                 ),
             ),
         ),

@@ -102,14 +102,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "majority_of_the_test",
-            "Your answer takes the most frequent label of the test. That would be peeking: nobody knows the test's "
-            "labels beforehand. Take the most frequent one of training.",
+            "Your answer takes the most frequent label of the test. That would be peeking: the test's labels are "
+            "not known beforehand. Take the most frequent one of training.",
             _slip(("bincount(training_labels)", "bincount(test_labels)")),
         ),
         Misconception(
             "majority_of_both",
-            "Your answer takes the most frequent label of training and test together. That is peeking as well: nobody "
-            "knows the test's labels beforehand. Count in training alone.",
+            "Your answer takes the most frequent label of training and test together. That is peeking as well: the "
+            "test's labels are not known beforehand. Count in training alone.",
             _slip(("bincount(training_labels)", "bincount(torch.cat([training_labels, test_labels]))")),
         ),
         Misconception(

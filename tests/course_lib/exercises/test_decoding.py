@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib import exercises
-from course_lib.exercises.decoding.shared import BEHIND_DIE_KATZE
+from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE
 from course_lib.judging.observation import Outcome, observe
 from tests.course_lib.exercises.judging import mistake, verdict
 
@@ -34,9 +34,9 @@ class TestTheTree:
 
 class TestTheTenWords:
     def test_four_are_in_the_nucleus_and_three_below_it(self) -> None:
-        kept = mistake("decoding.nucleus", "stops_below_p")(BEHIND_DIE_KATZE, 0.75)
+        kept = mistake("decoding.nucleus", "stops_below_p")(AFTER_DIE_KATZE, 0.75)
         assert int((kept > 0).sum()) == 3
-        kept = exercises.find("decoding.nucleus").reference(BEHIND_DIE_KATZE, 0.75)
+        kept = exercises.find("decoding.nucleus").reference(AFTER_DIE_KATZE, 0.75)
         assert int((kept > 0).sum()) == 4
         assert_close(kept[0], torch.tensor(0.375))
 
