@@ -15,6 +15,7 @@ from pathlib import Path
 from course_lib.exercises.catalogue import Catalogue, UnknownName, own_catalogue, sets
 
 LESSONS = {
+    "000_primer": "course_lib.exercises.primer",
     "00_words_in_a_bag": "course_lib.exercises.words_in_a_bag",
     "01_attention": "course_lib.exercises.attention",
     "02_masking": "course_lib.exercises.masking",
@@ -37,6 +38,7 @@ LESSONS = {
 """Each lesson's folder and the package of its exercises, in lesson order; a class edition has some of them."""
 
 TITLES = {
+    "000_primer": "Primer",
     "00_words_in_a_bag": "Words in a bag",
     "01_attention": "Attention",
     "02_masking": "Masking",
@@ -54,6 +56,7 @@ TITLES = {
 """What each lesson is called in its heading."""
 
 SECONDS = {
+    "000_primer": 10,
     "00_words_in_a_bag": 25,
     "01_attention": 20,
     "02_masking": 60,

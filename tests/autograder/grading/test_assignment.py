@@ -107,6 +107,6 @@ def test_a_lesson_that_this_version_lacks_is_refused(course: Course) -> None:
     folder.mkdir()
     (folder / "99_later.ipynb").write_text(course.release_notebook(LESSON).read_text())
     with pytest.raises(
-        BadInput, match="has no exercises for 99_later; there are those of 00_words_in_a_bag, 01_attention"
+        BadInput, match="has no exercises for 99_later; there are those of 000_primer, 00_words_in_a_bag, 01_attention"
     ):
         Assignment.load(course, "99_later", course.limits, skip_demos=True, feedback=True)

@@ -27,8 +27,8 @@ def test_at_first_nothing_is_done_and_the_first_exercise_is_next(kept: ProgressF
     shown = progress_map(kept=kept)
     assert [lesson.lesson for lesson in shown.lessons] == list(exercises.LESSONS)
     assert {lesson.done for lesson in shown.lessons} == {0}
-    assert shown.detailed.lesson == "00_words_in_a_bag"
-    assert shown.detailed.next is exercises.of_lesson("00_words_in_a_bag")[0]
+    assert shown.detailed.lesson == "000_primer"
+    assert shown.detailed.next is exercises.of_lesson("000_primer")[0]
 
 
 def test_what_is_passed_counts_and_the_next_one_is_named(kept: ProgressFile) -> None:
@@ -63,7 +63,7 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
         "01 Attention is complete: 8 of 8 exercises, 17 of 17 points, 1 of 1 in your own words."
     )
     assert "✓ attention.why_scale: in your own words" in shown.text()
-    assert "Next: lesson 00 Words in a bag." in shown.text()
+    assert "Next: lesson 000 Primer." in shown.text()
 
 
 def test_more_points_than_there_are_now_count_as_all(kept: ProgressFile) -> None:
@@ -119,4 +119,4 @@ def test_where_nothing_can_be_kept_the_map_says_so(tmp_path: Path) -> None:
 def test_lessons_are_called_what_their_headings_say() -> None:
     for lesson in exercises.LESSONS:
         source = (ROOT / "solutions" / lesson / f"{lesson}.py").read_text(encoding="utf-8")
-        assert f"\n# # Lesson {lesson[:2]} · {exercises.TITLES[lesson]}\n" in source
+        assert f"\n# # Lesson {lesson.partition('_')[0]} · {exercises.TITLES[lesson]}\n" in source

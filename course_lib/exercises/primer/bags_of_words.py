@@ -1,0 +1,161 @@
+"""Primer, primer.bags_of_words: A bag for every sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import SMALLEST, integer, sizes
+from course_lib.exercises.primer.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.references import primer
+
+
+def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: the cat chased the cat, and the dog danced", (torch.tensor(EXAMPLE), 5))
+        yield Case("the same words the other way round", (torch.tensor(EXAMPLE).flip(1), 5))
+    for name, vocab_size in (("a word that nobody says", integer(generator, 9, 12)), ("a larger vocabulary", 20)):
+        sentences, words = sizes(generator, 2)
+        ids = torch.randint(vocab_size - 1, (sentences, words), generator=generator)
+        ids[0, -1] = ids[0, 0]
+        yield Case(name, (ids, vocab_size))
+    yield Case("one sentence of one word", (torch.tensor([[integer(generator, 0, 4)]]), 4))
+    square = torch.randint(3, (3, 3), generator=generator)
+    square[0] = 1
+    yield Case("as many sentences as words, and as many words as the vocabulary has", (square, 3))
+    yield Case(SMALLEST, (torch.tensor([[0]]), 1))
+
+
+EXAMPLE = [[0, 1, 3, 0, 1], [0, 2, 4, 4, 4]]
+"""Of the vocabulary the, cat, dog, chased, danced."""
+
+
+def _compared(ids: Tensor, vocab_size: int) -> Tensor:
+    numbers = torch.arange(vocab_size)
+    said = ids[:, :, None]
+    same = said == numbers
+    counts = same.sum(dim=1)
+    return counts
+
+
+_slip = partial(Edited, _compared)
+_COUNTS = "same.sum(dim=1)"
+
+
+def _by_loops(ids: Tensor, vocab_size: int) -> Tensor:
+    counts = torch.zeros(len(ids), vocab_size, dtype=torch.int64)
+    for sentence, words in enumerate(ids.tolist()):
+        for word in words:
+            counts[sentence, word] += 1
+    return counts
+
+
+CORRECT = (
+    _by_loops,
+    lambda ids, vocab_size: F.one_hot(ids, vocab_size).sum(dim=1),
+    lambda ids, vocab_size: torch.stack([torch.bincount(row, minlength=vocab_size) for row in ids]),
+    _compared,
+)
+
+
+EXERCISE = Exercise(
+    id="primer.bags_of_words",
+    lesson=LESSON,
+    name="bags_of_words",
+    title="A bag for every sentence",
+    statement=(
+        "bags_of_words(ids int [sentences, words], vocab_size int) -> int [sentences, vocab_size]: how often each "
+        "sentence has the word of each id, from 0 to vocab_size - 1."
+    ),
+    points=2,
+    minutes=9,
+    section="Broadcasting",
+    source="PyTorch's documentation, Broadcasting semantics",
+    reference=primer.bags_of_words,
+    cases=_bag_cases,
+    correct=CORRECT,
+    steps=("same",),
+    hints=(
+        Hint(
+            "idea",
+            "Ask of every word of a sentence whether it is word 0, whether it is word 1, and so on, all at once: "
+            "compare the ids with the numbers from 0 to `vocab_size - 1`. Then count.",
+        ),
+        Hint(
+            "shapes",
+            "`ids` with a last dimension of size 1 is `[sentences, words, 1]`, and the numbers are `[vocab_size]`. "
+            "Compared, they are `[sentences, words, vocab_size]`. Summing over the words leaves "
+            "`[sentences, vocab_size]`.",
+            answers=("not_summed", "all_sentences_together", "over_the_vocabulary", "over_the_sentences"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "whether_and_not_how_often",
+            "Your answer says whether a sentence has a word, and not how often. *The cat chased the cat* has two cats: "
+            "sum, where you take any, max or a set.",
+            _slip((_COUNTS, "same.any(dim=1).long()")),
+        ),
+        Misconception(
+            "booleans",
+            "Your answer says True or False for each word. Count instead: the sum of booleans is a number.",
+            _slip((_COUNTS, "same.any(dim=1)")),
+        ),
+        Misconception(
+            "not_summed",
+            "Your answer still has a row for every word of a sentence. Sum over the words, dim=1.",
+            _slip((_COUNTS, "same.long()")),
+        ),
+        Misconception(
+            "all_sentences_together",
+            "Your answer is one bag for all sentences together. Sum over the words only (dim=1): each sentence has a "
+            "bag of its own.",
+            _slip((_COUNTS, "same.sum(dim=(0, 1))")),
+        ),
+        Misconception(
+            "over_the_vocabulary",
+            "Your answer sums over the vocabulary, so that every word counts 1. Sum over the words of the sentence, "
+            "dim=1.",
+            _slip((_COUNTS, "same.sum(dim=2)")),
+        ),
+        Misconception(
+            "over_the_sentences",
+            "Your answer sums over the sentences (dim=0). Sum over the words of each sentence, dim=1.",
+            _slip((_COUNTS, "same.sum(dim=0)")),
+        ),
+        Misconception(
+            "counted_from_one",
+            "Your answer counts the ids from 1 on. They begin at 0: torch.arange(vocab_size).",
+            _slip(("arange(vocab_size)", "arange(1, vocab_size + 1)")),
+        ),
+        Misconception(
+            "shares",
+            "Your answer divides by the number of words. Leave the counts as they are.",
+            _slip((_COUNTS, "same.float().mean(dim=1)")),
+        ),
+        Misconception(
+            "floats",
+            "Your answer has the right counts as floats. They are counts: leave them integers, as the sum of booleans "
+            "is one.",
+            _slip((_COUNTS, "same.float().sum(dim=1)")),
+        ),
+        Misconception(
+            "transposed",
+            "Your answer has the vocabulary as rows and the sentences as columns. One row for each sentence: "
+            "[sentences, vocab_size].",
+            _slip(("return counts", "return counts.transpose(0, -1)")),
+        ),
+        Misconception(
+            "last_word_missing",
+            "Your answer leaves out the last word of the vocabulary. torch.arange(n) already ends at n - 1.",
+            _slip(("arange(vocab_size)", "arange(vocab_size - 1)")),
+        ),
+    ),
+    withheld=WITHHELD,
+)

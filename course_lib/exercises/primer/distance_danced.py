@@ -1,0 +1,163 @@
+"""Primer, primer.distance_danced: How far each cat has danced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import and_turned_around, unbatched_kinds
+from course_lib.exercises.primer.shared import LESSON, POSITIONS, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.references import primer
+
+
+def _danced_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: two cats, four beats", (POSITIONS,))
+    for kind in unbatched_kinds(generator):
+        cats, beats = kind.sizes(2)
+        yield Case(kind.name, (kind.normal(cats, beats + 1, 2),))
+    square = torch.randn(2, 2, 2, generator=generator)
+    yield Case("as many cats as beats", (square,))
+
+
+def _step_by_step(positions: Tensor) -> Tensor:
+    later, earlier = positions[:, 1:], positions[:, :-1]
+    steps = later - earlier
+    lengths = steps.square().sum(dim=-1).sqrt()
+    total = lengths.sum(dim=1)
+    return total
+
+
+_slip = partial(Edited, _step_by_step)
+_BEATS, _LENGTHS, _TOTAL = "later - earlier", "steps.square().sum(dim=-1).sqrt()", "lengths.sum(dim=1)"
+
+
+def _by_loops(positions: Tensor) -> Tensor:
+    danced = torch.zeros(len(positions), dtype=positions.dtype)
+    for cat, path in enumerate(positions):
+        for beat in range(1, len(path)):
+            across, up = path[beat] - path[beat - 1]
+            danced[cat] += torch.hypot(across, up)
+    return danced
+
+
+CORRECT = (
+    _step_by_step,
+    _by_loops,
+    lambda positions: positions.diff(dim=1).norm(dim=-1).sum(dim=-1),
+)
+
+
+EXERCISE = Exercise(
+    id="primer.distance_danced",
+    lesson=LESSON,
+    name="distance_danced",
+    title="How far each cat has danced",
+    statement=(
+        "distance_danced(positions [cats, beats, 2]) -> [cats]: for each cat the lengths of its steps from beat to "
+        "beat, added up."
+    ),
+    points=2,
+    minutes=9,
+    section="Sums and means take a dimension away",
+    source="PyTorch's documentation, Reduction operations",
+    reference=primer.distance_danced,
+    cases=and_turned_around(_danced_cases),
+    correct=CORRECT,
+    steps=("steps", "lengths"),
+    hints=(
+        Hint(
+            "idea",
+            "A step is where a cat is now minus where it was one beat ago. Two slices give you both: all beats but the "
+            "first, and all beats but the last.",
+        ),
+        Hint(
+            "shapes",
+            "The steps are `[cats, beats - 1, 2]`. Their lengths are `[cats, beats - 1]`: the last dimension is gone. "
+            "Their sums are `[cats]`: now the beats are gone, too.",
+            answers=("all_cats_together", "beats_not_summed", "cats_summed", "root_at_the_end"),
+        ),
+        Hint(
+            "outline",
+            "Subtract all positions but the last from all positions but the first.\n"
+            "Square, sum over the two coordinates, and take the root: one length for each step.\n"
+            "Sum the lengths over the beats.",
+            answers=("end_minus_start", "no_root", "coordinates_added"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "end_minus_start",
+            "Your answer is the distance from where each cat began to where it ended. A cat that comes back has danced "
+            "all the same: add up the lengths of its steps.",
+            _slip((_TOTAL, "steps.sum(dim=1).norm(dim=-1)")),
+        ),
+        Misconception(
+            "no_root",
+            "Your answer adds up the squares of the lengths. A length is the root of the sum of the squares: take it "
+            "for every step.",
+            _slip((_LENGTHS, "steps.square().sum(dim=-1)")),
+        ),
+        Misconception(
+            "root_at_the_end",
+            "Your answer takes one root, at the end, of all squares together. Each step has a length of its own: root "
+            "first, then sum.",
+            _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
+        ),
+        Misconception(
+            "coordinates_added",
+            "Your answer adds how far a step goes across to how far it goes up. Its length is √(across² + up²).",
+            _slip((_LENGTHS, "steps.abs().sum(dim=-1)")),
+        ),
+        Misconception(
+            "all_cats_together",
+            "Your answer is one number for all cats. Sum over the beats only (dim=1), and each cat keeps its own.",
+            _slip((_TOTAL, "lengths.sum()")),
+        ),
+        Misconception(
+            "cats_summed",
+            "Your answer sums over the cats (dim=0) and has one number for each beat. The beats are dim=1.",
+            _slip((_TOTAL, "lengths.sum(dim=0)")),
+        ),
+        Misconception(
+            "beats_not_summed",
+            "Your answer still has one length for each step. Sum over the beats: one number for each cat.",
+            _slip((_TOTAL, "lengths")),
+        ),
+        Misconception(
+            "mean_of_the_steps",
+            "Your answer is the mean length of a step. Take the sum.",
+            _slip((_TOTAL, "lengths.mean(dim=1)")),
+        ),
+        Misconception(
+            "from_the_origin",
+            "Your answer measures how far each position is from (0, 0). A step is the difference between two "
+            "positions of one cat, one beat apart.",
+            _slip((_BEATS, "positions")),
+        ),
+        Misconception(
+            "between_the_cats",
+            "Your answer takes differences between one cat and the next (dim=0). Take them between one beat and the "
+            "next: dim=1.",
+            lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
+        ),
+        Misconception(
+            "way_back_counted",
+            "Your answer also counts a step from the last beat to the first, as roll makes one. There is one step less "
+            "than there are beats.",
+            _slip((_BEATS, "positions - positions.roll(1, dims=1)")),
+        ),
+        Misconception(
+            "first_position_counted",
+            "Your answer counts the first position as a step from (0, 0). The first step is from the first beat to the "
+            "second.",
+            _slip((_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)")),
+        ),
+    ),
+    withheld=WITHHELD,
+)

@@ -1,0 +1,156 @@
+"""Primer, primer.loss_gradient: Which way is up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import and_turned_around, unbatched_kinds
+from course_lib.exercises.primer.shared import BAGS, LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.references import primer
+
+
+def _gradient_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        w, y = torch.tensor([1.0, 0.0, 0.0]), torch.tensor([5.0, 1.0, 3.0, -1.0])
+        yield Case("worked example: four sentences and their applause", (w, BAGS, y))
+    for kind in unbatched_kinds(generator):
+        examples, features = kind.sizes(2)
+        yield Case(kind.name, (kind.normal(features), kind.normal(examples, features), kind.normal(examples)))
+    square = torch.randn(3, 3, generator=generator), torch.randn(3, generator=generator)
+    yield Case("as many examples as features", (torch.randn(3, generator=generator), *square))
+
+
+def _by_formula(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    prediction = x @ w
+    error = prediction - y
+    slopes = 2 * error
+    gradient = slopes @ x / len(y)
+    return gradient
+
+
+_slip = partial(Edited, _by_formula)
+_GRADIENT = "slopes @ x / len(y)"
+
+
+def _by_torch(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    w = w.clone().requires_grad_()
+    (found,) = torch.autograd.grad(torch.nn.functional.mse_loss(x @ w, y), w)
+    return found
+
+
+def _one_by_one(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    total = torch.zeros_like(w)
+    for row, target in zip(x, y, strict=True):
+        total += 2 * (row.dot(w) - target) * row
+    return total / len(y)
+
+
+CORRECT = (_by_formula, _by_torch, _one_by_one)
+
+
+EXERCISE = Exercise(
+    id="primer.loss_gradient",
+    lesson=LESSON,
+    name="loss_gradient",
+    title="Which way is up",
+    statement=(
+        "loss_gradient(w [features], x [examples, features], y [examples]) -> [features]: the gradient at w of the "
+        "mean of (x @ w - y)²."
+    ),
+    points=2,
+    minutes=8,
+    section="A gradient says which way is up",
+    source="PyTorch's documentation, Automatic differentiation",
+    reference=primer.loss_gradient,
+    cases=and_turned_around(_gradient_cases),
+    correct=CORRECT,
+    steps=("prediction", "error"),
+    hints=(
+        Hint(
+            "idea",
+            "Torch does the calculus, if you compute the loss from a `w` that requires a gradient. Make such a copy, "
+            "compute the loss, call `backward()` on it, and look at the copy's `.grad`.",
+        ),
+        Hint(
+            "shapes",
+            "The predictions are `[examples]`, and so are the errors. The loss is a single number, `[]`. The gradient "
+            "has the shape of `w`: `[features]`.",
+            answers=("loss_itself", "of_the_predictions", "summed"),
+        ),
+        Hint(
+            "outline",
+            "Copy `w`, and let the copy require a gradient.\n"
+            "Predict, subtract `y`, square, take the mean.\n"
+            "Call `backward()` on the loss.\n"
+            "Return the gradient that the copy has now.",
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "summed",
+            "Your answer is the gradient of the sum of the squares. The loss is their mean.",
+            _slip((_GRADIENT, "slopes @ x")),
+        ),
+        Misconception(
+            "factor_2_missing",
+            "Your answer is half of the gradient. The slope of a square is twice what is squared.",
+            _slip(("2 * error", "error")),
+        ),
+        Misconception(
+            "downhill",
+            "Your answer points downhill: its sign is turned round. A gradient points uphill, and it is gradient "
+            "descent that subtracts it.",
+            _slip(("prediction - y", "y - prediction")),
+        ),
+        Misconception(
+            "loss_itself",
+            "Your answer is the loss. Return its gradient: after backward() it is in w's .grad.",
+            _slip(("return gradient", "return error.square().mean()")),
+        ),
+        Misconception(
+            "of_the_predictions",
+            "Your answer is the gradient by the predictions, one number for each example. Go on to w: by the chain "
+            "rule each example's slope is multiplied by its row of x, and the rows are added up.",
+            _slip((_GRADIENT, "slopes / len(y)")),
+        ),
+        Misconception(
+            "of_the_mean_error",
+            "Your answer is the gradient of the mean error, without the square: it does not depend on w.",
+            _slip((_GRADIENT, "x.mean(dim=0)")),
+        ),
+        Misconception(
+            "squared_mean",
+            "Your answer squares the mean of the errors. Square each error first, and then take the mean: otherwise "
+            "errors above and below cancel.",
+            _slip((_GRADIENT, "slopes.mean() * x.mean(dim=0)")),
+        ),
+        Misconception(
+            "absolute_error",
+            "Your answer is the gradient of the mean absolute error. The loss here is the mean of the squares.",
+            _slip(("2 * error", "error.sign()")),
+        ),
+        Misconception(
+            "divided_by_the_features",
+            "Your answer divides by the number of features. The mean is over the examples.",
+            _slip((_GRADIENT, "slopes @ x / len(w)")),
+        ),
+        Misconception(
+            "root_of_the_loss",
+            "Your answer is the gradient of the root of the mean. The loss is the mean of the squares itself.",
+            _slip((_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()")),
+        ),
+        Misconception(
+            "targets_left_out",
+            "Your answer leaves y out: it is the gradient of the mean of the squared predictions. The error is the "
+            "prediction minus y.",
+            _slip(("prediction - y", "prediction")),
+        ),
+    ),
+    withheld=WITHHELD,
+)

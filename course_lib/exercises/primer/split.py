@@ -1,0 +1,168 @@
+"""Primer, primer.split: What is kept for the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.primer.shared import LESSON, WITHHELD, random_labels
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.references import primer
+
+Sides = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+def _split_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        x = torch.tensor([[0.0], [10.0], [20.0], [30.0], [40.0]])
+        yield Case("worked example", (x, torch.tensor([0, 1, 2, 3, 4]), torch.tensor([3, 0, 4, 1, 2]), 2))
+    for name, tested, dtype in (
+        ("a few for the test", 2, torch.float32),
+        ("a single one for the test", 1, torch.float32),
+        ("more than one half, in double precision", 5, torch.float64),
+    ):
+        examples = tested + integer(generator, 4, 7) if tested < 5 else 8
+        yield _drawn(name, Kind(name, generator, dtype=dtype), examples, sizes(generator, 1)[0], tested)
+    yield _drawn("one of each", Kind("", generator), 2, 1, 1)
+
+
+def _drawn(name: str, kind: Kind, examples: int, features: int, tested: int) -> Case:
+    """An order that is neither its own inverse nor leaves things where they are, where there is one."""
+    generator = kind.generator
+    order = torch.randperm(examples, generator=generator)
+    while examples > 2 and (torch.equal(order.argsort(), order) or not 0 < order[-1] < examples - 1):
+        order = torch.randperm(examples, generator=generator)
+    x = kind.normal(examples, features)
+    labels = random_labels(generator, 3, examples) + 3 * torch.arange(examples)
+    return Case(name, (x, labels, order if examples > 2 else torch.tensor([1, 0]), tested))
+
+
+def _shuffled(x: Tensor, labels: Tensor, order: Tensor, tested: int) -> Sides:
+    x, labels = x[order], labels[order]
+    cut = len(x) - tested
+    training = x[:cut], labels[:cut]
+    test = x[cut:], labels[cut:]
+    return *training, *test
+
+
+_slip = partial(Edited, _shuffled)
+_ORDERED = "x[order], labels[order]"
+
+
+def _by_lists(x: Tensor, labels: Tensor, order: Tensor, tested: int) -> Sides:
+    rows = [(x[i], labels[i]) for i in order.tolist()]
+    training, test = rows[: len(rows) - tested], rows[len(rows) - tested :]
+    (a, b), (c, d) = (zip(*side, strict=True) for side in (training, test))
+    return torch.stack(a), torch.stack(b), torch.stack(c), torch.stack(d)
+
+
+def _by_torch(x: Tensor, labels: Tensor, order: Tensor, tested: int) -> Sides:
+    kept = [len(order) - tested, tested]
+    (a, c), (b, d) = x.index_select(0, order).split(kept), labels.gather(0, order).split(kept)
+    return a, b, c, d
+
+
+CORRECT = (_shuffled, _by_lists, _by_torch)
+
+
+EXERCISE = Exercise(
+    id="primer.split",
+    lesson=LESSON,
+    name="split",
+    title="What is kept for the test",
+    statement=(
+        "split(x [examples, features], labels int [examples], order int [examples], tested int) -> (x_training, "
+        "labels_training, x_test, labels_test): the examples in that order, of which the last `tested` are the test."
+    ),
+    points=1,
+    minutes=6,
+    section="A split keeps you honest",
+    source="Goodfellow et al. (2016), Deep Learning, section 5.3",
+    reference=primer.split,
+    cases=_split_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "`order` lists the numbers of the examples, shuffled. Indexing with it shuffles a tensor; do the same to "
+            "the labels, so that each example keeps its own. Then cut both at the same place.",
+        ),
+        Hint(
+            "shapes",
+            "`[examples, features]` becomes `[examples - tested, features]` and `[tested, features]`; the labels go "
+            "the same way without the features.",
+            answers=("test_first", "test_in_training", "sides_swapped"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "not_shuffled",
+            "Your answer leaves the examples in the order in which they came. Take them in the order of `order`: "
+            "sorted data would put one kind in training and another in the test.",
+            _slip((_ORDERED, "x, labels")),
+        ),
+        Misconception(
+            "labels_not_shuffled",
+            "Your answer shuffles the examples and not their labels, so each example has another's label. Index both "
+            "with `order`.",
+            _slip((_ORDERED, "x[order], labels")),
+        ),
+        Misconception(
+            "examples_not_shuffled",
+            "Your answer shuffles the labels and not the examples, so each example has another's label. Index both "
+            "with `order`.",
+            _slip((_ORDERED, "x, labels[order]")),
+        ),
+        Misconception(
+            "test_in_training",
+            "Your answer trains on everything, the test included. Then the test says nothing: the model has seen it. "
+            "Keep the last `tested` out of training.",
+            _slip(("x[:cut], labels[:cut]", "x, labels")),
+        ),
+        Misconception(
+            "test_first",
+            "Your answer tests on the first ones of the order. The last `tested` of them are the test.",
+            lambda x, labels, order, tested: (
+                *(x[order[tested:]], labels[order[tested:]]),
+                *(x[order[:tested]], labels[order[:tested]]),
+            ),
+        ),
+        Misconception(
+            "sides_swapped",
+            "Your answer hands out the test first and then training. Training comes first.",
+            _slip(("*training, *test", "*test, *training")),
+        ),
+        Misconception(
+            "examples_then_labels",
+            "Your answer hands out both examples and then both labels. Each side stays together: x_training, "
+            "labels_training, x_test, labels_test.",
+            _slip(("*training, *test", "training[0], test[0], training[1], test[1]")),
+        ),
+        Misconception(
+            "order_inverted",
+            "Your answer puts example i where `order` says, order[i]. It is the other way round: position i of the "
+            "shuffled examples is example order[i], which is what x[order] gives.",
+            _slip((_ORDERED, "x[order.argsort()], labels[order.argsort()]")),
+        ),
+        Misconception(
+            "tested_for_training",
+            "Your answer trains on `tested` examples and tests on the rest. `tested` is how many the test has.",
+            _slip(("len(x) - tested", "tested"), paired=False),
+        ),
+        Misconception(
+            "shuffled_after_the_cut",
+            "Your answer cuts first, so that the last examples as they came are always the test. Shuffle all of them "
+            "before you cut.",
+            lambda x, labels, order, tested: (
+                *(x[order[order < len(x) - tested]], labels[order[order < len(x) - tested]]),
+                *(x[order[order >= len(x) - tested]], labels[order[order >= len(x) - tested]]),
+            ),
+        ),
+    ),
+    withheld=WITHHELD,
+)

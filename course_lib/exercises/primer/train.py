@@ -1,0 +1,200 @@
+"""Primer, primer.train: A training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.primer.shared import BAGS, LESSON, WITHHELD, random_labels
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.references import primer
+
+DOUBLE = "double precision"
+
+Trained = tuple[Tensor, Tensor, Tensor]
+
+
+def _train_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        weight, bias = torch.tensor([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]]), torch.tensor([0.1, -0.1])
+        inputs = (weight, bias, BAGS, torch.tensor([1, 0, 1, 0]), 0.1, 3)
+        yield Case("worked example: four sentences, applause or not", inputs)
+    for name, dtype, steps in (
+        ("ten steps", torch.float32, 10),
+        ("a single step", torch.float32, 1),
+        ("double precision", torch.float64, 5),
+    ):
+        kind = Kind(name, generator, dtype=dtype)
+        examples, features, classes = sizes(generator, 3)
+        x, labels = kind.normal(examples + 2, features), random_labels(generator, classes, examples + 2)
+        weight, bias, rate = kind.normal(classes, features), kind.normal(classes), 0.05 * integer(generator, 1, 5)
+        yield Case(name, (weight, bias, x, labels, rate, steps), part=DOUBLE if dtype == torch.float64 else CORE)
+    single = torch.tensor([[0.5], [-0.5]]), torch.tensor([0.1, 0.0]), torch.tensor([[1.5]]), torch.tensor([1])
+    yield Case("a single example with one feature", (*single, 0.2, 2))
+
+
+def _trained(weight: Tensor, bias: Tensor, x: Tensor, labels: Tensor, rate: float, steps: int) -> Trained:
+    model = nn.Linear(x.shape[1], len(bias), dtype=x.dtype)
+    model.load_state_dict({"weight": weight, "bias": bias})
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(model(x), labels)
+        model.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return model.weight.detach(), model.bias.detach(), torch.stack(losses)
+
+
+_slip = partial(Edited, _trained)
+_lone = partial(Edited, _trained, paired=False)
+_OPTIMIZER = "torch.optim.Adam(model.parameters(), lr=rate)"
+
+
+def _two_parameters(weight: Tensor, bias: Tensor, x: Tensor, labels: Tensor, rate: float, steps: int) -> Trained:
+    parameters = [weight.clone().requires_grad_(), bias.clone().requires_grad_()]
+    optimizer = torch.optim.Adam(parameters, lr=rate)
+    losses = torch.zeros(steps, dtype=weight.dtype)
+    for i in range(steps):
+        optimizer.zero_grad()
+        log_probabilities = torch.log_softmax(F.linear(x, *parameters), dim=-1)
+        loss = -log_probabilities[torch.arange(len(labels)), labels].mean()
+        loss.backward()
+        optimizer.step()
+        losses[i] = loss.detach()
+    return parameters[0].detach(), parameters[1].detach(), losses
+
+
+def _adam_by_hand(weight: Tensor, bias: Tensor, x: Tensor, labels: Tensor, rate: float, steps: int) -> Trained:
+    both, losses = [weight.double(), bias.double()], []
+    mean, square = [torch.zeros_like(w) for w in both], [torch.zeros_like(w) for w in both]
+    for t in range(1, steps + 1):
+        p = torch.softmax(x.double() @ both[0].T + both[1], dim=-1)
+        losses.append(-p[torch.arange(len(x)), labels].log().mean())
+        wrong = (p - F.one_hot(labels, p.shape[-1])) / len(x)
+        for i, slope in enumerate((wrong.T @ x.double(), wrong.sum(dim=0))):
+            mean[i] = 0.9 * mean[i] + 0.1 * slope
+            square[i] = 0.999 * square[i] + 0.001 * slope**2
+            both[i] = both[i] - rate * mean[i] / (1 - 0.9**t) / ((square[i] / (1 - 0.999**t)).sqrt() + 1e-8)
+    return both[0].to(x.dtype), both[1].to(x.dtype), torch.stack(losses).to(x.dtype)
+
+
+CORRECT = (_trained, _two_parameters, _adam_by_hand)
+
+
+EXERCISE = Exercise(
+    id="primer.train",
+    lesson=LESSON,
+    name="train",
+    title="A training loop",
+    statement=(
+        "train(weight [classes, features], bias [classes], x [examples, features], labels int [examples], rate, steps) "
+        "-> (weight, bias, losses [steps]): a linear layer after `steps` steps of Adam on the mean cross-entropy of "
+        "all examples, and the loss before each step, all in the dtype of x."
+    ),
+    points=3,
+    parts={CORE: 2, DOUBLE: 1},
+    minutes=12,
+    section="The training loop",
+    source="Kingma and Ba (2015), Adam, algorithm 1",
+    reference=primer.train,
+    cases=_train_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "The loop above has five lines, and yours has the same ones in the same order. Make one optimizer before "
+            "the loop, for copies of weight and bias that may learn, so that what came in stays as it is.",
+        ),
+        Hint(
+            "shapes",
+            "The logits are `[examples, classes]`: `x` times the transposed weight, plus the bias. The loss is one "
+            "number, and the losses, detached and stacked, are `[steps]`.",
+            answers=("losses_as_numbers", "losses_summed"),
+        ),
+        Hint(
+            "outline",
+            "Make parameters out of copies of weight and bias, and an Adam for both with `lr=rate`.\n"
+            "At each step compute the logits of all examples and their cross-entropy with the labels.\n"
+            "Set the gradients to zero, go backward, take a step.\n"
+            "Keep the loss, detached, as it was before the step.\n"
+            "At the end return both parameters, detached, and the stacked losses.",
+            answers=("gradients_add_up", "loss_after_the_step", "new_optimizer_at_every_step", "bias_not_trained"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "gradients_add_up",
+            "Your answer never sets the gradients to zero, so each step also follows those of all steps before it. "
+            "Call optimizer.zero_grad() before backward().",
+            _slip(("model.zero_grad()", "pass")),
+        ),
+        Misconception(
+            "plain_descent",
+            "Your answer uses plain gradient descent (SGD). Use Adam, which gives each weight a step of its own size.",
+            _slip((_OPTIMIZER, "torch.optim.SGD(model.parameters(), lr=rate)")),
+        ),
+        Misconception(
+            "rate_left_out",
+            "Your answer leaves Adam at its own learning rate, 0.001. Give it lr=rate.",
+            _slip(("(), lr=rate)", "())")),
+        ),
+        Misconception(
+            "no_step",
+            "Your weights come out as they went in. backward() only computes gradients; it is optimizer.step() that "
+            "changes the weights, and only those of which it was told.",
+            _lone(("optimizer.step()", "pass")),
+        ),
+        *(
+            Misconception(
+                f"{left}_not_trained",
+                f"Your answer never changes the {left}. Tell the optimizer about both, weight and bias.",
+                _lone(("Adam(model.parameters()", f"Adam([model.{told}]")),
+            )
+            for left, told in (("bias", "weight"), ("weight", "bias"))
+        ),
+        Misconception(
+            "new_optimizer_at_every_step",
+            "Your answer makes an optimizer at every step, which forgets the last one. Make one, before the loop.",
+            _lone(("optimizer.step()", f"{_OPTIMIZER}.step()")),
+        ),
+        Misconception(
+            "softmax_twice",
+            "Your answer hands the cross-entropy probabilities. It takes logits: the softmax is part of it.",
+            _slip(("model(x)", "model(x).softmax(dim=-1)")),
+        ),
+        Misconception(
+            "losses_summed",
+            "Your answer sums the loss over the examples. Take the mean, which is what F.cross_entropy does by itself.",
+            _lone(("labels)", 'labels, reduction="sum")')),
+        ),
+        Misconception(
+            "loss_after_the_step",
+            "Your losses are those after each step. Keep the loss whose gradient the step has followed, before it.",
+            _slip(("loss.detach()", "F.cross_entropy(model(x), labels).detach()")),
+        ),
+        Misconception(
+            "losses_as_numbers",
+            "Your losses are a list. Return one tensor: append loss.detach(), and torch.stack them at the end.",
+            _lone(("torch.stack(losses)", "[float(loss) for loss in losses]")),
+        ),
+        Misconception(
+            "one_step",
+            "Your answer takes one step and returns: is the return inside the loop? Take all of them.",
+            _lone(("range(steps)", "range(1)")),
+        ),
+        Misconception(
+            "uphill",
+            "Your answer makes the loss larger at every step. Minimise the cross-entropy itself: no minus in front.",
+            _lone(("lr=rate)", "lr=rate, maximize=True)")),
+        ),
+    ),
+    withheld=WITHHELD,
+)

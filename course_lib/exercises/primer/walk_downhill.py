@@ -1,0 +1,161 @@
+"""Primer, primer.walk_downhill: Step by step downhill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import Kind, integer
+from course_lib.exercises.primer.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.recorded.stand_ins import Tanh
+from course_lib.references import primer
+
+Gradient = Callable[[Tensor], Tensor]
+
+
+def _walk_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        bowl = Callback("gradient", Tanh(torch.tensor([[1.0, 0.0], [0.0, 2.0]])))
+        yield Case("worked example: three steps", (bowl, torch.tensor([2.0, -1.0]), 0.5, 3))
+    for name, dtype, features, steps in (
+        ("a longer walk", torch.float32, integer(generator, 3, 6), integer(generator, 5, 9)),
+        ("a single step", torch.float32, 2, 1),
+        ("a single weight", torch.float32, 1, integer(generator, 3, 5)),
+        ("double precision", torch.float64, 3, 4),
+    ):
+        kind = Kind(name, generator, dtype=dtype)
+        slopes = Callback("gradient", Tanh(kind.normal(features, features)))
+        yield Case(name, (slopes, kind.normal(features), 0.1 * integer(generator, 2, 8), steps))
+
+
+def _walked(gradient: Gradient, start: Tensor, rate: float, steps: int) -> Tensor:
+    w, path = start, [start]
+    for _ in range(steps):
+        slope = gradient(w)
+        w = w - rate * slope
+        path.append(w)
+    return torch.stack(path)
+
+
+_slip = partial(Edited, _walked)
+_STEP = "w - rate * slope"
+
+
+def _into_a_table(gradient: Gradient, start: Tensor, rate: float, steps: int) -> Tensor:
+    path = start.repeat(steps + 1, 1)
+    for i in range(steps):
+        path[i + 1] = path[i] - rate * gradient(path[i])
+    return path
+
+
+def _recursively(gradient: Gradient, start: Tensor, rate: float, steps: int) -> Tensor:
+    if not steps:
+        return start[None]
+    rest = _recursively(gradient, start - rate * gradient(start), rate, steps - 1)
+    return torch.cat([start[None], rest])
+
+
+CORRECT = (_walked, _into_a_table, _recursively)
+
+
+EXERCISE = Exercise(
+    id="primer.walk_downhill",
+    lesson=LESSON,
+    name="walk_downhill",
+    title="Step by step downhill",
+    statement=(
+        "walk_downhill(gradient, start [features], rate, steps) -> [steps + 1, features]: the path of gradient "
+        "descent, from the start on; gradient(w) -> [features] is the gradient at w."
+    ),
+    points=2,
+    minutes=8,
+    section="Gradient descent",
+    source="Cauchy (1847), by way of Goodfellow et al. (2016), section 4.3",
+    reference=primer.walk_downhill,
+    cases=_walk_cases,
+    correct=CORRECT,
+    hints=(
+        Hint(
+            "idea",
+            "Where you are, ask for the gradient *there*, and go against it: subtract `rate` times the gradient. "
+            "Repeat that `steps` times, and keep every position, the start included.",
+        ),
+        Hint(
+            "shapes",
+            "A position is `[features]`, and so is a gradient. The path has one position more than there are steps: "
+            "`[steps + 1, features]`. `torch.stack` turns a list of positions into that.",
+            answers=("start_missing", "end_missing", "end_only"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "uphill",
+            "Your answer walks uphill: it adds the gradient. Subtract it.",
+            _slip((_STEP, "w + rate * slope")),
+        ),
+        Misconception(
+            "rate_left_out",
+            "Your answer goes by the whole gradient, without the rate. A step is rate times the gradient.",
+            _slip((_STEP, "w - slope")),
+        ),
+        Misconception(
+            "gradient_of_the_start",
+            "Your answer asks for the gradient at the start only, and uses it for every step. Ask again wherever you "
+            "have come to.",
+            _slip(("gradient(w)", "gradient(start)")),
+        ),
+        Misconception(
+            "always_from_the_start",
+            "Your answer takes every step from the start. Go on from where the last step has led.",
+            _slip((_STEP, "start - rate * slope")),
+        ),
+        Misconception(
+            "start_missing",
+            "Your path begins after the first step. Its first position is the start.",
+            _slip(("[start]", "[]")),
+        ),
+        Misconception(
+            "end_missing",
+            "Your path ends before the last step: append a position after you have moved to it, and keep the last one.",
+            lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[:-1],
+        ),
+        Misconception(
+            "end_only",
+            "Your answer is where the walk ends. Return the whole path, [steps + 1, features].",
+            _slip(("torch.stack(path)", "w")),
+        ),
+        Misconception(
+            "one_step_too_many",
+            "Your path is one step too long. With the start it has steps + 1 positions.",
+            _slip(("range(steps)", "range(steps + 1)")),
+        ),
+        Misconception(
+            "same_tensor_again",
+            "All positions of your path are the last one: w -= ... changes the one tensor that is in the list again "
+            "and again. Make a new one with w = w - ..., or append w.clone().",
+            lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[-1].repeat(steps + 1, 1),
+        ),
+        Misconception(
+            "direction_only",
+            "Your answer makes all steps equally long: it divides by the length of the gradient. A step is rate times "
+            "the gradient as it is, shorter where the ground is flatter.",
+            _slip((_STEP, "w - rate * slope / slope.norm()")),
+        ),
+        Misconception(
+            "list",
+            "Your answer is a list of tensors. Return one tensor: torch.stack makes it.",
+            _slip(("torch.stack(path)", "path")),
+        ),
+        Misconception(
+            "steps_and_not_positions",
+            "Your answer lists the steps, after the start. List the positions: where each step has led.",
+            _slip(("append(w)", "append(-rate * slope)")),
+        ),
+    ),
+    withheld=WITHHELD,
+)

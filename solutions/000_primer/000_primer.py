@@ -1,0 +1,773 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lesson 000 · Primer
+#
+# This lesson is for you if you know Python and have never written a training loop. It is also for you if you have
+# written one, long ago. In an hour and a half you meet everything that the other lessons take for granted: tensors and
+# their shapes, broadcasting, gradients, models, and the loop that trains them.
+#
+# You do not have to read all of it. If you know a section's topic, do its exercise and go on.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | the last word of each sentence | 1 | 4 |
+# | 2 | how far each cat has danced | 2 | 9 |
+# | 3 | a bag of words for every sentence | 2 | 9 |
+# | 4 | the gradient of a loss | 2 | 8 |
+# | 5 | gradient descent | 2 | 8 |
+# | 6 | a model of two layers | 2 | 7 |
+# | 7 | a split into training and test | 1 | 6 |
+# | 8 | a training loop | 3 | 12 |
+#
+
+# %% [markdown]
+# **How checks work.** Below each task there is a cell to write in, and a cell that checks what you wrote. Run the check as
+# often as you like. It tells you what it called, what came back and what it expected. If it knows your mistake, it names it.
+#
+# Are you stuck? `hint("primer.last_words")` opens a hint, and each further call opens the next one.
+# `case("primer.last_words")` hands you the inputs on which your answer fails. `solution("primer.last_words")` shows the
+# course's answer with its reason, once you have tried. `progress()` shows how far you are.
+
+# %%
+import random
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course_lib import show
+from course_lib.checking import case, check, hint, progress, solution
+
+show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
+
+# %% [markdown]
+# ## 1. A tensor has a shape
+#
+# A **tensor** is a box of numbers. A list of numbers is a tensor with one **dimension**, a table has two, and a stack of
+# tables has three. The **shape** says how many entries there are along each dimension.
+#
+# Three cats dance, and we note where they are at each of four beats. Each position is two numbers, across and up. That makes
+# a tensor of shape `[3, 4, 2]`. We write `[cats, beats, 2]` to say what the dimensions mean.
+#
+# An index has one entry for each dimension, from the left:
+#
+# - A number takes one entry, and the dimension is gone. Positions count from 0, and -1 is the last one.
+# - A slice such as `1:3` takes some of them, and the dimension stays. `:` takes all.
+# - Dimensions that you do not mention stay as they are. `...` stands for as many `:` as are needed.
+#
+# **Predict first.** Which shape has each of these? Write it down, then run the cell after it.
+
+# %%
+my_shapes = {"dance[0]": None, "dance[:, 0]": None, "dance[..., 0]": None, "dance[:, 1:]": None}  # such as "[4, 2]"
+
+# %%
+dance = torch.arange(24.0).reshape(3, 4, 2)  # [cats, beats, 2]
+shapes = {
+    "dance[0]": list(dance[0].shape),  # the first cat
+    "dance[:, 0]": list(dance[:, 0].shape),  # every cat at the first beat
+    "dance[..., 0]": list(dance[..., 0].shape),  # how far across, for every cat and beat
+    "dance[:, 1:]": list(dance[:, 1:].shape),  # all beats but the first
+}
+
+# %% tags=["demo"]
+for indexed, shape in shapes.items():
+    show.prediction(indexed, my_shapes[indexed], str(shape))
+
+# %% [markdown]
+# When code fails, print shapes first. Most mistakes in this field are a dimension that is missing, left over, or in the wrong
+# place.
+#
+# ### Exercise 1 · The last word of each sentence
+# `primer.last_words` · 1 point · about 4 minutes
+#
+# A batch of sentences is a tensor too: each word is a vector of `d_model` numbers. Take the last word of each sentence. Try
+# the check before you have written anything, then with a mistake, then with the answer.
+#
+# Shapes: `x` is `[sentences, words, d_model]`, the result is `[sentences, d_model]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-last_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def last_words(x):
+    """The vector of each sentence's last word.
+
+    x: [sentences, words, d_model]
+    returns: [sentences, d_model]
+    """
+    ### BEGIN SOLUTION
+    return x[:, -1]
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The first dimension is kept whole with a colon, and -1 takes the last entry of the second, which is gone afterwards. The
+# third is not mentioned and stays. A slice such as `-1:` would keep the second dimension with size 1, and nothing would
+# complain until much later, when that 1 is broadcast against something.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-last_words-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("primer.last_words")
+### BEGIN HIDDEN TESTS
+check("primer.last_words", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 2. Sums and means take a dimension away
+#
+# `x.sum(dim=1)` adds up along dimension 1, and that dimension is gone: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `max` and `any`
+# do the same. `dim` names the dimension that *goes*, not the one that stays. -1 is the last one, as in an index.
+#
+# Without `dim` everything goes, and one number is left. Its shape is `[]`. With `keepdim=True` the dimension stays, with
+# size 1. You will need that in section 3.
+
+# %%
+scores = torch.tensor([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])  # [cats, judges]
+print("of each cat:  ", scores.sum(dim=1))
+print("of each judge:", scores.sum(dim=0))
+print("of all:       ", scores.sum())
+print("kept:         ", scores.sum(dim=1, keepdim=True).tolist())
+
+# %% [markdown]
+# ### Exercise 2 · How far each cat has danced
+# `primer.distance_danced` · 2 points · about 9 minutes
+#
+# Return the length of each cat's path: the lengths of its steps from beat to beat, added up. A step that goes 3 across and 4
+# up has the length 5, since √(3² + 4²) = 5. There are at least two beats.
+#
+# Shapes: `positions` is `[cats, beats, 2]`, the result is `[cats]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-distance_danced-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def distance_danced(positions):
+    """How far each cat has moved in all.
+
+    positions: [cats, beats, 2]
+    returns: [cats]
+    """
+    ### BEGIN SOLUTION
+    steps = positions[:, 1:] - positions[:, :-1]
+    lengths = steps.square().sum(dim=-1).sqrt()
+    return lengths.sum(dim=-1)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# All beats but the first minus all beats but the last: two slices of the same length, and their difference is every step at
+# once. Then two sums, each of which takes one dimension away: over the two coordinates, under the root, and over the beats.
+# The order matters. The root of each step's squares gives lengths; one root at the end would give the length of nothing.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("primer.distance_danced")
+### BEGIN HIDDEN TESTS
+check("primer.distance_danced", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def two_dances():
+    positions = torch.tensor(
+        [[[0.0, 0.0], [3.0, 4.0], [3.0, 0.0], [0.0, 0.0]], [[5.0, 0.5], [5.5, 1.5], [6.5, 2.5], [6.5, 3.5]]]
+    )
+    danced = distance_danced(positions)
+    drawn, [axes] = show.frames(width=6.4, height=3.6)
+    for name, path, far, colour in zip(("Minka", "Felix"), positions, danced, (show.BLUE, show.ORANGE), strict=True):
+        axes.plot(*path.T, "o-", color=colour, label=f"{name}: {far:.2f}")
+    axes.set(xlabel="across", ylabel="up", title="Two dances of four beats, and how far they go")
+    axes.legend(loc="upper left")
+    show.figure(drawn, "Two paths of three steps: Minka's comes back to where it began, Felix's leads up.")
+
+
+# %% [markdown]
+# Minka ends where she began, and has danced further than Felix all the same.
+#
+# ## 3. Broadcasting
+#
+# What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one of them is 1;
+# a missing dimension counts as 1. Where a size is 1, its one entry is used again and again. This is **broadcasting**.
+#
+# | | | | result |
+# |---|---|---|---|
+# | a table and a row | `[2, 3]` | `[3]` | `[2, 3]`: the row is added to every row |
+# | a table and a column | `[2, 3]` | `[2, 1]` | `[2, 3]`: the column is added to every column |
+# | a column and a row | `[2, 1]` | `[3]` | `[2, 3]`: each with each |
+# | does not fit | `[2, 3]` | `[2]` | an error: 3 is not 2 |
+#
+# `x.unsqueeze(-1)` adds a dimension of size 1 at the end: it turns a list `[2]` into a column `[2, 1]`. `x[:, None]` does the
+# same. *Each with each* is the most useful line of the table, and attention will use it all the time.
+
+# %%
+cats = torch.tensor([0.0, 10.0])
+beats = torch.tensor([1.0, 2.0, 3.0])
+print(cats.unsqueeze(-1) + beats)
+
+# %% [markdown]
+# **Predict first.** A square table is the trap. `scores` below is `[3, 3]`, and each cat's mean is taken off its scores, or so
+# it seems. No error is raised. Is the first cat's mean 0 afterwards?
+
+# %%
+is_first_mean_0 = None  # True or False
+
+# %%
+square = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
+careless = square - square.mean(dim=1)
+careful = square - square.mean(dim=1, keepdim=True)
+
+# %% tags=["demo"]
+show.prediction("the first row's mean is 0", is_first_mean_0, bool(careless[0].mean() == 0))
+judges = [f"judge {number}" for number in (1, 2, 3)]
+show.matrices(
+    show.Panel("minus [3]: wrong", careless, ["Minka", "Felix", "Mia"], judges, decimals=0),
+    show.Panel("minus [3, 1]: right", careful, ["Minka", "Felix", "Mia"], judges, decimals=0),
+    alt="Left each column has lost another cat's mean, and no row has the mean 0; right every row is -1, 0, 1.",
+)
+
+# %% [markdown]
+# The means have the shape `[3]`, and from the right they line up with the *columns*: Felix's mean is taken off the second
+# judge. `keepdim=True` makes a column of them, `[3, 1]`. Had the table not been square, torch would have complained.
+#
+# Comparing broadcasts like adding. Here are three words by their numbers, and the four numbers of a vocabulary. Each word is
+# compared with each number, and every row has one True:
+
+# %%
+print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
+
+# %% [markdown]
+# ### Exercise 3 · A bag for every sentence
+# `primer.bags_of_words` · 2 points · about 9 minutes
+#
+# Every word of a vocabulary has a number, its **id**. A **bag of words** says how often a sentence has each of them. Make one
+# for every sentence. (The sum of booleans counts what is True.)
+#
+# Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, the result is an integer tensor
+# `[sentences, vocab_size]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-bags_of_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bags_of_words(ids, vocab_size):
+    """How often each sentence has each word of the vocabulary.
+
+    ids: int [sentences, words], from 0 to vocab_size - 1
+    vocab_size: int
+    returns: int [sentences, vocab_size]
+    """
+    ### BEGIN SOLUTION
+    same = ids.unsqueeze(-1) == torch.arange(vocab_size)
+    return same.sum(dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# With a last dimension of size 1 the ids meet all numbers of the vocabulary at once: `[sentences, words, 1]` against
+# `[vocab_size]` is `[sentences, words, vocab_size]`. The sum over the words counts. `any` in place of `sum` would lose that
+# a word occurs twice. A loop is just as right, and slower; torch's `one_hot` makes the same comparison for you.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-bags_of_words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("primer.bags_of_words")
+### BEGIN HIDDEN TESTS
+check("primer.bags_of_words", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def three_bags():
+    vocabulary = ["the", "cat", "dog", "chased", "danced"]
+    texts = ["the cat chased the dog", "the dog chased the cat", "the cat danced danced danced"]
+    bags = bags_of_words(torch.tensor([[vocabulary.index(word) for word in text.split()] for text in texts]), 5)
+    show.matrices(
+        show.Panel("how often each word occurs", bags.float(), texts, vocabulary, decimals=0),
+        alt="Counts of five words in three sentences; the first two rows are equal.",
+    )
+
+
+# %% [markdown]
+# The first two rows are equal. Lesson 00 is about what that means.
+#
+# ## 4. A gradient says which way is up
+#
+# A **model** turns inputs into predictions, with numbers that it has learned: its **weights**. The simplest one gives each word
+# a weight and adds up: the applause for a sentence is the sum of its words' weights. With a bag of words `x` and weights `w`
+# that is `x @ w`.
+#
+# The **loss** says how wrong it is, in one number. Here it is the mean of the squared errors. Learning means: change `w` so that
+# the loss falls. But which weight, and in which direction?
+#
+# The **gradient** answers that. It has one number for each weight: how fast the loss rises if this weight grows a little. A
+# positive number says: make the weight smaller. Torch computes it in three moves:
+#
+# 1. `requires_grad_()` tells torch to watch a tensor.
+# 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
+# 3. It is then in the tensor's `.grad`.
+#
+# **Predict first.** *The cat danced* got 5 claps. With the weights 1 for *cat* and 1 for *danced* the model says 2. The loss is
+# (2 - 5)², so 9. Will the gradients be positive or negative? Will they be equal?
+
+# %% tags=["demo"]
+w = torch.tensor([1.0, 1.0]).requires_grad_()  # of "cat" and "danced"
+x = torch.tensor([1.0, 1.0])  # each occurs once
+loss = (x @ w - 5).square()
+loss.backward()
+print("loss", loss.item(), "gradient", w.grad)
+
+# %% [markdown]
+# Both are -6: more weight for either word would make the loss smaller, and both count the same, since both occur once.
+#
+# **A trap.** `backward()` *adds* to `.grad`. After two calls you find the sum of two gradients there. That is why every
+# training loop sets gradients to zero first.
+
+# %% tags=["demo"]
+again = (x @ w - 5).square()
+again.backward()
+print("after a second backward():", w.grad)
+
+# %% [markdown]
+# ### Exercise 4 · Which way is up
+# `primer.loss_gradient` · 2 points · about 8 minutes
+#
+# Return the gradient at `w` of the loss, which is the mean over all examples of (x @ w - y)². Let torch compute it, or work
+# out the formula. Either way leave the caller's `w` as it is: work on `w.clone()`.
+#
+# Shapes: `w` is `[features]`, `x` is `[examples, features]`, `y` is `[examples]`, the result is `[features]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-loss_gradient-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def loss_gradient(w, x, y):
+    """The gradient at w of the mean of (x @ w - y)².
+
+    w: [features]
+    x: [examples, features]
+    y: [examples]
+    returns: [features]
+    """
+    ### BEGIN SOLUTION
+    w = w.clone().requires_grad_()
+    loss = (x @ w - y).square().mean()
+    loss.backward()
+    return w.grad
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Torch notes every step from the copy of `w` to the loss, and `backward()` walks back along them by the chain rule. By hand the
+# gradient is 2 xᵀ(xw - y) / examples. The copy matters: a caller's
+# tensor that is watched, or has a gradient left in it, surprises the code that uses it next.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-loss_gradient-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("primer.loss_gradient")
+### BEGIN HIDDEN TESTS
+check("primer.loss_gradient", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 5. Gradient descent
+#
+# The gradient points uphill. So take a small step the other way, ask for the gradient there, and take another step:
+#
+# $$w \leftarrow w - \text{rate} \cdot \text{gradient}(w)$$
+#
+# That is **gradient descent**, and all training in this course is some form of it. The **learning rate** says how long a step is.
+#
+# ### Exercise 5 · Step by step downhill
+# `primer.walk_downhill` · 2 points · about 8 minutes
+#
+# Take `steps` steps and return the whole path, with the start as its first position. `gradient` is a function: `gradient(w)` is
+# the gradient at `w`.
+#
+# Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, `steps` an int; the result is
+# `[steps + 1, features]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-walk_downhill-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def walk_downhill(gradient, start, rate, steps):
+    """The path of gradient descent.
+
+    gradient: a function, from [features] to [features]
+    start: [features]
+    rate: float
+    steps: int
+    returns: [steps + 1, features]
+    """
+    ### BEGIN SOLUTION
+    path = [start]
+    for _ in range(steps):
+        slope = gradient(path[-1])
+        path.append(path[-1] - rate * slope)
+    return torch.stack(path)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Each step asks for the gradient at the last position of the path, not at the start: the slope changes as you go. The path is a
+# list of tensors until the end. Writing `w -= ...` would change one and the same tensor every time, and the list would hold it
+# many times over; `w = w - ...` makes a new one.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-walk_downhill-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("primer.walk_downhill")
+### BEGIN HIDDEN TESTS
+check("primer.walk_downhill", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Here are three sentences with their applause, and the loss as a landscape over the two weights. Three walks begin at the same
+# place, with the rates 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
+
+# %%
+rate_that_fails = None  # 0.05, 0.2 or 0.28
+
+
+# %% tags=["demo"]
+@show.when_ready
+def three_walks():
+    # "cat danced", "cat cat cat danced", "danced": how often cat and danced occur, and how much applause there was
+    bags, applause = torch.tensor([[1.0, 1.0], [3.0, 1.0], [0.0, 1.0]]), torch.tensor([3.0, 7.0, 1.0])
+    start = torch.tensor([1.0, 4.0])
+    across, up = torch.meshgrid(torch.linspace(-0.5, 4, 80), torch.linspace(-1.5, 5, 80), indexing="xy")
+    height = sum((across * a + up * b - y).square() for (a, b), y in zip(bags, applause, strict=True)) / 3
+    drawn, panels = show.frames(3, width=10.2, height=3.6)
+    for axes, rate in zip(panels, (0.05, 0.2, 0.28), strict=True):
+        path = walk_downhill(lambda w: loss_gradient(w, bags, applause), start, rate, 12)
+        axes.contour(across, up, height, levels=[0.1, 0.5, 1.5, 4, 8, 16, 32, 64], colors=show.GREY, linewidths=0.8)
+        axes.plot(*path.T, "o-", color=show.BLUE, ms=4, linewidth=1.3)
+        axes.plot(2, 1, "x", color=show.ORANGE, ms=10, mew=2.5)
+        last = (bags @ path[-1] - applause).square().mean()
+        axes.set(xlim=(-0.5, 4), ylim=(-1.5, 5), xlabel="weight of cat", title=f"rate {rate}: loss {last:.2g}")
+    panels[0].set_ylabel("weight of danced")
+    show.prediction("the rate that fails", rate_that_fails, 0.28)
+    show.figure(
+        drawn,
+        "A long valley seen from above, and three walks of twelve steps: the first is slow, the second swings from side "
+        "to side and comes near the bottom, the third swings further out with every step.",
+    )
+
+
+# %% [markdown]
+# With a small rate the walk is safe and slow. With a larger one it swings across the valley and still gets down. A little
+# more, and each step lands higher on the other side: the loss grows without end. If a loss of yours grows or turns to `nan`, try
+# a smaller rate first.
+#
+# ## 6. A model is an nn.Module
+#
+# Weights that belong together live in a class, an **`nn.Module`**. You write two methods:
+#
+# - `__init__` makes the parts. A part that you store in `self` is **registered**: its weights are now the model's **parameters**.
+# - `forward` says how the output is computed. You never call it by its name: `model(x)` does.
+#
+# The part that you will use most is `nn.Linear(3, 2)`: a **linear layer** from 3 numbers to 2, with a weight `[2, 3]` and a bias
+# `[2]`. It computes `x @ weight.T + bias`.
+
+# %%
+layer = nn.Linear(3, 2)
+print({name: list(parameter.shape) for name, parameter in layer.named_parameters()})
+print("five sentences:", list(layer(torch.zeros(5, 3)).shape))
+
+# %% [markdown]
+# **Predict first.** How many parameter tensors does each of these two models have? In the second, the layers are in a plain list.
+
+# %%
+my_tensors = {"Pair": None, "Listed": None}
+
+
+# %%
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 4), nn.Linear(4, 2)
+
+
+class Listed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(3, 4), nn.Linear(4, 2)]
+
+
+# %% tags=["demo"]
+for kind in (Pair, Listed):
+    show.prediction(kind.__name__, my_tensors[kind.__name__], len(list(kind().parameters())))
+
+# %% [markdown]
+# A plain list hides its layers. An optimizer would never hear of them, and they would never learn. `nn.ModuleList` is a list
+# that registers.
+#
+# Two linear layers in a row are no more than one: a product of two matrices is a matrix. So something that bends goes in
+# between. The simplest is the **ReLU**, `torch.relu`: it keeps what is positive and turns the rest into 0.
+#
+# What comes out are **logits**, one number for each class. The largest one is the model's answer. To train it, `F.cross_entropy`
+# takes the logits and the right classes and returns a loss. It turns logits into probabilities by itself, with a softmax
+# (lesson 01 takes that apart), and is small when the right class has a high probability. Never put a softmax in front of it.
+#
+# ### Exercise 6 · A critic of two layers
+# `primer.critic` · 2 points · about 7 minutes
+#
+# Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. The constructor is given; leave its
+# names as they are, because the check loads weights into them. The gradients of all weights are compared too.
+#
+# Shapes: `bags` is `[sentences, vocab_size]`, the result is `[sentences, classes]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-critic-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Critic(nn.Module):
+    """Two linear layers with a ReLU between them.
+
+    vocab_size: int, how many numbers go in
+    d_hidden: int, how many there are between the layers
+    classes: int, how many logits come out
+    """
+
+    def __init__(self, vocab_size, d_hidden, classes):
+        super().__init__()
+        self.hidden = nn.Linear(vocab_size, d_hidden)
+        self.output = nn.Linear(d_hidden, classes)
+
+    def forward(self, bags):
+        """The logits of each sentence.
+
+        bags: [sentences, vocab_size]
+        returns: [sentences, classes]
+        """
+        ### BEGIN SOLUTION
+        hidden = torch.relu(self.hidden(bags))
+        return self.output(hidden)
+        ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Each layer is called like a function, and what it returns goes into the next. The ReLU stands between the two and nowhere else:
+# after the last layer it would forbid negative logits, and without it two layers could do no more than one. Everything that
+# computes with the registered layers is watched by torch, so gradients reach all four parameters without another line.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-critic-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("primer.critic")
+### BEGIN HIDDEN TESTS
+check("primer.critic", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 7. A split keeps you honest
+#
+# A model can learn its examples by heart. Then it is right about all of them and knows nothing. So keep some examples away from
+# training, and judge the model by those. This is a **split** into **training** and **test**.
+#
+# Shuffle before you cut. Data is often sorted, and then the test would be of another kind than training. Shuffle the labels
+# *with* the examples.
+#
+# A shuffle is a list of numbers, and a tensor can be indexed by it:
+
+# %%
+order = torch.tensor([2, 0, 1])
+print(torch.tensor([10, 11, 12])[order])
+
+# %% [markdown]
+# ### Exercise 7 · What is kept for the test
+# `primer.split` · 1 point · about 6 minutes
+#
+# Put the examples and their labels in the given order. The last `tested` of them are the test, the others are for training.
+# There is at least one on each side.
+#
+# Shapes: `x` is `[examples, features]`; `labels` and `order` are integer tensors `[examples]`; the result is a tuple
+# `(x_training, labels_training, x_test, labels_test)`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-split-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split(x, labels, order, tested):
+    """The examples in another order, cut into training and test.
+
+    x: [examples, features]
+    labels: int [examples]
+    order: int [examples], each number from 0 to examples - 1 once
+    tested: int, how many are kept for the test
+    returns: x_training, labels_training, x_test, labels_test
+    """
+    ### BEGIN SOLUTION
+    training, test = order[:-tested], order[-tested:]
+    return x[training], labels[training], x[test], labels[test]
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Cutting the order, and not the data, makes it hard to go wrong: each side is a list of numbers, and both the examples and the
+# labels are indexed by the same list. The worst mistake here raises no error: if the test is part of training, every result is
+# too good, and nothing tells you.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-split-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("primer.split")
+### BEGIN HIDDEN TESTS
+check("primer.split", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ## 8. The training loop
+#
+# Now everything comes together. Here is a whole training, with nothing hidden: a linear layer learns how much applause each word
+# is worth. Read it line by line.
+
+# %% tags=["demo"]
+torch.manual_seed(0)
+four_bags = torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # cat, danced, slept
+claps = torch.tensor([[5.0], [1.0], [3.0], [-1.0]])
+
+model = nn.Linear(3, 1, bias=False)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+for step in range(100):
+    error = F.mse_loss(model(four_bags), claps)  # how wrong is it?
+    optimizer.zero_grad()  # forget the last step's gradients
+    error.backward()  # compute new ones
+    optimizer.step()  # take a step downhill
+    if step in (0, 1, 10, 99):
+        print(f"step {step:2}: loss {error.item():.4f}")
+print("cat, danced, slept:", model.weight.detach())
+
+# %% [markdown]
+# - The **optimizer** knows all parameters and takes the steps. `SGD` is gradient descent as in section 5; the *S* is for
+#   *stochastic*, since one usually takes a few examples at a time, a **batch**. Here all of them fit into one.
+# - Each turn of the loop does the same: **loss, zero, backward, step**. Leave out `zero_grad`, and old gradients add up. Leave out
+#   `step`, and nothing is ever learned. Neither raises an error.
+# - **Adam** is the optimizer that this course uses. It gives each weight a step of its own size: a long one where gradients
+#   are small and steady, a short one where they jump. You use it the same way. In lesson 05 you write it yourself.
+#
+# The applause was 2 for *cat*, 3 for *danced* and -1 for *slept*. The model found these numbers from four sums.
+#
+# ### Exercise 8 · A training loop
+# `primer.train` · 3 points (2 for the values, 1 in double precision) · about 12 minutes
+#
+# Train a linear layer to choose between classes. Begin with the weight and bias that are given, and take `steps` steps of
+# `torch.optim.Adam` with the learning rate `rate`. At every step the loss is the cross-entropy of all examples. Return the
+# trained weight and bias and the losses, each as it was *before* its step; all three without gradients (`detach()`).
+#
+# An optimizer takes any list of tensors that are watched, so you need no `nn.Linear`: `weight.clone().requires_grad_()` is
+# one. Leave the caller's tensors as they are. Numbers in float64 are tried too.
+#
+# Shapes: `weight` is `[classes, features]`, `bias` is `[classes]`, `x` is `[examples, features]`, `labels` is an integer tensor
+# `[examples]`; the result is a tuple of `weight`, `bias` and `losses`, which is `[steps]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "primer-train-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def train(weight, bias, x, labels, rate, steps):
+    """A linear layer after some steps of Adam.
+
+    weight: [classes, features]
+    bias: [classes]
+    x: [examples, features]
+    labels: int [examples]
+    rate: float
+    steps: int
+    returns: weight, bias, losses [steps]
+    """
+    ### BEGIN SOLUTION
+    weight, bias = weight.clone().requires_grad_(), bias.clone().requires_grad_()
+    optimizer = torch.optim.Adam([weight, bias], lr=rate)
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(x @ weight.T + bias, labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.detach())
+    return weight.detach(), bias.detach(), torch.stack(losses)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# One optimizer is made before the loop, for copies that are watched: Adam remembers earlier gradients, and a new one at every
+# step would forget them. Then loss, zero, backward, step. The loss is kept detached; otherwise each entry would keep the whole
+# graph of its step alive. It is the loss before the step, since that is the one whose gradient was followed.
+
+# %% nbgrader={"grade": true, "grade_id": "primer-train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("primer.train")
+### BEGIN HIDDEN TESTS
+check("primer.train", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now use it. On 200 evenings a cat performed, each evening another one. *Cat 17 danced beautifully*: applause. *Cat 40
+# fell loudly*: none. One audience in six was in a strange mood and did the opposite of what the others would have done.
+
+# %%
+VERBS = {"danced": 3, "sang": 1, "slept": -1, "fell": -3}
+MANNERS = {"beautifully": 2, "loudly": 0, "badly": -2}
+rng = random.Random(1)
+evenings = []
+for cat in range(200):
+    verb, manner = rng.choice(list(VERBS)), rng.choice(list(MANNERS))
+    strange = rng.random() < 1 / 6
+    evenings.append((f"cat{cat} {verb} {manner}", int((VERBS[verb] + MANNERS[manner] > 0) != strange)))
+for sentence, clapped in evenings[:4]:
+    print(clapped, sentence)
+
+# %% [markdown]
+# The model knows every word, the cats' names included. It is trained on 100 evenings and tested on 100. **Predict first:** how
+# often is it right about the evenings that it was trained on, and how often about the others? What happens to the two losses?
+
+# %%
+my_accuracies = {"training": None, "test": None}  # in percent
+
+
+# %% tags=["demo"]
+@show.when_ready
+def two_hundred_evenings():
+    words = sorted({word for sentence, _ in evenings for word in sentence.split()})
+    ids = torch.tensor([[words.index(word) for word in sentence.split()] for sentence, _ in evenings])
+    labels = torch.tensor([clapped for _, clapped in evenings])
+    shuffled = torch.randperm(200, generator=torch.Generator().manual_seed(0))
+    x, y, x_test, y_test = split(bags_of_words(ids, len(words)).float(), labels, shuffled, 100)
+    numbers, unseen = [1, 3, 6, *range(10, 301, 10)], []
+    for steps in numbers:
+        weight, bias, seen = train(torch.zeros(2, len(words)), torch.zeros(2), x, y, 0.03, steps)
+        unseen.append(F.cross_entropy(x_test @ weight.T + bias, y_test).item())
+    for name, rows, right in (("training", x, y), ("test", x_test, y_test)):
+        share = ((rows @ weight.T + bias).argmax(dim=-1) == right).float().mean().item()
+        show.prediction(f"right in {name}", my_accuracies[name], 100 * share, " %")
+    drawn, [axes] = show.frames(width=6.8, height=3.6)
+    axes.plot(seen, color=show.BLUE, label="training")
+    axes.plot(numbers, unseen, color=show.ORANGE, label="test")
+    lowest = min(unseen)
+    axes.plot(numbers[unseen.index(lowest)], lowest, "o", color=show.ORANGE)
+    axes.set(xlabel="steps", ylabel="loss", ylim=(0, None), title="It learns, and then it learns by heart")
+    axes.legend()
+    show.figure(
+        drawn,
+        "Two losses over 300 steps: that of training falls towards 0, that of the test falls at first and then rises.",
+    )
+
+
+# %% [markdown]
+# In the end the model is right about every evening of its training, the strange ones too. It has a weight for each cat's name, and
+# uses it to remember how that one evening went. On other evenings those names do not occur, so it helps nobody: the test's loss
+# is at its lowest at the dot, and rises from then on. That is **overfitting**. Without the split you would have seen the blue line only, and been proud
+# of it.
+#
+# ## Glossary
+#
+# - **Tensor**: numbers in a box of any number of dimensions.
+# - **Shape**: how many entries a tensor has along each dimension.
+# - **Broadcasting**: entries of size 1 are used again and again, so that two shapes fit.
+# - **Bag of words**: how often each word of a vocabulary occurs in a sentence.
+# - **Weights**, **parameters**: the numbers that a model learns.
+# - **Loss**: how wrong a model is, in one number.
+# - **Gradient**: for each weight, how fast the loss rises as the weight grows.
+# - **Gradient descent**: small steps against the gradient.
+# - **Learning rate**: how long these steps are.
+# - **`nn.Module`**: a model as a class, which registers its parts.
+# - **Linear layer**: `x @ weight.T + bias`.
+# - **ReLU**: keeps what is positive, and turns the rest into 0.
+# - **Logits**: a model's numbers for the classes; the largest one is its answer.
+# - **Cross-entropy**: the loss of a classifier; small where the right class is probable.
+# - **Optimizer**: takes the steps; SGD by plain gradient descent, Adam with a step size for each weight.
+# - **Split**: examples kept away from training, to judge a model by.
+# - **Overfitting**: what a model has learned of its training examples that is not true of others.
+#
+# ## What you have now
+#
+# All the torch that this course takes for granted. In lesson 00 the bag of words becomes a bag of *vectors*, and you find out what no
+# bag can ever know.
