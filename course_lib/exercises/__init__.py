@@ -56,7 +56,7 @@ TITLES = {
 """What each lesson is called in its heading."""
 
 SECONDS = {
-    "000_primer": 10,
+    "000_primer": 15,
     "00_words_in_a_bag": 25,
     "01_attention": 20,
     "02_masking": 60,

@@ -18,17 +18,17 @@
 # written one, long ago. In an hour and a half you meet everything that the other lessons take for granted: tensors and
 # their shapes, broadcasting, gradients, models, and the loop that trains them.
 #
-# You do not have to read all of it. If you know a section's topic, do its exercise and go on.
+# You do not have to read all of it: ten questions below say what to read first and what to skip.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | the last word of each sentence | 1 | 4 |
-# | 2 | how far each cat has danced | 2 | 9 |
-# | 3 | a bag of words for every sentence | 2 | 9 |
-# | 4 | the gradient of a loss | 2 | 8 |
-# | 5 | gradient descent | 2 | 8 |
-# | 6 | a model of two layers | 2 | 7 |
-# | 7 | a split into training and test | 1 | 6 |
+# | 2 | how far each cat has danced | 2 | 8 |
+# | 3 | a bag of words for every sentence | 2 | 8 |
+# | 4 | the gradient of a loss | 2 | 7 |
+# | 5 | gradient descent | 2 | 7 |
+# | 6 | a model of two layers | 2 | 6 |
+# | 7 | a split into training and test | 1 | 5 |
 # | 8 | a training loop | 3 | 12 |
 #
 
@@ -140,7 +140,7 @@ print("kept:         ", scores.sum(dim=1, keepdim=True).tolist())
 
 # %% [markdown]
 # ### Exercise 2 · How far each cat has danced
-# `primer.distance_danced` · 2 points · about 9 minutes
+# `primer.distance_danced` · 2 points · about 8 minutes
 #
 # Return the length of each cat's path: the lengths of its steps from beat to beat, added up. A step that goes 3 across and 4
 # up has the length 5, since √(3² + 4²) = 5. There are at least two beats.
@@ -245,7 +245,7 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 
 # %% [markdown]
 # ### Exercise 3 · A bag for every sentence
-# `primer.bags_of_words` · 2 points · about 9 minutes
+# `primer.bags_of_words` · 2 points · about 8 minutes
 #
 # Every word of a vocabulary has a number, its **id**. A **bag of words** says how often a sentence has each of them. Make one
 # for every sentence. (The sum of booleans counts what is True.)
@@ -315,11 +315,11 @@ def three_bags():
 # (2 - 5)², so 9. Will the gradients be positive or negative? Will they be equal?
 
 # %% tags=["demo"]
-w = torch.tensor([1.0, 1.0]).requires_grad_()  # of "cat" and "danced"
-x = torch.tensor([1.0, 1.0])  # each occurs once
-loss = (x @ w - 5).square()
-loss.backward()
-print("loss", loss.item(), "gradient", w.grad)
+weights = torch.tensor([1.0, 1.0]).requires_grad_()  # of "cat" and "danced"
+bag = torch.tensor([1.0, 1.0])  # each occurs once
+squared = (bag @ weights - 5).square()
+squared.backward()
+print("loss", squared.item(), "gradient", weights.grad)
 
 # %% [markdown]
 # Both are -6: more weight for either word would make the loss smaller, and both count the same, since both occur once.
@@ -328,13 +328,13 @@ print("loss", loss.item(), "gradient", w.grad)
 # training loop sets gradients to zero first.
 
 # %% tags=["demo"]
-again = (x @ w - 5).square()
+again = (bag @ weights - 5).square()
 again.backward()
-print("after a second backward():", w.grad)
+print("after a second backward():", weights.grad)
 
 # %% [markdown]
 # ### Exercise 4 · Which way is up
-# `primer.loss_gradient` · 2 points · about 8 minutes
+# `primer.loss_gradient` · 2 points · about 7 minutes
 #
 # Return the gradient at `w` of the loss, which is the mean over all examples of (x @ w - y)². Let torch compute it, or work
 # out the formula. Either way leave the caller's `w` as it is: work on `w.clone()`.
@@ -380,7 +380,7 @@ check("primer.loss_gradient", hidden=True)
 # That is **gradient descent**, and all training in this course is some form of it. The **learning rate** says how long a step is.
 #
 # ### Exercise 5 · Step by step downhill
-# `primer.walk_downhill` · 2 points · about 8 minutes
+# `primer.walk_downhill` · 2 points · about 7 minutes
 #
 # Take `steps` steps and return the whole path, with the start as its first position. `gradient` is a function: `gradient(w)` is
 # the gradient at `w`.
@@ -508,7 +508,7 @@ for kind in (Pair, Listed):
 # (lesson 01 takes that apart), and is small when the right class has a high probability. Never put a softmax in front of it.
 #
 # ### Exercise 6 · A critic of two layers
-# `primer.critic` · 2 points · about 7 minutes
+# `primer.critic` · 2 points · about 6 minutes
 #
 # Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. The constructor is given; leave its
 # names as they are, because the check loads weights into them. The gradients of all weights are compared too.
@@ -570,7 +570,7 @@ print(torch.tensor([10, 11, 12])[order])
 
 # %% [markdown]
 # ### Exercise 7 · What is kept for the test
-# `primer.split` · 1 point · about 6 minutes
+# `primer.split` · 1 point · about 5 minutes
 #
 # Put the examples and their labels in the given order. The last `tested` of them are the test, the others are for training.
 # There is at least one on each side.
@@ -618,18 +618,18 @@ four_bags = torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.
 claps = torch.tensor([[5.0], [1.0], [3.0], [-1.0]])
 
 model = nn.Linear(3, 1, bias=False)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+sgd = torch.optim.SGD(model.parameters(), lr=0.3)
 for step in range(100):
     error = F.mse_loss(model(four_bags), claps)  # how wrong is it?
-    optimizer.zero_grad()  # forget the last step's gradients
+    sgd.zero_grad()  # forget the last step's gradients
     error.backward()  # compute new ones
-    optimizer.step()  # take a step downhill
+    sgd.step()  # take a step downhill
     if step in (0, 1, 10, 99):
         print(f"step {step:2}: loss {error.item():.4f}")
 print("cat, danced, slept:", model.weight.detach())
 
 # %% [markdown]
-# - The **optimizer** knows all parameters and takes the steps. `SGD` is gradient descent as in section 5; the *S* is for
+# - The **optimizer**, here `sgd`, knows all parameters and takes the steps. It is gradient descent as in section 5; the *S* is for
 #   *stochastic*, since one usually takes a few examples at a time, a **batch**. Here all of them fit into one.
 # - Each turn of the loop does the same: **loss, zero, backward, step**. Leave out `zero_grad`, and old gradients add up. Leave out
 #   `step`, and nothing is ever learned. Neither raises an error.

@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         "sentence has the word of each id, from 0 to vocab_size - 1."
     ),
     points=2,
-    minutes=9,
+    minutes=8,
     section="Broadcasting",
     source="PyTorch's documentation, Broadcasting semantics",
     reference=primer.bags_of_words,

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         "`output`; forward(bags [sentences, vocab_size]) -> [sentences, classes]: output(relu(hidden(bags)))."
     ),
     points=2,
-    minutes=7,
+    minutes=6,
     section="A model is an nn.Module",
     source="PyTorch's documentation, torch.nn.Module",
     reference=primer.Critic,

@@ -63,7 +63,7 @@ EXERCISE = Exercise(
         "beat, added up."
     ),
     points=2,
-    minutes=9,
+    minutes=8,
     section="Sums and means take a dimension away",
     source="PyTorch's documentation, Reduction operations",
     reference=primer.distance_danced,

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
         "mean of (x @ w - y)²."
     ),
     points=2,
-    minutes=8,
+    minutes=7,
     section="A gradient says which way is up",
     source="PyTorch's documentation, Automatic differentiation",
     reference=primer.loss_gradient,

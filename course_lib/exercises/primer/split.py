@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         "labels_training, x_test, labels_test): the examples in that order, of which the last `tested` are the test."
     ),
     points=1,
-    minutes=6,
+    minutes=5,
     section="A split keeps you honest",
     source="Goodfellow et al. (2016), Deep Learning, section 5.3",
     reference=primer.split,

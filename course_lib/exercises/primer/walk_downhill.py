@@ -73,7 +73,7 @@ EXERCISE = Exercise(
         "descent, from the start on; gradient(w) -> [features] is the gradient at w."
     ),
     points=2,
-    minutes=8,
+    minutes=7,
     section="Gradient descent",
     source="Cauchy (1847), by way of Goodfellow et al. (2016), section 4.3",
     reference=primer.walk_downhill,
