@@ -785,17 +785,10 @@ for one in random.Random(0).sample(read_reviews(), 5):
     print(int(one.positive), f"{one.site:6}", one.text)
 
 # %% [markdown]
-# Most examples train the model, the rest test it. **Predict all three accuracies before you run the cell.** For one of them
-# you can say *exactly* what it will be.
-
-# %%
-my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}  # in per cent
-
+# Most examples train the model, the rest test it. First the sentences become ids: the vocabulary is that of the training side
+# alone, since nobody has seen the test yet.
 
 # %% tags=["demo"]
-from course_lib.text.reviews import read_reviews
-from course_lib.training.progress import track
-
 real_reviews = read_reviews()
 random.Random(0).shuffle(real_reviews)
 
@@ -822,6 +815,22 @@ def split(examples, tested=200, least=1):
     return vocabulary, encoded(vocabulary, training), encoded(vocabulary, test)
 
 
+print("a review as the model gets it:", real_examples[0][0])
+
+# %% [markdown]
+# Then comes the **training loop**, in ten lines. (If they are new to you, lesson 000 builds one step by step.)
+#
+# - **The model** begins with random numbers. `manual_seed` makes them the same in every run.
+# - **The optimizer**, Adam, will change all of the model's parameters. `lr` is the learning rate, the size of its steps.
+#   `weight_decay` pulls every parameter a little towards 0 at each step, so that rare words are not learned by heart.
+# - **The loss**, `F.cross_entropy`, turns logits into probabilities and says how improbable the right labels are. Here all
+#   training sentences go in at once.
+# - **A step**: forget the last gradients, compute new ones, and change the parameters so that the loss falls.
+
+# %% tags=["demo"]
+from course_lib.training.progress import track
+
+
 def trained(vocabulary, training, steps=120, weight_decay=0.0):
     """A BagClassifier after this many steps on the whole training data."""
     torch.manual_seed(0)
@@ -836,6 +845,24 @@ def trained(vocabulary, training, steps=120, weight_decay=0.0):
     return model
 
 
+@show.when_ready
+def the_loss_falls():
+    vocabulary, (review_ids, review_mask, labels), _ = split(reviews)
+    for steps in (0, 1, 10, 120):
+        model = trained(vocabulary, (review_ids, review_mask, labels), steps)
+        with torch.no_grad():
+            print(f"after {steps:3} steps: loss {F.cross_entropy(model(review_ids, review_mask), labels):.3f}")
+
+
+# %% [markdown]
+# Now for all three tasks. **Predict the accuracies before you run the cell**, each on the test. For one of them you can say
+# *exactly* what it will be.
+
+# %%
+my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}  # in per cent
+
+
+# %% tags=["demo"]
 @cache
 def real_bag(_kind_of_model):
     """The real reviews' vocabulary and both sides, and a model trained on them; trained once for each kind of model."""
