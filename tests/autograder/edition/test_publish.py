@@ -90,7 +90,7 @@ class TestWhatGoesIn:
 
     @pytest.mark.parametrize(("lessons", "closed"), [(["13"], []), (["00", "attention"], []), (["00"], ["01"])])
     def test_a_lesson_that_there_is_not(self, course: Course, lessons: list[str], closed: list[str]) -> None:
-        with pytest.raises(BadInput, match=r"no lesson .* here; there are: 000_primer, 00_words_in_a_bag"):
+        with pytest.raises(BadInput, match=r"no lesson .* here; there are: .*00_words_in_a_bag"):
             plan_edition(course, lessons, closed, [])
 
 
