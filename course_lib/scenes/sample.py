@@ -23,8 +23,11 @@ BY_RULE = Path(__file__).parent / "by_rule.tsv"
 BY_HAND = Path(__file__).parent / "by_hand.tsv"
 """The captions that were written by hand."""
 
+EVERYDAY = Path(__file__).parent / "everyday.tsv"
+"""1,400 shorter captions that were written one by one; `everyday.md` says how."""
+
 HELD_OUT = 200
-"""How many captions by rule there are in each part that is not for training."""
+"""How many captions by rule, or everyday ones, there are in each part that is not for training."""
 
 
 @dataclass(frozen=True)
@@ -53,3 +56,9 @@ def everyday_scenes() -> SceneParts:
         test=by_rule[-HELD_OUT:],
         by_hand=by_hand[::2],
     )
+
+
+def everyday_captions() -> tuple[list[SentencePair], list[SentencePair]]:
+    """The everyday captions: those to learn from, and those held out, whose content words are all in the others."""
+    pairs = read_pairs(EVERYDAY)
+    return pairs[:-HELD_OUT], pairs[-HELD_OUT:]
