@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from types import FrameType
+from typing import Any, cast
 
 import pytest
 import torch
@@ -387,3 +389,32 @@ class TestInTorchsOwnTools:
         for row in range(3):
             for name, gradient in torch.func.grad(loss)(parameters, ids[row]).items():
                 assert_close(together[name][row], gradient, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "most"),
+    [
+        (GPT(GPTConfig(13, 16, 12, 3, 6, 20)).eval(), (SOURCE,), 60),
+        (GPT(GPTConfig(13, 16, 12, 3, 6, 20)), (SOURCE,), 60),
+        (GPT(GPTConfig.llama(13, 12, 3, 6, 20)).eval(), (SOURCE,), 75),
+        (GPT(GPTConfig.llama(13, 12, 3, 6, 20, window=2, windowed=(1, 3))).eval(), (SOURCE,), 80),
+        (BERT(BERTConfig(13, 16, 12, 3, 6, 20)).eval(), (SOURCE,), 60),
+        (Transformer(TransformerConfig(13, 13, 12, 3, 20, 6, 6)).eval(), (SOURCE, TARGET), 175),
+    ],
+    ids=["a GPT", "in training", "a Llama", "with windows", "a BERT", "an encoder-decoder"],
+)
+def test_six_layers_are_read_in_few_calls(model: nn.Module, inputs: tuple[Tensor, ...], most: int) -> None:
+    called = []
+
+    def note(frame: FrameType, event: str, _argument: Any) -> None:
+        if event == "call" and "/course_lib/" in frame.f_code.co_filename:
+            called.append(frame.f_code.co_qualname)
+
+    model(*inputs)  # what is imported late, or computed once
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        model(*inputs)
+    finally:
+        sys.setprofile(before)
+    assert len(called) <= most
