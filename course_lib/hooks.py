@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from course_lib.multihead import MultiHeadAttention, MultiHeadOutput
+from course_lib.attention import attention
+from course_lib.multihead import MultiHeadAttention, MultiHeadOutput, split_heads
+
+_OF_LESSON_04 = ("W_q", "W_k", "W_v", "W_o", "heads")
 
 
 @contextmanager
@@ -24,7 +28,8 @@ def record_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch hea
     Its results are the same as without, up to rounding, since its attention takes the explicit path.
 
     Args:
-        model: each `MultiHeadAttention` in it is watched; to watch some of them only, give `nn.ModuleList` of these.
+        model: each `MultiHeadAttention` in it is watched, and each attention of lesson 04's form, which has W_q, W_k
+            and W_v and is called as attention(x, memory, mask). To watch some only, give `nn.ModuleList` of these.
 
     Yields:
         A list that grows by the weights of every attention, in the order in which they are called. What is in it
@@ -39,10 +44,18 @@ def record_attention(model: nn.Module) -> Iterator[list[Float[Tensor, "batch hea
         if output.alpha is not None:
             weights.append(output.alpha.detach())
 
+    def look(module: Any, arguments: Any, named: dict[str, Any]) -> None:
+        given = inspect.signature(module.forward).bind(*arguments, **named).arguments.values()
+        x, memory, mask = [*given, None][:3]
+        q, k, v = (split_heads(y, module.heads) for y in (module.W_q(x), module.W_k(memory), module.W_v(memory)))
+        weights.append(attention(q, k, v, None if mask is None else mask.unsqueeze(1)).alpha.detach())
+
+    plain = [module for module in model.modules() if all(hasattr(module, name) for name in _OF_LESSON_04)]
     attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
     hooks = [
         *(module.register_forward_pre_hook(ask, with_kwargs=True) for module in attentions),
         *(module.register_forward_hook(keep) for module in attentions),
+        *(module.register_forward_pre_hook(look, with_kwargs=True) for module in plain),
     ]
     try:
         yield weights

@@ -8,6 +8,7 @@ encode = answer("subwords.encode")
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -33,7 +34,7 @@ def answer(exercise_id: str) -> Callable[..., Any]:
 
     exercise = exercises.find(exercise_id)
     try:
-        own = load_answer(exercise_id, exercise.name)
+        own = load_answer(exercise_id, exercise.name, _reference_at_hand(exercise_id))
     except NotAtHand as problem:
         print(f"{exercise_id}: the course's own, because yours is not at hand: {problem}.")
         return reference(exercise_id)
@@ -43,3 +44,10 @@ def answer(exercise_id: str) -> Callable[..., Any]:
     print(f"{exercise_id}: your own.")
     found: Callable[..., Any] = own
     return found
+
+
+def _reference_at_hand(exercise_id: str) -> Callable[..., Any] | None:
+    """The reference; None where a class edition withholds it."""
+    with suppress(LookupError):
+        return reference(exercise_id)
+    return None

@@ -34,9 +34,14 @@ class TorchAttention(nn.Module):
             x: where the queries come from.
             memory: where the keys and the values come from.
             mask: the same for all heads; None allows everything.
+
+        Raises:
+            ValueError: `mask` has another number of dimensions.
         """
         batch, queries, d_model = x.shape
         if mask is not None:
+            if mask.dim() != 3:
+                raise ValueError(f"a mask is [batch, queries, keys], where batch may be 1, not {list(mask.shape)}")
             mask = ~mask.expand(batch, queries, memory.shape[1]).repeat_interleave(self.heads, dim=0)
         projections = (self.W_q, self.W_k, self.W_v)
         biases = None if self.W_q.bias is None else torch.cat([layer.bias for layer in projections])

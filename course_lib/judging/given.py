@@ -34,9 +34,26 @@ class Join(nn.Module):
         return self.keeps * x + sublayer(self.reads * x)
 
 
+class Block(nn.Module):
+    """In place of an encoder block, and called like one: block(x, mask). Attention to the others, added.
+
+    Parameters:
+        attention: torch's.
+    """
+
+    def __init__(self, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.attention = TorchAttention(d_model, heads, bias=False)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Each token with what it has found where `mask` is True."""
+        out: Tensor = x + self.attention(x.tanh(), x.tanh(), mask)
+        return out
+
+
 KINDS: dict[str, type[nn.Module]] = {
-    **{kind.__name__: kind for kind in (TorchAttention, Join)},
-    **{f"nn.{kind.__name__}": kind for kind in (nn.Linear, nn.LayerNorm, nn.GELU, nn.Identity)},
+    **{kind.__name__: kind for kind in (TorchAttention, Join, Block)},
+    **{f"nn.{kind.__name__}": kind for kind in (nn.Linear, nn.LayerNorm, nn.Embedding, nn.GELU)},
 }
 """All there are, by the names that a student reads."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +44,19 @@ def keep_answer(exercise_id: str, name: str, cells: Sequence[str]) -> None:
             unfinished.write_text(script, encoding="utf-8")
 
 
-def load_answer(exercise_id: str, name: str) -> Any:
+def load_answer(exercise_id: str, name: str, like: Callable[..., Any] | None = None) -> Any:
     """A kept answer: its script is run in a namespace of its own.
 
     Args:
         exercise_id: what it answers.
         name: what it is called.
+        like: the reference, which is made and called in the same way; None where it is not known.
 
     Returns:
         The function or class; None where none is kept.
 
     Raises:
-        NotAtHand: its script fails.
+        NotAtHand: its script fails, or was written for an exercise that has changed since.
     """
     path = kept_at(exercise_id)
     try:
@@ -66,9 +68,30 @@ def load_answer(exercise_id: str, name: str) -> Any:
     namespace: dict[str, Any] = {"__name__": f"answers.{exercise_id}"}
     try:
         exec(compile(script, str(path), "exec"), namespace)
-        return namespace[name]
     except Exception as error:  # it is a student's: it may raise anything
         raise NotAtHand(f"{path} raises {type(error).__name__}: {error}") from error
+    found = namespace.get(name)
+    if found is None or (like is not None and not _called_alike(found, like)):
+        raise NotAtHand(f"{path} was written for an earlier version of the exercise: write {name} anew")
+    return found
+
+
+def _called_alike(own: Any, like: Callable[..., Any]) -> bool:
+    """Whether both are classes or both functions, and the one takes what the other needs.
+
+    A class is made with named arguments, a function called with positional ones.
+    """
+    if isinstance(own, type) != isinstance(like, type):
+        return False
+    taken = [one for one in signature(like).parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    try:
+        if isinstance(like, type):
+            signature(own).bind(**{one.name: None for one in taken})
+        else:
+            signature(own).bind(*[None for one in taken if one.default is one.empty])
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def script_of(name: str, cells: Sequence[str]) -> str:

@@ -6,16 +6,19 @@ give the model and its sizes. What is trained in earnest is `course_lib.models.G
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.blocks import BlockConfig, EncoderBlock
+from course_lib.masking import causal_mask
 from course_lib.objectives.losses import shift_right
 from course_lib.positions import LearnedPositions
+from course_lib.references.heads_and_blocks import AddAndNorm, EncoderBlock, FeedForward, MultiHeadAttention
 
 
 def training_windows(
@@ -54,41 +57,66 @@ class CausalLanguageModel(nn.Module):
 
     Parameters:
         embedding: [vocab_size, d_model]; its rows are the output layer's as well.
-        positions: a learned vector for each position.
-        blocks: as GPT-2's: pre-norm, the approximate GELU, a feed-forward network of width 4 d_model.
-        norm: the final layer norm.
+        positions, blocks, norm: those of the parts.
     """
 
     def __init__(
-        self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int, causal: bool = True
+        self,
+        embedding: nn.Embedding,
+        positions: nn.Module,
+        blocks: Iterable[nn.Module],
+        norm: nn.Module,
+        causal: bool = True,
     ) -> None:
-        """A new model, with GPT-2's small normal embeddings.
+        """A model of these parts.
 
         Args:
-            vocab_size: how many tokens there are.
-            context_length: the longest sequence.
-            d_model: the length of a token's vector.
-            heads: in each multi-head attention.
-            layers: blocks.
+            embedding: a vector for each token.
+            positions: adds those of the positions.
+            blocks: each called as block(x, mask).
+            norm: the final one.
             causal: whether to use the mask; without it the model reads what it is to predict.
         """
         super().__init__()
+        self.embedding = embedding
+        self.positions = positions
+        self.blocks = nn.ModuleList(blocks)
+        self.norm = norm
         self.causal = causal
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.positions = LearnedPositions(d_model, context_length)
-        config = BlockConfig(
-            d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True, norm_epsilon=1e-5, bias=True
-        )
-        self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
-        self.norm = nn.LayerNorm(d_model, eps=1e-5)
-        nn.init.normal_(self.embedding.weight, std=0.02)
 
     def forward(self, ids: Int[Tensor, "batch tokens"]) -> Float[Tensor, "batch tokens vocab_size"]:
         """Logits of the token after each token."""
+        mask = causal_mask(ids.shape[1], ids.device).unsqueeze(0) if self.causal else None
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
-            x = block(x, is_causal=self.causal).out
+            x = block(x, mask)
         return tied_logits(self.norm(x), self.embedding.weight)
+
+
+def gpt_parts(vocab_size: int, context_length: int, d_model: int, heads: int, layers: int) -> dict[str, Any]:
+    """The parts of a `CausalLanguageModel`, with GPT-2's choices: pre-norm, the approximate GELU, small embeddings.
+
+    Args:
+        vocab_size: how many tokens there are.
+        context_length: the longest sequence.
+        d_model: the length of a token's vector.
+        heads: in each multi-head attention.
+        layers: blocks.
+    """
+
+    def block() -> EncoderBlock:
+        first, second = (AddAndNorm(nn.LayerNorm(d_model), nn.Identity(), norm_first=True) for _ in range(2))
+        network = FeedForward(d_model, 4 * d_model, partial(F.gelu, approximate="tanh"))
+        return EncoderBlock(MultiHeadAttention(d_model, heads), first, network, second)
+
+    embedding = nn.Embedding(vocab_size, d_model)
+    nn.init.normal_(embedding.weight, std=0.02)
+    return {
+        "embedding": embedding,
+        "positions": LearnedPositions(d_model, context_length),
+        "blocks": [block() for _ in range(layers)],
+        "norm": nn.LayerNorm(d_model),
+    }
 
 
 NAMES_IN_GPT2 = {
@@ -96,7 +124,6 @@ NAMES_IN_GPT2 = {
     "wpe.weight": "positions.encoding",
     "h.": "blocks.",
     "ln_1.": "add_and_norm_1.norm.",
-    "attn.c_attn.": "self_attention.W_qkv.",
     "attn.c_proj.": "self_attention.W_o.",
     "ln_2.": "add_and_norm_2.norm.",
     "mlp.c_fc.": "feed_forward.W_1.",
@@ -109,13 +136,14 @@ NAMES_IN_GPT2 = {
 def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a published GPT-2, as the state dict of a `CausalLanguageModel`.
 
-    GPT-2's matrices of linear layers are [in, out]; torch's are [out, in]. Causal masks and a head, which is the
-    embedding once more, are stored with some copies and have no place in the model (Radford et al., 2019).
+    GPT-2 keeps the projections of queries, keys and values side by side in one, c_attn. Its matrices of linear layers
+    are [in, out]; torch's are [out, in]. Causal masks and a head, which is the embedding once more, are stored with
+    some copies and have no place in the model (Radford et al., 2019).
 
     Args:
         tensors: by GPT-2's names, with or without "transformer." before them.
     """
-    found = {}
+    found: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         own = name.removeprefix("transformer.")
         if own == "lm_head.weight" or own.endswith((".attn.bias", ".attn.masked_bias")):
@@ -123,7 +151,9 @@ def from_gpt2(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         turned = own.endswith(".weight") and ".c_" in own
         for theirs, ours in NAMES_IN_GPT2.items():
             own = own.replace(theirs, ours, 1)
-        found[own] = tensor.T if turned else tensor
+        tensor = tensor.T if turned else tensor
+        pieces = zip("qkv", tensor.chunk(3), strict=True) if ".c_attn." in own else [("", tensor)]
+        found |= {own.replace("attn.c_attn", f"self_attention.W_{letter}"): piece for letter, piece in pieces}
     return found
 
 

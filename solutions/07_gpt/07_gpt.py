@@ -40,8 +40,8 @@
 # Stuck? `hint("gpt.training_windows")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# From earlier lessons come `causal_mask`, `LearnedPositions` and `EncoderBlock`, in the library's versions, so that
-# nothing depends on yours. Results have the dtype of the numbers that came in; checks try float32 and float64.
+# From earlier lessons come `causal_mask`, `LearnedPositions` and the parts of the block: your own where they have passed
+# their checks, else the library's; the first cell says which. No check depends on them. Results have the dtype of the numbers that came in; checks try float32 and float64.
 
 # %%
 import copy
@@ -58,12 +58,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.hooks import record_attention
 from course_lib.masking import causal_mask
 from course_lib.mine import answer
-from course_lib.positions import LearnedPositions
 from course_lib.toys.grammar import is_english, log_probability, random_sentence
 from course_lib.toys.lexicon import LIVING, THINGS
 from course_lib.training.progress import track
@@ -72,6 +70,11 @@ show.use_style()
 torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
 torch.set_printoptions(precision=4, sci_mode=False)
 device = "cuda" if torch.cuda.is_available() else "cpu"
+
+LearnedPositions = answer("positions.learned_positions")
+MultiHeadAttention, LayerNorm = answer("heads_and_blocks.multi_head_attention"), answer("heads_and_blocks.layer_norm")
+AddAndNorm, FeedForward = answer("heads_and_blocks.add_and_norm"), answer("heads_and_blocks.feed_forward")
+EncoderBlock = answer("heads_and_blocks.encoder_block")
 
 # %% [markdown]
 # ## 1. Every word is a question
@@ -377,12 +380,13 @@ show.matrices(
 # ### Exercise 4 · A causal language model
 # `gpt.causal_language_model` · 5 points (4 for the values, 1 for the model without the mask) · about 25 minutes
 #
-# The constructor is given, with GPT-2's choices: the norms come first, GELU is the approximation by tanh that GPT-2 was
-# trained with, every layer has a bias, and norms add 1e-5 to the variance. Leave them and the names as they are: the
-# check loads weights into them, and at the end of the lesson you load GPT-2's. Write `forward`. With
-# `causal=False` no mask is used; we shall need that once. The gradients of all parameters are compared too.
+# The constructor is given, and keeps the parts that it is handed. Leave the names as they are: the check loads weights
+# into them, and at the end of the lesson you load GPT-2's. Write `forward`. A block is called as `block(x, mask)`, and a mask
+# is `[batch, tokens, tokens]`, where `batch` may be 1: make it on the device of the ids, so that the model runs where its
+# input is. With `causal=False` no mask is used; we shall need that once. The check passes in parts of its own. The gradients
+# of all parameters are compared too.
 #
-# Shapes: `ids` is an integer tensor `[batch, tokens]`, at most `context_length` tokens; the result is `[batch, tokens,
+# Shapes: `ids` is an integer tensor `[batch, tokens]`; `embedding` is an `nn.Embedding`; the result is `[batch, tokens,
 # vocab_size]`.
 
 
@@ -390,23 +394,20 @@ show.matrices(
 class CausalLanguageModel(nn.Module):
     """GPT in its simplest form.
 
-    vocab_size: int, how many tokens there are
-    context_length: int, the longest sequence
-    d_model, heads, layers: int, the sizes of the blocks
+    embedding: nn.Embedding, a vector for each token
+    positions: called as positions(x), returns x with the positions added
+    blocks: list of blocks, each called as block(x, mask)
+    norm: the final norm, called as norm(x)
     causal: bool, whether to use the mask
     """
 
-    def __init__(self, vocab_size, context_length, d_model, heads, layers, causal=True):
+    def __init__(self, embedding, positions, blocks, norm, causal=True):
         super().__init__()
+        self.embedding = embedding
+        self.positions = positions
+        self.blocks = nn.ModuleList(blocks)
+        self.norm = norm
         self.causal = causal
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.positions = LearnedPositions(d_model, context_length)
-        config = BlockConfig(
-            d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True, norm_epsilon=1e-5, bias=True
-        )
-        self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
-        self.norm = nn.LayerNorm(d_model, eps=1e-5)
-        nn.init.normal_(self.embedding.weight, std=0.02)
 
     def forward(self, ids):
         """Logits of the token that follows each token.
@@ -415,10 +416,10 @@ class CausalLanguageModel(nn.Module):
         returns: [batch, tokens, vocab_size]
         """
         ### BEGIN SOLUTION
-        mask = causal_mask(ids.shape[1], device=ids.device) if self.causal else None
+        mask = causal_mask(ids.shape[1], device=ids.device).unsqueeze(0) if self.causal else None
         x = self.positions(self.embedding(ids))
         for block in self.blocks:
-            x = block(x, mask).out
+            x = block(x, mask)
         return self.norm(x) @ self.embedding.weight.T
         ### END SOLUTION
 
@@ -438,6 +439,28 @@ check("gpt.causal_language_model")
 ### BEGIN HIDDEN TESTS
 check("gpt.causal_language_model", hidden=True)
 ### END HIDDEN TESTS
+
+# %% [markdown]
+# Now the parts, with GPT-2's choices: the norms come first, GELU is the approximation by tanh that GPT-2 was trained with, and
+# embeddings are drawn small. There is no dropout, since the models of this lesson are too small to need it.
+
+# %%
+gelu_tanh = partial(F.gelu, approximate="tanh")
+
+
+def language_model(vocab_size, context_length, d_model, heads, layers, causal=True):
+    """A language model of your own parts."""
+
+    def block():
+        joins = [AddAndNorm(LayerNorm(d_model), nn.Identity(), norm_first=True) for _ in range(2)]
+        network = FeedForward(d_model, 4 * d_model, gelu_tanh)
+        return EncoderBlock(MultiHeadAttention(d_model, heads), joins[0], network, joins[1])
+
+    embedding = nn.Embedding(vocab_size, d_model)
+    nn.init.normal_(embedding.weight, std=0.02)
+    positions = LearnedPositions(d_model, context_length)
+    return CausalLanguageModel(embedding, positions, [block() for _ in range(layers)], LayerNorm(d_model), causal)
+
 
 # %% [markdown]
 # ### 5.1 The same model from PyTorch's parts
@@ -466,16 +489,12 @@ CONTEXT, D_MODEL, HEADS, LAYERS = 24, 64, 4, 2
 SIZES = {"vocab_size": len(vocabulary), "context_length": CONTEXT, "d_model": D_MODEL, "heads": HEADS, "layers": LAYERS}
 
 NAMES = {
-    "self_attn.in_proj_": "self_attention.W_qkv.",
     "self_attn.out_proj.": "self_attention.W_o.",
     "linear1.": "feed_forward.W_1.",
     "linear2.": "feed_forward.W_2.",
     "norm1.": "add_and_norm_1.norm.",
     "norm2.": "add_and_norm_2.norm.",
 }
-
-
-gelu_tanh = partial(F.gelu, approximate="tanh")
 
 
 def from_torchs_parts(model):
@@ -487,8 +506,10 @@ def from_torchs_parts(model):
     weights = {f"norm.{kind}": value for kind, value in model.norm.state_dict().items()}
     for number, block in enumerate(model.blocks):
         ours = block.state_dict()
-        for theirs, name in NAMES.items():
-            weights |= {f"layers.{number}.{theirs}{kind}": ours[name + kind] for kind in ("weight", "bias")}
+        for kind in ("weight", "bias"):
+            weights |= {f"layers.{number}.{theirs}{kind}": ours[name + kind] for theirs, name in NAMES.items()}
+            three = [ours[f"self_attention.W_{letter}.{kind}"] for letter in "qkv"]  # torch keeps them in one
+            weights[f"layers.{number}.self_attn.in_proj_{kind}"] = torch.cat(three)
     encoder.load_state_dict(weights)
     encoder.to(model.embedding.weight.dtype)
 
@@ -505,7 +526,7 @@ def from_torchs_parts(model):
 @show.when_ready
 def ours_beside_torchs():
     torch.manual_seed(0)
-    model = CausalLanguageModel(**SIZES)
+    model = language_model(**SIZES)
     ids = training_text[: 4 * CONTEXT].view(4, CONTEXT)
     for precision in (torch.float32, torch.float64):
         model.to(precision)
@@ -594,7 +615,7 @@ def trained(causal=True):
 def train(causal, steps, batch=32, most=0.006):
     """A training run; if it would take more than ten minutes, it is stopped after its second step."""
     torch.manual_seed(0)
-    model = CausalLanguageModel(**SIZES, causal=causal).to(device)
+    model = language_model(**SIZES, causal=causal).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=most)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, most, total_steps=steps, pct_start=0.2)
     text = training_text.to(device)
@@ -1065,7 +1086,7 @@ def states_and_logits(model, ids):
 def fine_tuned(pre_trained, weight, seed, training_set, test_sets):
     """What `judged` finds before the first epoch and after each one."""
     torch.manual_seed(seed)
-    model = copy.deepcopy(trained()[0]) if pre_trained else CausalLanguageModel(**SIZES).to(device)
+    model = copy.deepcopy(trained()[0]) if pre_trained else language_model(**SIZES).to(device)
     head = nn.Linear(D_MODEL, 2).to(device)
     optimizer = torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=0.001)
     ids, labels = (part.to(device) for part in training_set)
@@ -1271,7 +1292,7 @@ def four_sizes():
 # | `wte.weight` | `embedding.weight` |
 # | `wpe.weight` | `positions.encoding` |
 # | `h.0.ln_1.weight`, `.bias` | `blocks.0.add_and_norm_1.norm.weight`, `.bias` |
-# | `h.0.attn.c_attn.weight`, `.bias` | `blocks.0.self_attention.W_qkv.weight`, `.bias` |
+# | `h.0.attn.c_attn.weight`, `.bias` | `blocks.0.self_attention.W_q`, `W_k` and `W_v`, each `.weight`, `.bias` |
 # | `h.0.attn.c_proj.weight`, `.bias` | `blocks.0.self_attention.W_o.weight`, `.bias` |
 # | `h.0.ln_2.weight`, `.bias` | `blocks.0.add_and_norm_2.norm.weight`, `.bias` |
 # | `h.0.mlp.c_fc.weight`, `.bias` | `blocks.0.feed_forward.W_1.weight`, `.bias` |
@@ -1279,13 +1300,15 @@ def four_sizes():
 # | `ln_f.weight`, `.bias` | `norm.weight`, `.bias` |
 #
 # and so on for `h.1`, `h.2`, and all the others. And one more thing differs, which no name tells. GPT-2 computes $x W$,
-# so it keeps the matrix of a linear layer as `[in, out]`. PyTorch's `nn.Linear` computes $x W^T$ and keeps `[out, in]`.
+# so it keeps the matrix of a linear layer as `[in, out]`. PyTorch's `nn.Linear` computes $x W^T$ and keeps `[out, in]`. And
+# `c_attn` is three layers in one, so that a single product makes queries, keys and values: its `3 d_model` outputs are
+# those of `W_q`, then of `W_k`, then of `W_v`.
 #
 # ### Exercise 9 · GPT-2's weights
 # `gpt.from_gpt2` · 4 points (3 for the weights, 1 for what has no place) · about 20 minutes
 #
 # Make from GPT-2's tensors what `load_state_dict` of your model wants: a dict with your names. Transpose what must be
-# transposed, and nothing else.
+# transposed, and nothing else, and cut `c_attn` into its three.
 #
 # Some copies hold more. Leave it out: `h.0.attn.bias`, which is no bias but the causal mask; `h.0.attn.masked_bias`, what
 # is written where the mask forbids; and `lm_head.weight`, the tied output layer, which is the embedding once more. In
@@ -1307,7 +1330,6 @@ def from_gpt2(tensors):
         "wpe.weight": "positions.encoding",
         "h.": "blocks.",
         "ln_1.": "add_and_norm_1.norm.",
-        "attn.c_attn.": "self_attention.W_qkv.",
         "attn.c_proj.": "self_attention.W_o.",
         "ln_2.": "add_and_norm_2.norm.",
         "mlp.c_fc.": "feed_forward.W_1.",
@@ -1322,7 +1344,12 @@ def from_gpt2(tensors):
         turned = own.endswith(".weight") and ".c_" in own
         for theirs, ours in names.items():
             own = own.replace(theirs, ours, 1)
-        found[own] = tensor.T if turned else tensor
+        tensor = tensor.T if turned else tensor
+        if ".c_attn." in own:
+            for letter, piece in zip("qkv", tensor.chunk(3), strict=True):
+                found[own.replace("attn.c_attn", f"self_attention.W_{letter}")] = piece
+        else:
+            found[own] = tensor
     return found
     ### END SOLUTION
 
@@ -1361,10 +1388,13 @@ def stand_in():
     """The model from above in a folder, as GPT-2 is published, and its tokens."""
     from course_lib.models import GPT, GPTConfig
 
-    weights = trained()[0].cpu().state_dict()
+    weights = trained()[0].cpu().state_dict() | {"output.weight": trained()[0].embedding.weight}
+    for name in [name for name in weights if ".W_q." in name]:  # the library keeps the three in one
+        three = [weights.pop(name.replace("W_q", f"W_{letter}")) for letter in "qkv"]
+        weights[name.replace("W_q", "W_qkv")] = torch.cat(three)
     sizes = SIZES | {"d_ff": 4 * D_MODEL, "activation": "gelu_tanh"}
     saved = GPT(GPTConfig(**sizes))
-    saved.load_state_dict(weights | {"output.weight": weights["embedding.weight"]})
+    saved.load_state_dict(weights)
     trained()[0].to(device)
     folder = Path(tempfile.mkdtemp())
     saved.save_pretrained(folder)
@@ -1409,7 +1439,7 @@ def gpt_2_in_your_model():
     sizes = {
         name: getattr(library.config, name) for name in ("vocab_size", "context_length", "d_model", "heads", "layers")
     }
-    own = CausalLanguageModel(**sizes)
+    own = language_model(**sizes)
     own.load_state_dict(from_gpt2(tensors))
 
     ids = to_ids(prompts[0])

@@ -57,6 +57,7 @@ import torch.nn.functional as F
 from course_lib import show
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.mine import answer
+from course_lib.references.gpt import gpt_parts
 from course_lib.text.shakespeare import shakespeare_at_hand
 from course_lib.text.tokenization import SPECIAL
 from course_lib.training.progress import TrainingStep, progress_bar
@@ -778,7 +779,7 @@ def as_ids(some_words, characters, merges):
 def small_gpt(reading, vocabulary, title):
     """A small GPT that has read these ids `PASSES` times."""
     torch.manual_seed(0)
-    model = CausalLanguageModel(vocabulary, CONTEXT, d_model=64, heads=4, layers=2)
+    model = CausalLanguageModel(**gpt_parts(vocabulary, CONTEXT, d_model=64, heads=4, layers=2))
     steps = PASSES * len(reading) // (BATCH * CONTEXT)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.003)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.003, total_steps=steps, pct_start=0.1)

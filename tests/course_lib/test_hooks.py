@@ -10,6 +10,9 @@ from torch.testing import assert_close
 from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.hooks import record_attention
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig
+from course_lib.multihead import MultiHeadAttention
+from course_lib.references import heads_and_blocks as references
+from tests.course_lib.references.test_heads_and_blocks import apart
 from tests.course_lib.writers import SOURCES, transformer
 
 IDS = torch.tensor([[4, 5, 6], [7, 8, 9]])
@@ -23,6 +26,18 @@ def test_the_weights_are_those_that_a_block_gives_itself() -> None:
     shown = block(x, need_weights=True)
     assert_close(weights, [shown.self_alpha])
     assert_close(out, shown.out)
+
+
+def test_an_attention_as_lesson_04_has_it_is_watched_too() -> None:
+    library, plain = MultiHeadAttention(12, 3), references.MultiHeadAttention(12, 3)
+    plain.load_state_dict(apart(library.state_dict()))
+    x, memory = torch.randn(2, 3, 12), torch.randn(2, 4, 12)
+    for mask in (None, torch.tensor([[[True, True, True, False]], [[True, False, True, True]]])):
+        with record_attention(nn.ModuleList([plain])) as weights:
+            plain(x, memory, mask=mask)
+            plain(x=x, memory=memory, mask=mask)
+        expected = library(x, memory, mask, need_weights=True).alpha
+        assert_close(weights, [expected, expected])
 
 
 def test_a_model_without_weights_of_its_own_is_watched_too() -> None:

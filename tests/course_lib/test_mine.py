@@ -8,6 +8,7 @@ import pytest
 
 from course_lib import mine
 from course_lib.learner.kept_answers import keep_answer, kept_at
+from course_lib.learner.references import reference
 from course_lib.mine import answer
 from course_lib.text.subwords import encode_pieces
 
@@ -35,6 +36,25 @@ def test_one_that_cannot_be_loaded_costs_nothing(capsys: pytest.CaptureFixture[s
     kept_at(ID).write_text("1 / 0")
     assert answer(ID) is encode_pieces
     assert "ZeroDivisionError" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "script"),
+    [
+        ("heads_and_blocks.layer_norm", "def layer_norm(x, gamma, beta, epsilon=1e-5): return x"),
+        ("heads_and_blocks.layer_norm", "def LayerNorm(x, gamma, beta, epsilon=1e-5): return x"),
+        ("heads_and_blocks.feed_forward", "class FeedForward:\n    def __init__(self, d_model, d_ff): ..."),
+        ("heads_and_blocks.encoder_block", "class EncoderBlock:\n    def __init__(self, d_model, heads, d_ff): ..."),
+        (ID, "def encode(token): return [*token]"),
+    ],
+)
+def test_one_for_an_earlier_version_of_its_exercise_is_not_taken(
+    exercise_id: str, script: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept_at(exercise_id).parent.mkdir()
+    kept_at(exercise_id).write_text(script)
+    assert answer(exercise_id) is reference(exercise_id)
+    assert "was written for an earlier version of the exercise: write" in capsys.readouterr().out
 
 
 def test_in_a_box_it_is_always_the_course_s(

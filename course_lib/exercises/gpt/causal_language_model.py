@@ -4,46 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
-from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.exercises.common import integer, sizes
 from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
-from course_lib.positions import LearnedPositions
+from course_lib.judging.given import Given
+from course_lib.judging.observation import fresh
 from course_lib.references.gpt import CausalLanguageModel
 
 
 def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        construct = {"vocab_size": 5, "context_length": 4, "d_model": 6, "heads": 2, "layers": 1, "causal": True}
-        yield _model_case("worked example: I saw the dog", generator, construct, SENTENCES[:, :-1])
-    construct = {"vocab_size": 3, "context_length": 2, "d_model": 2, "heads": 1, "layers": 1, "causal": True}
-    yield _model_case("a single token, alone in its batch", generator, construct, torch.tensor([[2]]))
-    for name, causal, full, dtype in (
-        ("a batch", True, False, torch.float32),
-        ("as many tokens as the context", True, True, torch.float32),
-        ("double precision", True, False, torch.float64),
-        ("causal=False", False, False, torch.float32),
+        yield _model_case("worked example: I saw the dog", generator, (5, 6, 2, 1), SENTENCES[:, :-1])
+    yield _model_case("a single token, alone in its batch", generator, (3, 2, 1, 1), torch.tensor([[2]]))
+    for name, causal, dtype in (
+        ("a batch", True, torch.float32),
+        ("as many tokens as heads", True, torch.float32),
+        ("double precision", True, torch.float64),
+        ("causal=False", False, torch.float32),
     ):
         batch, tokens = sizes(generator, 2)
-        tokens += 2
         heads = integer(generator, 2, 4)
-        construct = {
-            "vocab_size": integer(generator, 20, 30),
-            "context_length": tokens if full else tokens + integer(generator, 1, 4),
-            "d_model": heads * integer(generator, 3, 6),
-            "heads": heads,
-            "layers": 2,
-            "causal": causal,
-        }
-        ids = random_ids(generator, int(construct["vocab_size"]), batch, tokens)
-        yield _model_case(name, generator, construct, ids, CORE if causal else WITHOUT_MASK, dtype)
+        tokens = heads if "heads" in name else tokens + 2
+        vocab_size = integer(generator, 20, 30)
+        ids = random_ids(generator, vocab_size, batch, tokens)
+        yield _model_case(name, generator, (vocab_size, heads * integer(generator, 3, 6), heads, 2), ids, causal, dtype)
 
 
 WITHOUT_MASK = "without the mask"
@@ -52,30 +42,41 @@ WITHOUT_MASK = "without the mask"
 def _model_case(
     name: str,
     generator: Generator,
-    construct: dict[str, Any],
+    model: tuple[int, int, int, int],
     ids: Tensor,
-    part: str = CORE,
+    causal: bool = True,
     dtype: torch.dtype = torch.float32,
 ) -> Case:
-    """A case with weights far from those of a new model, so that each of them makes a difference."""
+    """A case with parts that are given, and weights far from those of a new model, so that each makes a difference.
+
+    Args:
+        model: vocab_size, d_model, heads and layers.
+    """
+    vocab_size, d_model, heads, layers = model
+    construct = {
+        "embedding": Given("nn.Embedding", {"num_embeddings": vocab_size, "embedding_dim": d_model}),
+        "positions": Given("nn.Linear", {"in_features": d_model, "out_features": d_model}),
+        "blocks": [Given("Block", {"d_model": d_model, "heads": heads})] * layers,
+        "norm": Given("nn.LayerNorm", {"normalized_shape": d_model}),
+        "causal": causal,
+    }
     weights = {
         key: 0.4 * torch.randn(value.shape, generator=generator, dtype=dtype)
-        for key, value in CausalLanguageModel(**construct).state_dict().items()
+        for key, value in CausalLanguageModel(**fresh(construct)).state_dict().items()
     }
-    for key in weights:
-        if "norm" in key and key.endswith("weight"):
-            weights[key] += 1
+    weights["norm.weight"] += 1
+    part = CORE if causal else WITHOUT_MASK
     return Case(name, (ids,), construct=construct, weights=weights, weight_gradients=True, part=part)
 
 
 class _ModelLineByLine(CausalLanguageModel):
     def forward(self, ids: Tensor) -> Tensor:
         tokens = ids.shape[1]
-        mask = torch.ones(tokens, tokens, dtype=torch.bool).tril() if self.causal else None
+        mask = torch.ones(1, tokens, tokens, dtype=torch.bool).tril() if self.causal else None
         embedded = self.embedding(ids)
         x = self.positions(embedded)
         for block in self.blocks:
-            x = block(x, mask).out
+            x = block(x, mask)
         x = self.norm(x)
         logits: Tensor = x @ self.embedding.weight.T
         return logits
@@ -85,55 +86,39 @@ _slip = partial(Edited, _ModelLineByLine)
 _slip_alone = partial(_slip, paired=False)
 """One that is not tried together with others: such pairs are rare, and a model takes time to run."""
 
-_BLOCK = "block(x, mask).out"
+_BLOCK = "block(x, mask)"
 _NO_NORM = ("x = self.norm(x)", "pass")
 
 
-class _ModelBlockByBlock(CausalLanguageModel):
-    """Pre-norm blocks written out, with attention by hand."""
+class _ModelByPieces(CausalLanguageModel):
+    """The embedding as a product, the mask by comparing positions, the norm and the output as functions."""
 
     def forward(self, ids: Tensor) -> Tensor:
+        batch, tokens = ids.shape
+        position = torch.arange(tokens)
+        mask = (position.unsqueeze(1) >= position).expand(batch, tokens, tokens) if self.causal else None
         x = F.one_hot(ids, self.embedding.num_embeddings).to(self.embedding.weight) @ self.embedding.weight
-        x = x + self.positions.encoding[torch.arange(ids.shape[1])]
-        blocks: Any = self.blocks
-        for block in blocks:
-            heads = block.self_attention.heads
-            y = block.add_and_norm_1.norm(x)
-            q, k, v = (
-                piece.unflatten(-1, (heads, -1)).transpose(1, 2) for piece in block.self_attention.W_qkv(y).chunk(3, -1)
-            )
-            out = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
-            x = x + block.self_attention.W_o(out.transpose(1, 2).flatten(2))
-            x = x + block.feed_forward(block.add_and_norm_2.norm(x))
-        return F.linear(F.layer_norm(x, x.shape[-1:], self.norm.weight, self.norm.bias), self.embedding.weight)
+        x = self.positions(x)
+        for layer in range(len(self.blocks)):
+            x = self.blocks[layer](x, mask=mask)
+        weight, bias = self.norm.parameters()
+        return F.linear(F.layer_norm(x, x.shape[-1:], weight, bias), self.embedding.weight)
 
 
-class _ModelLaidOutAnew(nn.Module):
-    """As a student may lay it out: the parameters' names kept, the mask a buffer that is not saved."""
-
-    def __init__(
-        self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int, causal: bool = True
-    ) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.positions = LearnedPositions(d_model, context_length)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
-        self.blocks = nn.ModuleList([EncoderBlock(config) for _ in range(layers)])
-        self.norm = nn.LayerNorm(d_model)
-        mask = torch.ones(context_length, context_length, dtype=torch.bool)
-        self.mask: Tensor
-        self.register_buffer("mask", mask.tril() if causal else mask, persistent=False)
+class _ModelTextByText(CausalLanguageModel):
+    """One text at a time; without a mask, one that allows everything."""
 
     def forward(self, ids: Tensor) -> Tensor:
         tokens = ids.shape[1]
-        x = self.positions(self.embedding(ids))
-        for block in self.blocks:
-            x = block(x, self.mask[:tokens, :tokens]).out
-        logits: Tensor = self.norm(x) @ self.embedding.weight.t()
-        return logits
-
-
-CORRECT = (_ModelLineByLine, _ModelBlockByBlock, _ModelLaidOutAnew)
+        all_pairs = torch.ones(1, tokens, tokens)
+        mask = (all_pairs.tril() if self.causal else all_pairs) == 1
+        rows = []
+        for row in ids.split(1):
+            x = self.positions(self.embedding(row))
+            for block in self.blocks:
+                x = block(x, mask)
+            rows.append(self.norm(x) @ self.embedding.weight.t())
+        return torch.cat(rows)
 
 
 EXERCISE = Exercise(
@@ -142,9 +127,9 @@ EXERCISE = Exercise(
     name="CausalLanguageModel",
     title="A causal language model",
     statement=(
-        "class CausalLanguageModel(nn.Module): __init__(vocab_size, context_length, d_model, heads, layers, "
-        "causal=True) is given; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocab_size]: embedding, "
-        "positions, blocks under a causal mask, norm, tied output."
+        "class CausalLanguageModel(nn.Module): __init__(embedding, positions, blocks, norm, causal=True) keeps the "
+        "parts; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocab_size]: embedding, positions, blocks "
+        "under a causal mask, norm, tied output."
     ),
     points=5,
     minutes=25,
@@ -152,9 +137,8 @@ EXERCISE = Exercise(
     source="S0, transformer language models; S2, transformer decoder (T-D)",
     reference=CausalLanguageModel,
     cases=_model_cases,
-    formerly={"vocab_size": "vocabulary", "context_length": "context"},
     parts={CORE: 4, WITHOUT_MASK: 1},
-    correct=CORRECT,
+    correct=(_ModelLineByLine, _ModelByPieces, _ModelTextByText),
     hints=(
         Hint(
             "idea",
@@ -163,9 +147,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns an "
-            "object whose `.out` is the new `[batch, tokens, d_model]`. A mask `[tokens, tokens]`, True where a query "
-            "may attend, holds for the whole batch, and None allows everything; make it on the device of the ids.",
+            "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns the new "
+            "`[batch, tokens, d_model]`. A mask `[1, tokens, tokens]`, True where a query may attend, holds for the "
+            "whole batch, and None allows everything; make it on the device of the ids.",
             answers=(
                 "keys_as_rows",
                 "mask_inverted",
@@ -280,7 +264,7 @@ EXERCISE = Exercise(
         Misconception(
             "side_by_side",
             "Each of your blocks reads the embeddings, and only the last one counts. Stack them: each block reads "
-            "what the one below returned (x = block(x, mask).out).",
+            "what the one below returned (x = block(x, mask)).",
             _slip_alone((f"x = {_BLOCK}", f"last = {_BLOCK}"), ("self.norm(x)", "self.norm(last)")),
         ),
         Misconception(
@@ -339,13 +323,6 @@ EXERCISE = Exercise(
             "Your answer applies the norm after every block. The blocks have norms of their own inside; self.norm "
             "comes once, after the last.",
             _slip_alone((_BLOCK, f"self.norm({_BLOCK})"), _NO_NORM),
-        ),
-        Misconception(
-            "exact_gelu",
-            "Your blocks compute GELU exactly. GPT-2 was trained with its approximation by tanh, and its weights would "
-            'not fit: keep activation="gelu_tanh" in the constructor, as it was given.',
-            _slip_alone((f"x = {_BLOCK}", f'block.feed_forward.activation = "gelu"\n            x = {_BLOCK}')),
-            alone=True,
         ),
         Misconception(
             "added_around_the_blocks",

@@ -83,11 +83,17 @@ def _one_by_one(tensors: Tensors) -> Tensors:
         turned = ".c_" in own and tensor.ndim == 2
         for theirs, ours in NAMES_IN_GPT2.items():
             own = own.replace(theirs, ours, 1)
-        found[own] = tensor.T if turned else tensor
+        tensor = tensor.T if turned else tensor
+        if ".c_attn." in own:
+            for letter, piece in zip("qkv", tensor.chunk(3), strict=True):
+                found[own.replace("attn.c_attn", f"self_attention.W_{letter}")] = piece
+        else:
+            found[own] = tensor
     return found
 
 
 _slip = partial(Edited, _one_by_one)
+_SPLIT = 'for letter, piece in zip("qkv", tensor.chunk(3), strict=True)'
 _IS_LINEAR, _IS_HEAD = '".c_" in own', 'own == "lm_head.weight"'
 
 
@@ -100,7 +106,7 @@ def _called(**others: str) -> Edited:
 def _by_pieces(tensors: Tensors) -> Tensors:
     """Name by name, each cut at its points."""
     own = {"ln_1": "add_and_norm_1.norm", "ln_2": "add_and_norm_2.norm"}
-    own |= {"attn.c_attn": "self_attention.W_qkv", "attn.c_proj": "self_attention.W_o"}
+    own |= {"attn.c_proj": "self_attention.W_o"}
     own |= {"mlp.c_fc": "feed_forward.W_1", "mlp.c_proj": "feed_forward.W_2"}
     found: Tensors = {}
     for name, tensor in tensors.items():
@@ -109,6 +115,9 @@ def _by_pieces(tensors: Tensors) -> Tensors:
             pieces = pieces[1:]
         if pieces[0] == "h":
             part = ".".join(pieces[2:-1])
+            if part == "attn.c_attn":
+                for letter, projection in zip("qkv", tensor.chunk(3, dim=-1), strict=True):
+                    found[f"blocks.{pieces[1]}.self_attention.W_{letter}.{pieces[-1]}"] = projection.t()
             if part in own:
                 is_matrix = part not in ("ln_1", "ln_2") and pieces[-1] == "weight"
                 found[f"blocks.{pieces[1]}.{own[part]}.{pieces[-1]}"] = tensor.mT if is_matrix else tensor
@@ -126,13 +135,15 @@ def _by_asking(tensors: Tensors) -> Tensors:
     for kind in ("weight", "bias"):
         found[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
         for block in range(layers):
+            joined = plain[f"h.{block}.attn.c_attn.{kind}"]
+            d_model = joined.shape[-1] // 3
+            for start, letter in enumerate("qkv"):
+                rows = joined[..., start * d_model : (start + 1) * d_model].t().clone()
+                found[f"blocks.{block}.self_attention.W_{letter}.{kind}"] = rows
             for theirs, ours in list(NAMES_IN_GPT2.items())[3:-1]:
                 tensor = plain[f"h.{block}.{theirs}{kind}"]
                 found[f"blocks.{block}.{ours}{kind}"] = tensor.t().contiguous() if tensor.ndim == 2 else tensor.clone()
     return found
-
-
-CORRECT = (_one_by_one, _by_pieces, _by_asking)
 
 
 EXERCISE = Exercise(
@@ -142,8 +153,8 @@ EXERCISE = Exercise(
     title="GPT-2's weights",
     statement=(
         "from_gpt2(tensors, a dict from GPT-2's names to tensors) -> dict from the names in CausalLanguageModel to "
-        "tensors: matrices of linear layers, [in, out] in GPT-2, are transposed; attn.bias, attn.masked_bias and "
-        "lm_head.weight are left out; names may begin with transformer."
+        "tensors: matrices of linear layers, [in, out] in GPT-2, are transposed; c_attn is W_q, W_k and W_v side by "
+        "side; attn.bias, attn.masked_bias and lm_head.weight are left out; names may begin with transformer."
     ),
     points=4,
     minutes=20,
@@ -152,7 +163,7 @@ EXERCISE = Exercise(
     reference=gpt.from_gpt2,
     cases=and_turned_around(_published_cases),
     parts={CORE: 3, WITHOUT_A_PLACE: 1},
-    correct=CORRECT,
+    correct=(_one_by_one, _by_pieces, _by_asking),
     hints=(
         Hint(
             "idea",
@@ -164,7 +175,9 @@ EXERCISE = Exercise(
             "shapes",
             "GPT-2 multiplies `x @ W`, so its matrices are `[in, out]`; torch's linear layers compute `x @ W.T` and "
             "keep `[out, in]`. Embedding and positions are tables, not linear layers: their rows are vectors in both. "
-            "The matrix of `attn.c_proj` is square, so no error tells you that it lies the wrong way round.",
+            "The matrix of `attn.c_proj` is square, so no error tells you that it lies the wrong way round. `c_attn` "
+            "has the three projections side by side, `[d_model, 3 d_model]`: transposed, its first `d_model` rows are "
+            "W_q.",
             answers=("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
         ),
         Hint(
@@ -172,7 +185,8 @@ EXERCISE = Exercise(
             "For each name and tensor: take `transformer.` away from the front, if it is there.\n"
             "Leave out the head, the masks, and what stands for minus infinity.\n"
             "Replace the parts of the name by your own; `h.` becomes `blocks.`.\n"
-            "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.",
+            "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
+            "Of `c_attn` make three, `tensor.chunk(3)`: the queries', the keys' and the values'.",
             answers=(
                 "head_kept",
                 "masks_kept",
@@ -194,7 +208,7 @@ EXERCISE = Exercise(
             "not_turned",
             "Your answer leaves the matrices of the linear layers as they lie in GPT-2, [in, out]. Torch's are [out, "
             "in]: transpose the weights of c_attn, c_proj and c_fc.",
-            _slip((f"{_IS_LINEAR} and tensor.ndim == 2", "False")),
+            _slip((f"{_IS_LINEAR} and tensor.ndim == 2", "False"), ("tensor.chunk(3)", "tensor.chunk(3, dim=-1)")),
         ),
         Misconception(
             "square_not_turned",
@@ -219,6 +233,24 @@ EXERCISE = Exercise(
             "Your answer brings the matrices into shape with reshape or view, which tears their rows apart. Transpose "
             "them: tensor.T.",
             _slip(("tensor.T", "tensor.reshape(tensor.shape[::-1])")),
+        ),
+        Misconception(
+            "attention_not_split",
+            "Your answer has c_attn in one piece. Your model has a layer each for queries, keys and values, and c_attn "
+            "holds all three side by side: cut it with chunk(3) into W_q, W_k and W_v.",
+            _slip((_SPLIT, 'for letter, piece in [("qkv", tensor)]')),
+        ),
+        Misconception(
+            "queries_and_keys_swapped",
+            "Your answer cuts c_attn into keys, queries and values. GPT-2 keeps them in the order queries, keys, "
+            "values.",
+            _slip(('zip("qkv"', 'zip("kqv"')),
+        ),
+        Misconception(
+            "every_third",
+            "Your answer deals the rows of c_attn out in turn. The queries' rows come first, then the keys', then the "
+            "values': chunk(3).",
+            _slip(("tensor.chunk(3)", "[tensor[number::3] for number in range(3)]")),
         ),
         Misconception(
             "prefix_kept",

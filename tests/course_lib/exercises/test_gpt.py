@@ -11,9 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.judging.observation import Outcome
-from course_lib.positions import LearnedPositions
+from course_lib.references.gpt import CausalLanguageModel
 from tests.course_lib.exercises.judging import mistake, verdict
 
 
@@ -25,25 +24,14 @@ class TestTheSlide:
         assert found == [117_000_000, 345_000_000, 762_000_000, 1_542_000_000]
 
 
-class _Model(nn.Module):
+class _Model(CausalLanguageModel):
     """A student's own, with a method for each part that one may get wrong."""
-
-    def __init__(
-        self, vocab_size: int, context_length: int, d_model: int, heads: int, layers: int, causal: bool = True
-    ) -> None:
-        super().__init__()
-        self.causal = causal
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.positions = LearnedPositions(d_model, context_length)
-        config = BlockConfig(d_model, heads, 4 * d_model, activation="gelu_tanh", norm_first=True)
-        self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(layers))
-        self.norm = nn.LayerNorm(d_model)
 
     def mask(self, tokens: int) -> Tensor | None:
         return torch.tril(torch.ones(tokens, tokens)).bool() if self.causal else None
 
     def embedded(self, ids: Tensor) -> Tensor:
-        return self.embedding(ids) + self.positions.encoding[: ids.shape[1]]  # type: ignore[no-any-return]
+        return self.positions(self.embedding(ids))  # type: ignore[no-any-return]
 
     def logits(self, x: Tensor) -> Tensor:
         return F.linear(self.norm(x), self.embedding.weight)
@@ -51,7 +39,8 @@ class _Model(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         x = self.embedded(ids)
         for block in self.blocks:
-            x = block(x, self.mask(ids.shape[1])).out
+            mask = self.mask(ids.shape[1])
+            x = block(x, None if mask is None else mask.unsqueeze(0))
         return self.logits(x)
 
 

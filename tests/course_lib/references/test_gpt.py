@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from course_lib.references.gpt import (
     from_gpt2,
     generate,
     gpt_parameters,
+    gpt_parts,
     lm_loss,
     loss_without_mask,
     tied_logits,
@@ -39,7 +42,7 @@ def test_without_a_mask_only_the_last_target_is_not_there_to_be_copied() -> None
 
 def model(causal: bool = True) -> CausalLanguageModel:
     torch.manual_seed(0)
-    made = CausalLanguageModel(vocab_size=11, context_length=7, d_model=12, heads=3, layers=2, causal=causal)
+    made = CausalLanguageModel(**gpt_parts(11, context_length=7, d_model=12, heads=3, layers=2), causal=causal)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return made
@@ -49,8 +52,17 @@ def as_gpt(ours: CausalLanguageModel) -> GPT:
     gpt = GPT(
         GPTConfig(11, context_length=7, d_model=12, heads=3, layers=2, d_ff=48, dropout=0.0, activation="gelu_tanh")
     )
-    gpt.load_state_dict(ours.state_dict() | {"output.weight": ours.embedding.weight})
+    gpt.load_state_dict(together(ours.state_dict()) | {"output.weight": ours.embedding.weight})
     return gpt
+
+
+def together(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A state dict with W_qkv for each W_q, W_k and W_v."""
+    found: dict[str, Tensor] = {}
+    for name, value in weights.items():
+        whole = re.sub(r"W_[qkv]\b", "W_qkv", name)
+        found[whole] = torch.cat([found[whole], value]) if whole in found else value
+    return found
 
 
 class TestCausalLanguageModel:
@@ -73,7 +85,7 @@ class TestCausalLanguageModel:
         assert_close(lm_loss(log_probs, targets), language_model_loss(as_gpt(ours), TextBatch(IDS)))
 
     def test_starts_knowing_nothing(self) -> None:
-        fresh = CausalLanguageModel(vocab_size=11, context_length=7, d_model=12, heads=3, layers=2)
+        fresh = CausalLanguageModel(**gpt_parts(11, context_length=7, d_model=12, heads=3, layers=2))
         loss = F.cross_entropy(fresh(IDS).flatten(0, 1), IDS.flatten())
         assert loss.item() == pytest.approx(math.log(11), abs=0.1)
 
@@ -93,7 +105,8 @@ def test_gpt2s_weights_make_it_gpt2(config: GPTConfig, tmp_path: Path) -> None:
         if parameter.ndim == 1:  # biases and norms, which begin as zeros and ones
             torch.nn.init.normal_(parameter, mean=0.5, std=0.3)
     library.save_pretrained(tmp_path)
-    own = CausalLanguageModel(config.vocab_size, config.context_length, config.d_model, config.heads, config.layers)
+    sizes = (config.vocab_size, config.context_length, config.d_model, config.heads, config.layers)
+    own = CausalLanguageModel(**gpt_parts(*sizes))
     own.load_state_dict(from_gpt2(dict(PublishedModel.read(tmp_path, "gpt2").tensors)))
     ids = torch.randint(config.vocab_size, (2, 9))
     with torch.no_grad():
