@@ -10,6 +10,7 @@ from torch import Tensor
 
 from autograder.commands.registry import make_parser, with_table
 from autograder.course.course import Course
+from autograder.course.reading_time import what_it_takes
 from course_lib.checking import check
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +35,11 @@ def test_its_links_to_colab_are_those_of_the_notebooks() -> None:
 
 def test_it_links_to_where_questions_are_asked() -> None:
     assert f"(https://github.com/{Course.find(ROOT).repository}/issues)" in README
+
+
+def test_it_says_what_the_course_takes() -> None:
+    said = what_it_takes(sorted((ROOT / "notebooks").glob("*/*.ipynb")))
+    assert said in " ".join(README.split()), f"write: {said}"
 
 
 def test_its_table_is_that_of_the_commands() -> None:

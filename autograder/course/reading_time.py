@@ -7,7 +7,8 @@ are not folded, pictures. What the machine needs a course has measured (`Catalog
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from nbformat import NotebookNode
 
@@ -27,6 +28,12 @@ _TASK = re.compile(r"^### Exercise .*\n`[\w.]+` · .* · about (\d+) minutes$", 
 _HEADING = re.compile(r"^(##|###) ((?!Exercise )\d.*)$", re.M)
 _BLOCK, _INLINE = re.compile(r"\$\$.*?\$\$", re.S), re.compile(r"\$[^$\n]+\$")
 _HOW_LONG, _STOP = "**How long.**", "> **A good place to stop for tonight**"
+_TOTAL = re.compile(rf"{re.escape(_HOW_LONG)} About (?:(\d+) hours?)? ?(?:(\d+) minutes)?:")
+_WITH_PRIMER = (
+    "You need to know Python, and no machine learning: the primer, lesson 000, teaches the tensors, gradients and "
+    "training loops that all others take for granted."
+)
+_WITHOUT = "You need to know Python, and of PyTorch tensors, gradients and a training loop."
 _TOLD = re.compile(rf"\n\n{re.escape(_HOW_LONG)}.*|^{re.escape(_STOP)}.*\n\n", re.M)
 
 
@@ -62,6 +69,19 @@ def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
 def without_times(source: str) -> str:
     """A cell's text without what `tell_times` has written into it."""
     return _TOLD.sub("", source)
+
+
+def what_it_takes(lessons: Iterable[Path]) -> str:
+    """Say what learners have to know before they begin, and how many hours lessons take by what they say themselves.
+
+    Args:
+        lessons: their notebooks, as students get them.
+    """
+    known = [path for path in lessons if path.is_file()]
+    told = [found for path in known if (found := _TOTAL.search(path.read_text(encoding="utf-8")))]
+    minutes = sum(60 * int(found[1] or 0) + int(found[2] or 0) for found in told)
+    hours = f" All {len(told)} lessons together take about {round(minutes / 60)} hours." if len(told) > 1 else ""
+    return (_WITH_PRIMER if any("primer" in path.stem for path in known) else _WITHOUT) + hours
 
 
 def minutes_of(cell: NotebookNode) -> tuple[float, float]:

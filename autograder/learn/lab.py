@@ -15,6 +15,7 @@ import nbformat
 from ipykernel.ipkernel import IPythonKernel
 from nbformat.sign import NotebookNotary
 
+from autograder.course.reading_time import what_it_takes
 from autograder.learn.folder import KEPT
 from course_lib.ground.files import put_in_place
 from course_lib.learner.folder import PROGRESS
@@ -27,7 +28,7 @@ START = "start.ipynb"
 _WELCOME = """\
 # Katze: from a bag of words to a transformer
 
-In every lesson you write a piece of it yourself, and are told at once what is wrong and which mistake it is.
+In every lesson you write a piece of it yourself, and are told at once what is wrong and which mistake it is. {takes}
 
 Open a lesson below. `Shift`+`Enter` runs a cell and goes on to the next; run them all from the top, write your answer
 where it is asked for, run that too, and then the check below it. Where you are stuck, `hint("...")` in a cell of your
@@ -56,7 +57,9 @@ def write_start_page(folder: Path, repository: str = "") -> Path:
         outputs=[output],
         metadata={"jupyter": {"source_hidden": True}},
     )
-    welcome = f"{_WELCOME}\n\n{_ASK.format(repository)}" if repository else _WELCOME
+    takes = what_it_takes(folder / lesson.lesson / f"{lesson.lesson}.ipynb" for lesson in shown.lessons)
+    welcome = _WELCOME.format(takes=takes)
+    welcome += f"\n\n{_ASK.format(repository)}" if repository else ""
     cells = [nbformat.v4.new_markdown_cell(welcome, id="welcome"), cell]
     older = older_questions(shown.lessons, date.today())
     if older is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.course.course import Course
+from autograder.course.reading_time import what_it_takes
 from autograder.site.lesson import LessonPage
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s]+)(?=\))")
@@ -26,11 +27,13 @@ def landing_page(course: Course, lessons: Iterable[LessonPage], further: Iterabl
     lessons = list(lessons)
     links = {page.lesson: f"[**{page.title}**](lessons/{page.lesson}.ipynb)" for page in lessons}
     listed = "\n".join(f"- {link}\n\n  {said.get(lesson, '')}" for lesson, link in links.items())
+    takes = what_it_takes(course.release_notebook(page.lesson) for page in lessons)
     return (
         "# Katze\n\n"
         "*The cat danced* → *die Katze tanzte*: a course in notebooks in which you build the transformer, piece by "
         "piece, and learn at once what is wrong with a piece and which mistake it is. Read the lessons here with all "
         "their pictures, and work on them in Colab or in a notebook of your own: each has buttons for both.\n\n"
+        f"{takes}\n\n"
         f"## Lessons\n\n:::{{container}} lessons\n{listed}\n:::\n\n"
         + _contents("Lessons", (f"lessons/{page.lesson}" for page in lessons))
         + _contents("More", further)

@@ -5,12 +5,22 @@ Tests `reading_time.py`.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from nbformat import NotebookNode
 
 from autograder.course.folding import FOLDED
-from autograder.course.reading_time import CODE_LINE, FORMULA, PICTURE, minutes_of, tell_times, without_times
+from autograder.course.reading_time import (
+    CODE_LINE,
+    FORMULA,
+    PICTURE,
+    minutes_of,
+    tell_times,
+    what_it_takes,
+    without_times,
+)
 from course_lib.exercises import LESSONS, SECONDS
 from tests.solutions.reading import ROOT
 
@@ -22,6 +32,8 @@ HEAD = """# Lesson 77 · Naps
 | 2 | a longer one | 2 | {second} |
 
 Stuck? Sleep on it."""
+
+KNOW = "You need to know Python, and "
 
 TASK = "### Exercise {n} · A nap\n`naps.one` · 1 point · about {minutes} minutes\n\nSleep."
 
@@ -69,6 +81,27 @@ def test_a_long_lesson_is_divided_at_the_heading_next_to_its_middle() -> None:
     assert "Of it.\n\n> **A good place to stop for tonight**, after about 1 hour. What" in cells[3].source
     assert "go on here.\n\n## 2. Long" in cells[3].source
     assert [without_times(cell.source) for cell in cells] == [cell.source for cell in lesson(60, 65)]
+
+
+@pytest.mark.parametrize(
+    ("lessons", "begins", "ends"),
+    [
+        ({"000_primer": (30, 30), "01_x": (45, 50)}, f"{KNOW}no machine", "2 lessons together take about 3 hours."),
+        ({"01_x": (60, 60), "02_y": (70, 75)}, f"{KNOW}of PyTorch", "2 lessons together take about 4 hours."),
+        ({"01_x": (2, 3), "02_y": None}, f"{KNOW}of PyTorch", "and a training loop."),
+        ({}, f"{KNOW}of PyTorch", "and a training loop."),
+    ],
+)
+def test_what_a_course_takes_is_the_sum_of_what_its_lessons_say(
+    tmp_path: Path, lessons: dict[str, tuple[int, int] | None], begins: str, ends: str
+) -> None:
+    paths = [tmp_path / f"{name}.ipynb" for name in [*lessons, "not_there"]]
+    for path, minutes in zip(paths, lessons.values(), strict=False):
+        cells = lesson(*minutes) if minutes else []
+        tell_times(0, cells)
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    said = what_it_takes(paths)
+    assert (said.startswith(begins), said.endswith(ends)) == (True, True), said
 
 
 def test_a_short_one_is_not() -> None:

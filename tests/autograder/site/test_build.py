@@ -116,6 +116,7 @@ def test_a_lesson_has_its_buttons_and_its_neighbours(site: Path, lesson: Beautif
 def test_the_landing_page_lists_the_lessons_and_the_glossary_every_term_with_its_lesson(site: Path) -> None:
     listed = [text(item) for item in page(site, "index.html").select(".lessons li")]
     assert listed == ["Lesson 01 · Scaling how to divide", "Lesson 02 · Nothing"]
+    assert "You need to know Python, and of PyTorch" in text(page(site, "index.html").article)
     glossary = page(site, "glossary.html")
     assert [text(term) for term in glossary.select("article dt")] == [r"Alpha \(\alpha\)", "k-means", "Scale"]
     explained = [text(said) for said in glossary.select("article dd")]
