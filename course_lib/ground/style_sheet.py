@@ -14,7 +14,7 @@ def style_sheet(part: str) -> str:
     """The style sheet that each thing carries with it, as a <style> element.
 
     Args:
-        part: "verdict", "widget" or "figure"; before its own rules come those that follow the page's theme.
+        part: "verdict", "widget", "figure" or "prediction"; before its own come rules that follow the page's theme.
     """
     rules = [(_FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in ("theme", part)]
     return f"<style>{''.join(rules)}</style>"

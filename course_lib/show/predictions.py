@@ -8,9 +8,13 @@ from html import escape
 from IPython import get_ipython
 from IPython.display import display
 
+from course_lib.ground.style_sheet import style_sheet
+
 
 def prediction(what: str, said: float | str | bool | None, found: float | str | bool, unit: str = "") -> None:
     """Print what was found, and how near a prediction came to it; folded away as long as there is none.
+
+    Jupyter and VS Code then fold away what else the cell shows, which would give it away.
 
     Args:
         what: was predicted, a few words.
@@ -51,7 +55,10 @@ class _Folded:
 
     def _repr_html_(self) -> str:
         found = f"{self.what}: {self.truth}."
-        return f"<details><summary>{escape(repr(self))}</summary>{escape(found)}</details>"
+        return (
+            f'{style_sheet("prediction")}<details class="katze-unpredicted"><summary>{escape(repr(self))}</summary>'
+            f"{escape(found)}</details>"
+        )
 
 
 _told_in: list[int] = []

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import pytest
@@ -20,6 +20,7 @@ from course_lib.checking.notebook import never_defined
 from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.judge import judge
 from course_lib.judging.observation import observe
+from course_lib.show import prediction
 from course_lib.show.figures import pictured
 from tests.browser.accessibility import faults
 from tests.browser.conftest import Visit
@@ -125,3 +126,36 @@ def test_everything_moves_and_is_legible_in_every_theme(
     page.emulate_media(media="print")
     assert page.evaluate(TURNED) is False
     assert page.evaluate(THEMES) == ["light"]
+
+
+CELLS = {
+    "jupyter": (
+        '<div class="jp-NotebookPanel"><div class="jp-OutputArea">{}</div></div>|'
+        '<div class="jp-OutputArea-child">{}</div>'
+    ),
+    "vscode": '<div class="cell_container">{}</div>|<div class="output_container"><div class="output">{}</div></div>',
+    "a site": '<div class="cell_output">{}</div>|<div class="output">{}</div>',
+}
+"""How a program holds the outputs of a cell together, and each of them."""
+
+
+@pytest.mark.parametrize("seat", CELLS)
+def test_until_there_is_a_prediction_the_cell_gives_nothing_away(seat: str, visit: Visit, tmp_path: Path) -> None:
+    """A site's reader can predict nothing, and sees all but the number."""
+    cell, output = CELLS[seat].split("|")
+    shown: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["course_lib.show.predictions"], "display", shown.append)
+        prediction("the loss", None, 42.5, " nats")
+        prediction("the word", "", "cat")
+    folded = [one._repr_html_() for one in shown]
+    first, other = ("".join(map(output.format, each)) for each in (["<p id=x>42.5</p>", *folded], ["<p id=y>7</p>"]))
+    path = tmp_path / "cell.html"
+    path.write_text(cell.format(first) + cell.format(other), encoding="utf-8")
+    page = visit(path)
+    assert page.locator("#x").is_visible() is (seat == "a site")
+    assert page.locator("#y").is_visible()
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert page.locator("#x").is_visible()
+    assert page.get_by_text("the loss: 42.5 nats.").is_visible()
