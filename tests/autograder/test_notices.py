@@ -37,11 +37,11 @@ LITTLE = Limits(
     output_bytes=1000,
     threads=20,
     files=50,
-    cell_seconds=2.0,
-    call_seconds=2.0,
+    cell_seconds=1.0,
+    call_seconds=1.0,
 )
-COMPUTED = "it used more than 2 s of processor time"
-WAITED = "it waited for more than 2 s without computing"
+COMPUTED = "it used more than 1 s of processor time"
+WAITED = "it waited for more than 1 s without computing"
 THREADS = (
     "import threading, time\nthreading.stack_size(1 << 16)\n"
     "for _ in range(50): threading.Thread(target=time.sleep, args=(9,)).start()\ntime.sleep(9)"
@@ -202,8 +202,8 @@ def test_hidden_inputs_are_not_told_by_the_limit_that_they_hit(fork_server: Fork
 
 # --- what one exercise is allowed
 
-SLOW = "import time\nend = time.thread_time() + 3\nwhile time.thread_time() < end: pass\n"
-SLOW_CALL = "import time\ndef scale_scores(scores, d_head):\n    done.append(time.thread_time() + 3)\n"
+SLOW = "import time\nend = time.thread_time() + 2\nwhile time.thread_time() < end: pass\n"
+SLOW_CALL = "import time\ndef scale_scores(scores, d_head):\n    done.append(time.thread_time() + 2)\n"
 SLOW_CALL += "    while time.thread_time() < done[0]: pass\n"
 SLOW_CALL += "    return scores / d_head**0.5\ndone = []"
 LARGE_CALL = "import torch\ndef scale_scores(scores, d_head):\n    torch.empty(512 << 20, dtype=torch.uint8)\n"
@@ -255,7 +255,7 @@ def test_a_courses_limits_reach_the_page(course: Course) -> None:
     answer(course, "eve", {"attention-scale-answer": SLOW_CALL})
     course = configure(
         course,
-        'c.Katze.limits = {"cell_seconds": 2, "call_seconds": 2}\n'
+        'c.Katze.limits = {"cell_seconds": 1, "call_seconds": 1}\n'
         'c.Katze.exercise_limits = {"attention.scale": {"call_seconds": 20}}\n',
     )
     graded = {one.student: one for one in grade_assignment(course, LESSON, workers=2).submissions}

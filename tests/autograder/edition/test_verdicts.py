@@ -40,8 +40,8 @@ SAMPLE = {
 }
 """One of each kind."""
 
-PAIRS = 25
-"""Of the answers that make two mistakes at once, each twenty-fifth is judged here."""
+PAIRS = 100
+"""Of the answers that make two mistakes at once, each hundredth is judged here."""
 
 
 @pytest.fixture(scope="module")

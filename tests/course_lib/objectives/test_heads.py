@@ -334,6 +334,7 @@ def counting(texts: int) -> Tensor:
 
 @pytest.mark.usefixtures("slow")
 class TestLearning:
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("pooling", ["pooled", "mean"])
     def test_sequence_classification(self, pooling: str) -> None:
         task = made(a_first)
@@ -382,7 +383,8 @@ class TestLearning:
             said = model.eval()(texts[:, :-1]).argmax(dim=-1)
         assert (said == texts[:, 1:]).float().mean() > 0.9
 
-    @pytest.mark.parametrize("auxiliary", [0.0, 0.5])
+    @pytest.mark.sampled(1)
+    @pytest.mark.parametrize("auxiliary", [0.5, 0.0])
     def test_classification_by_gpt(self, auxiliary: float) -> None:
         task = made(a_first)
         model = GPTClassifier(GPT(GPTConfig(WORDS, 12, 32, 4, 2, 64, dropout=0.0)), 2)
