@@ -108,8 +108,8 @@ def alone(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 @pytest.fixture(scope="session")
 def attempts(request: pytest.FixtureRequest) -> Sequence[Attempt]:
-    """One in three of each kind on every change, and all before a release."""
-    step = 1 if request.config.getoption("thorough") else 3
+    """One in five of each kind on every change, and all before a release."""
+    step = 1 if request.config.getoption("thorough") else 5
     return [attempt for of_a_kind in KINDS.values() for attempt in of_a_kind[::step]]
 
 
