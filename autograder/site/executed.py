@@ -7,24 +7,30 @@ has changed.
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import fcntl
 import hashlib
 import logging
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Mapping
-from importlib.metadata import version
+from collections.abc import Iterator, Mapping
+from functools import partial
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 import course_lib
+from autograder.box.clocks import Clock, Stopwatch
+from autograder.box.processes import read
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.grading.digests.reach import Library, mentioned
@@ -36,10 +42,13 @@ from course_lib.learner.solutions import SOLVED
 logger = logging.getLogger(__name__)
 
 SECONDS_FOR_A_CELL = 600
-"""Far beyond what a cell needs, on the busiest machine."""
+"""Of processor time: far beyond what a cell needs."""
 
-SHOWN_BY = ("ipykernel", "matplotlib", "numpy", "torch")
-"""The packages on which outputs depend."""
+WALL_FACTOR = 10
+"""How many times as long it is awaited at most, on the busiest machine."""
+
+KEPT = 3
+"""How many runs of a lesson are kept: the latest text's, that of its short form for tests, and the one before."""
 
 
 def read_solution(course: Course, lesson: str) -> NotebookNode:
@@ -64,18 +73,57 @@ def execute_notebook(
         environment: the kernel's; by default this process's.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: a cell has failed.
+        BadInput: a cell has failed, or computes or waits for too long; it says which one, and why.
     """
     ran = copy.deepcopy(notebook)
-    client = NotebookClient(
+    client = _Client(
         ran,
-        timeout=SECONDS_FOR_A_CELL,
+        timeout=None,
+        shutdown_kernel="immediate",
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=ERROR"],  # else each says that its port here is not encrypted
     )
     client.execute(env=dict(os.environ if environment is None else environment))
     return ran
+
+
+class _Client(NotebookClient):
+    """Runs each cell for as long as it may compute, and names the one that fails."""
+
+    async def async_execute_cell(
+        self, cell: NotebookNode, cell_index: int, *given: Any, **settings: Any
+    ) -> NotebookNode:
+        running = asyncio.ensure_future(super().async_execute_cell(cell, cell_index, *given, **settings))
+        try:
+            return await self._within_its_time(running)
+        except (BadInput, CellExecutionError, DeadKernelError) as failed:
+            why = f"{failed.ename}: {failed.evalue}" if isinstance(failed, CellExecutionError) else str(failed)
+            told = f"{_name(self.nb.cells, cell_index)} has failed: {why}"
+            raise BadInput(told + (f"\n{failed}" if isinstance(failed, CellExecutionError) else "")) from failed
+
+    async def _within_its_time(self, running: asyncio.Future[NotebookNode]) -> NotebookNode:
+        clock = Clock(SECONDS_FOR_A_CELL, WALL_FACTOR * SECONDS_FOR_A_CELL)
+        kernel: Any = self.km and self.km.provisioner
+        watch = Stopwatch(partial(read, kernel.pid, alone=False), every=1)
+        while True:
+            with watch.awaiting():
+                await asyncio.wait({running}, timeout=watch.rest)
+            if running.done():
+                return running.result()
+            exceeded = clock.exceeded(watch.lap, watch.look(lambda: not running.done()))
+            if exceeded:
+                await kernel.kill()
+                await asyncio.gather(running, return_exceptions=True)
+                raise BadInput(exceeded[0])
+
+
+def _name(cells: list[NotebookNode], place: int) -> str:
+    """A cell as its author finds it: by its number, its section and its first line."""
+    above = [line for cell in cells[:place] if cell.cell_type == "markdown" for line in cell.source.splitlines()]
+    section = next((line.lstrip("# ") for line in reversed(above) if re.match("#{1,6} ", line)), "")
+    begins = next(line for line in cells[place].source.splitlines() if line.strip())
+    return f"cell {place + 1}{f' (in “{section}”)' if section else ''}, which begins with `{begins}`,"
 
 
 def executed_solution(course: Course, lesson: str) -> NotebookNode:
@@ -89,17 +137,20 @@ def executed_solution(course: Course, lesson: str) -> NotebookNode:
     kept.parent.mkdir(parents=True, exist_ok=True)
     with kept.with_name(f".{lesson}").open("w") as lock:  # whoever comes second finds what the first has made
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not kept.exists():
+        if kept.exists():
+            kept.touch()
+        else:
             logger.info("%s is run", lesson)
             with tempfile.TemporaryDirectory(prefix="katze-executed-") as folder:
                 try:
                     ran = execute_notebook(notebook, Path(folder), {**os.environ, "KATZE_WORK": folder, **SETTINGS})
-                except CellExecutionError as failed:
-                    raise BadInput(f"a cell of {lesson}, with its solution, has failed:\n{failed}") from failed
-            for older in kept.parent.glob(f"{lesson}-*.ipynb"):
-                older.unlink(missing_ok=True)
+                except BadInput as failed:
+                    raise BadInput(f"{lesson}, with its solutions: {failed}") from failed
             with put_in_place(kept) as unfinished:
                 nbformat.write(ran, unfinished)
+            runs = sorted(kept.parent.glob(f"{lesson}-*.ipynb"), key=lambda path: path.stat().st_mtime)
+            for older in runs[:-KEPT]:
+                older.unlink(missing_ok=True)
     executed: NotebookNode = nbformat.read(kept, as_version=4)
     return executed
 
@@ -108,11 +159,21 @@ def _digest(course: Course, lesson: str, notebook: NotebookNode) -> str:
     """A name for all that a run depends on."""
     found = hashlib.sha256(sys.version.encode())
     found.update("\0".join(f"{cell.cell_type}\0{cell.source}" for cell in notebook.cells).encode())
-    for package in SHOWN_BY:
-        found.update(f"\0{package} {version(package)}".encode())
+    found.update("".join(f"\0{package}" for package in _packages()).encode())
     for path in sorted(reached_files(course, lesson, notebook)):
         found.update(f"\0{path.name}\0".encode() + path.read_bytes())
     return found.hexdigest()[:16]
+
+
+def _packages() -> Iterator[str]:
+    """The packages on which outputs depend: those that lessons need, or show something more with, in their versions."""
+    for needed in requires("katze") or ():
+        name, *_ = re.split(r"[^\w.-]", needed)
+        if "extra ==" not in needed or '"models"' in needed:
+            try:
+                yield f"{name} {version(name)}"
+            except PackageNotFoundError:
+                yield f"no {name}"
 
 
 def reached_files(course: Course, lesson: str, notebook: NotebookNode) -> set[Path]:
