@@ -1,9 +1,10 @@
 """A course on disk: the folder with `nbgrader_config.py`, and where everything in it is.
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
-own are `c.Katze.exercises`, `c.Katze.repository`, `c.Katze.revision`, `c.Katze.solutions_directory`,
-`c.Katze.solutions`, `c.Katze.limits`, `c.Katze.exercise_limits` and `c.Katze.system_calls`. What
-changes in a semester, deadlines and exercises, is in `course.toml` next to it (`semester.py`).
+own are `c.Katze.exercises`, `c.Katze.repository`, `c.Katze.revision`, `c.Katze.website`,
+`c.Katze.solutions_directory`, `c.Katze.solutions`, `c.Katze.limits`, `c.Katze.exercise_limits` and
+`c.Katze.system_calls`. What changes in a semester, deadlines and exercises, is in `course.toml` next to it
+(`semester.py`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from course_lib.exercises.catalogue import CONFIG_NAME, Catalogue, UnknownName
 SECRET_BYTES = 32
 
 _REPOSITORY = r"([A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?"
+_WEBSITE = r"(https?://[^\s/]\S*)?"
 _REVISION = r"[A-Za-z0-9][A-Za-z0-9._/-]*"
 
 
@@ -51,6 +53,7 @@ class Course:
         repository: OWNER/NAME on GitHub, for the link to Colab and the install cell of the notebooks; empty where the
             course is released by other means.
         revision: the repository's tag, branch or commit that the install cell gets the library from.
+        website: the address at which what `katze site` builds is put up; may be empty.
         solutions: what people write, as text: `<lesson>/<lesson>.py`.
         shows_solutions: whether students may ask for them.
         source: nbgrader's source notebooks, made from `solutions`.
@@ -70,6 +73,7 @@ class Course:
     course_id: str
     repository: str
     revision: str
+    website: str
     solutions: Path
     shows_solutions: bool
     source: Path
@@ -132,6 +136,7 @@ class Course:
             course_id=text_from(config, "CourseDirectory.course_id", ""),
             repository=text_from(config, "Katze.repository", "", _REPOSITORY, '"OWNER/NAME"'),
             revision=text_from(config, "Katze.revision", revision, _REVISION, "a tag, a branch or a commit"),
+            website=text_from(config, "Katze.website", "", _WEBSITE, 'an address, such as "https://example.org/katze"'),
             solutions=root / text_from(config, "Katze.solutions_directory", "solutions"),
             shows_solutions=shows_solutions_from(config),
             gradebook=address_from(root, text_from(config, "CourseDirectory.db_url", DEFAULT_URL)),

@@ -28,7 +28,7 @@ _TASK = re.compile(r"^### Exercise .*\n`[\w.]+` · .* · about (\d+) minutes$", 
 _HEADING = re.compile(r"^(##|###) ((?!Exercise )\d.*)$", re.M)
 _BLOCK, _INLINE = re.compile(r"\$\$.*?\$\$", re.S), re.compile(r"\$[^$\n]+\$")
 _HOW_LONG, _STOP = "**How long.**", "> **A good place to stop for tonight**"
-_TOTAL = re.compile(rf"{re.escape(_HOW_LONG)} About (?:(\d+) hours?)? ?(?:(\d+) minutes)?:")
+_TOTAL = re.compile(rf"{re.escape(_HOW_LONG)} About ((?:(\d+) hours?)? ?(?:(\d+) minutes)?):")
 _WITH_PRIMER = (
     "You need to know Python, and no machine learning: the primer, lesson 000, teaches the tensors, gradients and "
     "training loops that all others take for granted."
@@ -78,10 +78,16 @@ def what_it_takes(lessons: Iterable[Path]) -> str:
         lessons: their notebooks, as students get them.
     """
     known = [path for path in lessons if path.is_file()]
-    told = [found for path in known if (found := _TOTAL.search(path.read_text(encoding="utf-8")))]
-    minutes = sum(60 * int(found[1] or 0) + int(found[2] or 0) for found in told)
+    told = [found for path in known if (found := told_times(path.read_text(encoding="utf-8")))]
+    minutes = sum(found[1] for found in told)
     hours = f" All {len(told)} lessons together take about {round(minutes / 60)} hours." if len(told) > 1 else ""
     return (_WITH_PRIMER if any("primer" in path.stem for path in known) else _WITHOUT) + hours
+
+
+def told_times(source: str) -> tuple[str, int] | None:
+    """What `tell_times` has written into a cell: how long the lesson takes, in words and in minutes; None elsewhere."""
+    found = _TOTAL.search(source)
+    return (found[1], 60 * int(found[2] or 0) + int(found[3] or 0)) if found else None
 
 
 def minutes_of(cell: NotebookNode) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import logging
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import resources
@@ -25,7 +26,10 @@ from autograder.course.store.builds import solution_lessons
 from autograder.errors import BadInput
 from autograder.progress import progress_bar
 from autograder.site import guide, library
-from autograder.site.lesson import DOWNLOADS, PICTURES, LessonPage, lesson_page
+from autograder.site.cover import cover
+from autograder.site.finishing import Finishing
+from autograder.site.guide import INSTRUCTORS, LEARNERS, LESSONS
+from autograder.site.lesson import DOWNLOADS, PICTURES, LessonPage, lesson_page, with_files
 from course_lib import __version__
 
 logger = logging.getLogger(__name__)
@@ -64,33 +68,60 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
             lessons.append(page)
             progress.advance(bar)
             progress.refresh()
+    drawn, pictures = cover(), {name: data for page in lessons for name, data in page.pictures.items()}
+    covers: dict[str, bytes] = {}
+    shown = with_files(drawn.html(), PICTURES, "cover", covers)
     with tempfile.TemporaryDirectory(prefix="katze-site-") as workshop:
         source, extra, made = (Path(workshop) / name for name in ("source", "extra", "made"))
-        _write_pages(course, lessons, source)
-        _write_files(course, lessons, source, extra)
+        parts = _write_pages(course, lessons, shown, source)
+        _write_files(course, lessons, pictures | covers, source, extra)
         logger.info("%d lessons have run; Sphinx makes pages of them", len(lessons))
-        warnings = _sphinx(source, made, _settings(extra), workers)
+        finishing = Finishing(parts[INSTRUCTORS][0], f"{PICTURES}/{next(iter(covers))}", drawn.alt)
+        warnings = _sphinx(source, made, _settings(course, extra), finishing, workers)
         (made / OURS).write_text("Made by katze site.\n")
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(made, folder, ignore=shutil.ignore_patterns(".buildinfo", "objects.inv"))
+        shutil.copytree(made, folder, ignore=shutil.ignore_patterns(".buildinfo", "objects.inv"), copy_function=_copy)
     return warnings
 
 
-def _write_pages(course: Course, lessons: list[LessonPage], source: Path) -> None:
-    texts = {"glossary": guide.glossary_page(lessons), "instructors": guide.instructors_page(course)}
-    texts = {name: text for name, text in texts.items() if text} | guide.documents(course)
-    library_pages = library.library_pages()
-    texts["index"] = guide.landing_page(course, lessons, [*texts, "library"])
+def _copy(made: str, place: str) -> None:
+    """Copy a file of Sphinx's; the theme's side bar gets its name, by which it is told from the one at the right."""
+    if not made.endswith(".html"):
+        shutil.copyfile(made, place)
+        return
+    html = Path(made).read_text(encoding="utf-8")
+    html = html.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Site">')
+    Path(place).write_text(html, encoding="utf-8")
+
+
+def _write_pages(course: Course, lessons: list[LessonPage], picture: str, source: Path) -> dict[str, list[str]]:
+    """Write the pages that are text already.
+
+    Returns:
+        The parts of the site, each with its pages by the names of their files without an ending.
+    """
+    readme, documents, library_pages = guide.readme_pages(course), guide.documents(course), library.library_pages()
+    cited = [name for name in documents if any(name in page.documents for page in lessons)]
+    parts = {
+        LESSONS: [f"lessons/{page.lesson}" for page in lessons],
+        LEARNERS: [*({"learners"} & readme.keys()), "glossary", "library", *cited],
+        INSTRUCTORS: [*({"instructors"} & readme.keys()), *(name for name in documents if name not in cited)],
+    }
+    texts = {"glossary": guide.glossary_page(lessons), **readme, **documents}
+    texts["index"] = guide.landing_page(course, lessons, picture, parts)
     files = {f"{name}.md": text for name, text in texts.items()}
     files |= {f"{name}.rst": text for name, text in library_pages.items()}
     for name, text in files.items():
         path = source / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    return parts
 
 
-def _write_files(course: Course, lessons: list[LessonPage], source: Path, extra: Path) -> None:
+def _write_files(
+    course: Course, lessons: list[LessonPage], pictures: Mapping[str, bytes], source: Path, extra: Path
+) -> None:
     """Write what pages load: pictures, notebooks to download, the style, the scripts."""
     (source / "lessons").mkdir(parents=True)
     for folder in (DOWNLOADS, PICTURES):
@@ -98,33 +129,37 @@ def _write_files(course: Course, lessons: list[LessonPage], source: Path, extra:
     for page in lessons:
         nbformat.write(page.notebook, source / "lessons" / f"{page.lesson}.ipynb")
         shutil.copy(course.release_notebook(page.lesson), extra / DOWNLOADS)
-        for name, picture in page.pictures.items():
-            (extra / PICTURES / name).write_bytes(picture)
+    for name, picture in pictures.items():
+        (extra / PICTURES / name).write_bytes(picture)
     static = source / "_static"
     shutil.copytree(Path(__file__).parent / "static", static)
     with resources.as_file(resources.files("mathjax") / MATHJAX) as script:
         shutil.copy(script, static / "mathjax.js")
 
 
-def _settings(extra: Path) -> dict[str, Any]:
+def _settings(course: Course, extra: Path) -> dict[str, Any]:
+    title = guide.title_of(course)
     return {
-        "project": "Katze",
+        "project": title,
         "version": __version__,
         "extensions": ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"],
         "default_role": "code",
         "napoleon_use_ivar": True,
         "html_theme": "furo",
-        "html_title": "Katze",
+        "html_title": title,
+        "html_baseurl": course.website,
+        "html_favicon": "_static/favicon.svg",
         "html_theme_options": {"footer_icons": [], "top_of_page_buttons": []},
         "html_static_path": ["_static"],
         "html_extra_path": [str(extra)],
         "html_css_files": ["site.css"],
-        "html_js_files": ["scroll_by_keys.js"],
+        "html_js_files": ["scrolling.js"],
         "html_use_index": False,  # its two columns of long names fit no window, and the search finds them all
         "html_copy_source": False,
         "html_show_sphinx": False,
         "html_show_search_summary": False,  # it would be fetched, which files cannot be
         "html_permalinks_icon": "#",
+        "highlight_language": "none",
         "pygments_style": "a11y-high-contrast-light",
         "mathjax_path": "mathjax.js",
         "mathjax3_config": {"options": {"enableMenu": False}},
@@ -140,7 +175,7 @@ def _settings(extra: Path) -> dict[str, Any]:
     }
 
 
-def _sphinx(source: Path, made: Path, settings: dict[str, Any], workers: int) -> list[str]:
+def _sphinx(source: Path, made: Path, settings: dict[str, Any], finishing: Finishing, workers: int) -> list[str]:
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace
 
@@ -159,22 +194,6 @@ def _sphinx(source: Path, made: Path, settings: dict[str, Any], workers: int) ->
             parallel=workers,
         )
         app.connect("autodoc-process-docstring", library.as_text)
-        app.connect("html-page-context", _mend, priority=900)  # after the theme
+        app.connect("html-page-context", finishing, priority=900)  # after the theme
         app.build()
     return [line for line in re.sub(r"\x1b\[[0-9;]*m", "", warned.getvalue()).splitlines() if line.strip()]
-
-
-def _mend(_app: object, _page: str, _template: str, context: dict[str, Any], _tree: object) -> None:
-    """For Sphinx, before a page is written: what its HTML and the theme's lack for those who listen to a page."""
-    captions = context.get("furo_navigation_tree", "")
-    context["furo_navigation_tree"] = captions.replace('role="heading"', 'role="heading" aria-level="2"')
-
-    def as_spans(parameters: re.Match[str]) -> str:
-        """The parameters of a signature, a line each: as a list, they would be one of explanations without terms."""
-        lines = parameters[1].replace("<dd>", '<span class="parameter">').replace("</dd>", "</span>")
-        return f'<span class="parameters">{lines}</span>'
-
-    context["body"] = _PARAMETERS.sub(as_spans, context.get("body", ""))
-
-
-_PARAMETERS = re.compile(r"<dl>\s*((?:<dd>(?:(?!<dd>|<dl>).)*</dd>\s*)+)</dl>", re.S)

@@ -1,43 +1,88 @@
-"""The site's pages that are text already: the instructors' part of the README, and what is in `docs/`."""
+"""The site's pages that are text already: where one begins, the README's parts for learners and for instructors, and
+what is in `docs/`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from autograder.course.course import Course
 from autograder.course.reading_time import what_it_takes
 from autograder.site.lesson import LessonPage
 
-_LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s]+)(?=\))")
-_LESSON_ROW = re.compile(r"^\| \[[^\]]+\]\(notebooks/(\w+)/\w+\.ipynb\) \| ([^|]*?) \|", re.M)
+LESSONS, LEARNERS, INSTRUCTORS = "Lessons", "For learners", "For instructors"
+"""The parts of the site, in the order of its table of contents."""
+
+_LINK = re.compile(r"(?<=\]\()(?![a-z]+:)([^)\s]+)(?=\))")
+_FILE_NAME = re.compile(r"\[`?(?:docs/)?[\w-]+\.md`?\]\((?=(?:docs/)?[\w-]+\.md[)#])")
+"""A link to a document by the name of its file, which on the site has a title."""
+
+_LESSON_ROW = re.compile(r"^\| \[[^\]]+\]\(notebooks/(\w+)/\w+\.ipynb\) \| ([^|]*?) \|.*\n", re.M)
+_SECTION_PLACES = {"students": "learners.md", "start": "learners.md#start", "instructors": "instructors.md"}
+"""Where the README's sections stand on the site."""
 
 
-def landing_page(course: Course, lessons: Iterable[LessonPage], further: Iterable[str]) -> str:
-    """The page that one begins on: the lessons, and where else to go.
+def readme_of(course: Course) -> str:
+    """The course's README; empty where there is none."""
+    path = course.root / "README.md"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def title_of(course: Course) -> str:
+    """What the course is called: the README's first heading."""
+    found = re.match(r"# (.+)", readme_of(course))
+    return found[1] if found else course.root.name
+
+
+def landing_page(course: Course, lessons: Iterable[LessonPage], picture: str, parts: dict[str, list[str]]) -> str:
+    """The page that one begins on: what the course is, its lessons, and for the side bar where else to go.
 
     Args:
         course: what the README's table says of a lesson stands below its title.
         lessons: in their order.
-        further: the other pages, by the names of their files without an ending.
+        picture: the course's, as HTML.
+        parts: the site's, each with its pages by the names of their files.
     """
-    readme = course.root / "README.md"
-    said = dict(_LESSON_ROW.findall(readme.read_text(encoding="utf-8"))) if readme.is_file() else {}
-    lessons = list(lessons)
-    links = {page.lesson: f"[**{page.title}**](lessons/{page.lesson}.ipynb)" for page in lessons}
-    listed = "\n".join(f"- {link}\n\n  {said.get(lesson, '')}" for lesson, link in links.items())
-    takes = what_it_takes(course.release_notebook(page.lesson) for page in lessons)
-    return (
-        "# Katze\n\n"
-        "*The cat danced* → *die Katze tanzte*: a course in notebooks in which you build the transformer, piece by "
-        "piece, and learn at once what is wrong with a piece and which mistake it is. Read the lessons here with all "
-        "their pictures, and work on them in Colab or in a notebook of your own: each has buttons for both.\n\n"
-        f"{takes}\n\n"
-        f"## Lessons\n\n:::{{container}} lessons\n{listed}\n:::\n\n"
-        + _contents("Lessons", (f"lessons/{page.lesson}" for page in lessons))
-        + _contents("More", further)
+    said, lessons = dict(_LESSON_ROW.findall(readme_of(course))), list(lessons)
+    listed = "\n".join(
+        f"- [**{page.title}**](lessons/{page.lesson}.ipynb){' · ' * bool(page.length[0])}{page.length[0]}\n\n"
+        f"  {said.get(page.lesson, '')}"
+        for page in lessons
     )
+    takes = what_it_takes(course.release_notebook(page.lesson) for page in lessons)
+    first = f"lessons/{lessons[0].lesson}"
+    further = "".join(
+        f'<a href="{parts[part][0]}.html">{part}</a>' for part in (LEARNERS, INSTRUCTORS) if parts.get(part)
+    )
+    return f"""\
+# {title_of(course)}
+
+:::{{container}} lead
+*The cat danced* → *die Katze tanzte*: build the transformer yourself, piece by piece, and learn at once what is wrong
+with a piece and which mistake it is.
+:::
+
+<figure class="cover">{picture}<figcaption>A small translator that comes with the course, and where it looks while it
+writes.</figcaption></figure>
+
+<p class="actions"><a class="first" href="{first}.html">Start</a> {further}</p>
+
+**What you will have built.** Attention, masks, positions, heads and blocks; from them a translator, a GPT that writes
+and a BERT that reads; byte-pair encoding, beam search, a key-value cache, LoRA. You will know why each piece is there,
+because you have measured what happens without it.
+
+**For whom, and how long.** {takes} You can work alone or in a class. No GPU is needed: read here, and write in Colab or
+on your own computer; each lesson has buttons for both.
+
+## Lessons
+
+:::{{container}} lessons
+{listed}
+:::
+
+""" + "".join(_contents(part, pages) for part, pages in parts.items())
 
 
 def _contents(caption: str, pages: Iterable[str]) -> str:
@@ -60,32 +105,69 @@ def glossary_page(lessons: Iterable[LessonPage]) -> str:
     return "\n".join(lines)
 
 
-def instructors_page(course: Course) -> str:
-    """The README's part for instructors; empty where there is none."""
-    readme = course.root / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
-    _, heading, below = text.partition("\n## Instructors\n")
-    part = re.split(r"^## ", below, maxsplit=1, flags=re.M)[0]
-    return _on_the_site(course, course.root, f"# For instructors\n{part}") if heading else ""
+def readme_pages(course: Course) -> dict[str, str]:
+    """The README's parts for learners and for instructors, by the names of their files without an ending."""
+    sections = dict(_sections(course))
+    start = f"\n## Start\n{sections['Start']}" if "Start" in sections else ""
+    return {
+        name: _on_the_site(course, course.root, f"# {title}\n{sections[heading]}{more}")
+        for name, title, heading, more in (
+            ("learners", "Work on the lessons", "Students", start),
+            ("instructors", "Teach a class", "Instructors", ""),
+        )
+        if heading in sections
+    }
+
+
+def _sections(course: Course) -> Iterator[tuple[str, str]]:
+    """The README's sections, without their headings and the table of lessons, which is a page of its own."""
+    for section in re.split(r"^## ", readme_of(course), flags=re.M)[1:]:
+        heading, _, text = section.partition("\n")
+        yield heading, re.sub(rf"(^\|.*\n){{2}}({_LESSON_ROW.pattern})+", "", text, flags=re.M)
 
 
 def documents(course: Course) -> dict[str, str]:
-    """What is in `docs/`, by the names of its files without an ending."""
-    paths = sorted((course.root / "docs").glob("*.md"))
-    return {path.stem: _on_the_site(course, path.parent, path.read_text(encoding="utf-8")) for path in paths}
+    """What is in `docs/`, by the names of its files without an ending, in the order in which the README leads there:
+    its part for instructors first, and after each page those that this one alone leads to.
+    """
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted((course.root / "docs").glob("*.md"))}
+    readme = dict(_sections(course)).get("Instructors", "") + readme_of(course)
+    first = [name for name in _leads_to(readme, "docs/") if name in texts]
+    order: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name in texts and name not in order:
+            order[name] = _on_the_site(course, course.root / "docs", texts[name])
+            for further in _leads_to(texts[name], ""):
+                if further not in first:
+                    add(further)
+
+    for name in [*first, *texts]:
+        add(name)
+    return order
+
+
+def _leads_to(text: str, folder: str) -> Iterator[str]:
+    """The documents that a text links to, by name."""
+    for target in _LINK.findall(text):
+        if found := re.fullmatch(rf"{folder}([\w-]+)\.md(#.*)?", target):
+            yield found[1]
 
 
 def _on_the_site(course: Course, folder: Path, text: str) -> str:
     """A text whose links to files lead to the site's own pages where there are some, and else to the repository."""
+    github = f"https://github.com/{course.repository}"
 
     def moved(match: re.Match[str]) -> str:
         target, anchor, place = match[1].partition("#")
         path = (folder / target).resolve()
+        if not target:
+            return _SECTION_PLACES.get(place, f"{github}#{place}") if folder == course.root else f"#{place}"
         if path.is_relative_to(course.release) and path.suffix == ".ipynb":
             return f"lessons/{path.name}"
         if path.parent == course.root / "docs" and path.suffix == ".md":
             return f"{path.name}{anchor}{place}"
         known = path.relative_to(course.root).as_posix() if path.is_relative_to(course.root) else target
-        return f"https://github.com/{course.repository}/blob/main/{known}{anchor}{place}"
+        return f"{github}/blob/main/{known}{anchor}{place}"
 
-    return _LINK.sub(moved, text)
+    return _LINK.sub(moved, _FILE_NAME.sub("[](", text))

@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
 from autograder.course.looking_back import RECALL
+from autograder.course.reading_time import told_times
 from autograder.course.solved import is_reason
 from autograder.errors import BadInput
 from autograder.site.executed import executed_solution
@@ -41,6 +42,8 @@ class LessonPage:
         notebook: the page.
         pictures: what it shows, as PNG, by the names that it calls them.
         glossary: the terms of its glossary, each with its explanation; both in Markdown.
+        documents: what it links to in `docs/`, by the names of the files without an ending.
+        length: how long it takes, as it says itself, in words and in minutes; "" and 0 where it does not say.
     """
 
     lesson: str
@@ -48,6 +51,8 @@ class LessonPage:
     notebook: NotebookNode
     pictures: dict[str, bytes]
     glossary: list[tuple[str, str]]
+    documents: list[str]
+    length: tuple[str, int]
 
 
 def lesson_page(course: Course, lesson: str) -> LessonPage:
@@ -80,7 +85,9 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
         cell for cell in released.cells if RECALL in cell.metadata.get("tags", ()) and cell.cell_type == "markdown"
     ]
     released.cells = [*own[:1], *asked, *own[1:]]
-    return LessonPage(lesson, title, released, pictures, list(glossary_of(released)))
+    documents = [name for cell in own for name in re.findall(r"\]\(\.\./([\w-]+)\.md", cell.source)]
+    length = next(filter(None, (told_times(cell.source) for cell in own)), ("", 0))
+    return LessonPage(lesson, title, released, pictures, list(glossary_of(released)), documents, length)
 
 
 def _to_documents(course: Course, text: str) -> str:
@@ -95,16 +102,30 @@ def _to_documents(course: Course, text: str) -> str:
 
 def _shown(output: NotebookNode, lesson: str, pictures: dict[str, bytes]) -> NotebookNode:
     """An output as the page shows it: pictures as files of their own, a widget as it is saved."""
-
-    def moved(embedded: re.Match[str]) -> str:
-        name = f"{lesson}-{len(pictures) + 1}.png"
-        pictures[name] = base64.b64decode(embedded[1])
-        return f'src="../{PICTURES}/{name}"'
-
     data: dict[str, Any] = output.get("data", {})
     if "text/html" in data:
-        data["text/html"] = _EMBEDDED.sub(moved, data["text/html"])
+        data["text/html"] = with_files(data["text/html"], f"../{PICTURES}", lesson, pictures)
     return output
+
+
+def with_files(html: str, folder: str, begins: str, pictures: dict[str, bytes]) -> str:
+    """HTML whose embedded pictures are files of their own. They are loaded once they come near the window, in which
+    there is room for them before.
+
+    Args:
+        html: what a cell shows.
+        folder: of the pictures, from the page.
+        begins: what their names begin with.
+        pictures: gets them, by name.
+    """
+
+    def moved(embedded: re.Match[str]) -> str:
+        name = f"{begins}-{len(pictures) + 1}.png"
+        pictures[name] = base64.b64decode(embedded[1])
+        height = int.from_bytes(pictures[name][20:24])  # of a PNG, which is shown at half its size
+        return f'src="{folder}/{name}" height="{height // 2}" loading="lazy"'
+
+    return _EMBEDDED.sub(moved, html)
 
 
 def glossary_of(notebook: NotebookNode) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ def library_pages() -> dict[str, str]:
 def _page(part: str, modules: list[str]) -> str:
     """The page of one part: of a package all its modules, of a module that module."""
     title = f"course_lib.{part}"
-    lines = [title, "=" * len(title), ""]
+    lines = [title, "=" * len(title), "", ".. highlight:: python", ""]
     if title not in modules:
         lines += [f".. automodule:: {title}", "   :no-members:", ""]
     for module in modules:

@@ -205,7 +205,7 @@ def verdict_html(verdict: Verdict) -> str:
     rows = []
     for item in _items(verdict):
         mark, word = ("✓", "passed") if item.passed else ("✗", "failed")
-        row = f'<span class="katze-mark katze-{word}" aria-label="{word}">{mark}</span> {with_code(item.label)}'
+        row = f"{mark_html(mark, word)} {with_code(item.label)}"
         rows.append(f"<li>{row}{'' if item.shown is None else _details_html(verdict, item.shown)}</li>")
     if rows:
         body.append(f"<ul>{''.join(rows)}</ul>")
@@ -215,6 +215,11 @@ def verdict_html(verdict: Verdict) -> str:
     body += [f'<p class="katze-closing">{with_code(sentence)}</p>' for sentence in _closing(verdict)]
     body.append("</div>")
     return "\n".join(body)
+
+
+def mark_html(mark: str, word: str) -> str:
+    """A sign such as ✓ with its word, which is what a screen reader reads."""
+    return f'<span class="katze-mark katze-{word}" role="img" aria-label="{word}">{mark}</span>'
 
 
 def _hint_lines(verdict: Verdict) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.ground.style_sheet import style_sheet
+from course_lib.judging.render import mark_html
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
 
@@ -119,7 +120,8 @@ class ProgressMap:
             mark, state = _state(self.detailed.of(exercise))
             lines.append(f"    {mark} {exercise.id}: {exercise.title}{f' ({state})' if state else ''}")
         lines += [
-            f"    {_MARKS[compared]} {task}: in your own words" for task, compared in self.detailed.written.items()
+            f"    {_mark_of_written(compared)} {task}: in your own words"
+            for task, compared in self.detailed.written.items()
         ]
         return "\n".join([*lines, *filter(None, ["", self._advice(), self.problem])])
 
@@ -146,12 +148,9 @@ class ProgressMap:
     def _item(self, exercise: Exercise) -> str:
         history = self.detailed.of(exercise)
         mark, state = _state(history)
-        colour = "katze-passed" if history.passed else ""
         told = f" ({state})" if state else ""
-        return (
-            f'<li><span class="katze-mark {colour}" aria-hidden="true">{mark}</span> {escape(exercise.title)} '
-            f"<code>{escape(exercise.id)}</code>{told}</li>"
-        )
+        named = f"{escape(exercise.title)} <code>{escape(exercise.id)}</code>"
+        return f"<li>{mark_html(mark, _MARKS[mark])} {named}{told}</li>"
 
     def _advice(self) -> str:
         following = self.detailed.next
@@ -227,8 +226,8 @@ def _counts(lesson: LessonProgress) -> str:
 
 
 def _written_item(task: str, compared: bool) -> str:
-    mark = f'<span class="katze-mark {"katze-passed" if compared else ""}" aria-hidden="true">{_MARKS[compared]}</span>'
-    return f"<li>{mark} In your own words <code>{escape(task)}</code></li>"
+    mark = _mark_of_written(compared)
+    return f"<li>{mark_html(mark, _MARKS[mark])} In your own words <code>{escape(task)}</code></li>"
 
 
 def _compare(task: str) -> str:
@@ -236,7 +235,12 @@ def _compare(task: str) -> str:
     return f'Is {task} written? Then solution("{task}") shows an answer to compare it with.'
 
 
-_MARKS = {True: "✓", False: "○"}
+def _mark_of_written(compared: bool) -> str:
+    return "✓" if compared else "○"
+
+
+_MARKS = {"✓": "passed", "◐": "begun", "○": "open"}
+"""The signs of the map, and how they are read out."""
 
 
 def _bar(lesson: LessonProgress) -> str:

@@ -162,8 +162,8 @@ function scrolled(child, name, focus = true) {
 }
 
 // A table of numbers whose cells are blue above zero and orange below. With `pick`, its cells can be chosen: by a
-// click, or by the arrow keys and Enter. `set(values)` fills it, `mark(kind, cells)` outlines cells [row, column].
-function matrix(caption, rows, columns, { text = (value) => decimal(value), most = 1, pick = null, name = caption } = {}) {
+// click, or by the arrow keys and Enter; `said` gives a sign's words. `set(values)` fills it, `mark(kind, cells)` outlines cells [row, column].
+function matrix(caption, rows, columns, { text = (value) => decimal(value), said = null, most = 1, pick = null, name = caption } = {}) {
   const cells = rows.map((_, r) => columns.map((_, c) => el("td", pick ? { role: "gridcell", tabindex: r + c ? -1 : 0 } : {})));
   const head = el("tr", {}, el("td"), ...columns.map((label) => el("th", { scope: "col" }, label)));
   const body = rows.map((label, r) => el("tr", {}, el("th", { scope: "row" }, label), ...cells[r]));
@@ -199,6 +199,7 @@ function matrix(caption, rows, columns, { text = (value) => decimal(value), most
         line.forEach((value, c) => {
           const size = Number.isFinite(value) ? clamp(value / most, -1, 1) : 0;
           cells[r][c].textContent = text(value, r, c);
+          if (said) cells[r][c].setAttribute("aria-label", said(value));
           cells[r][c].style.setProperty("--weight", Math.abs(size).toFixed(3));
           cells[r][c].classList.toggle("below", size < 0);
         }),

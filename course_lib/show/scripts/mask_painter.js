@@ -23,6 +23,7 @@ function draw({ words, x, other, presets }) {
 
   const paint = matrix("mask: click, or Enter", words, words, {
     text: (value) => (value ? "✓" : "·"),
+    said: (value) => (value ? "allowed" : "forbidden"),
     name: "mask",
     pick: (r, c) => {
       mask[r][c] = !mask[r][c];

@@ -18,6 +18,7 @@ from autograder.course.reading_time import (
     PICTURE,
     minutes_of,
     tell_times,
+    told_times,
     what_it_takes,
     without_times,
 )
@@ -102,6 +103,22 @@ def test_what_a_course_takes_is_the_sum_of_what_its_lessons_say(
         nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
     said = what_it_takes(paths)
     assert (said.startswith(begins), said.endswith(ends)) == (True, True), said
+
+
+@pytest.mark.parametrize(
+    ("minutes", "told"),
+    [
+        ((10, 20), ("30 minutes", 30)),
+        ((20, 40), ("1 hour", 60)),
+        ((60, 65), ("2 hours 5 minutes", 125)),
+        ((30, 35), ("1 hour 5 minutes", 65)),
+    ],
+)
+def test_what_was_told_is_read_back(minutes: tuple[int, int], told: tuple[str, int]) -> None:
+    cells = lesson(*minutes)
+    assert [told_times(cell.source) for cell in cells] == [None] * len(cells)
+    tell_times(0, cells)
+    assert told_times(cells[0].source) == told
 
 
 def test_a_short_one_is_not() -> None:

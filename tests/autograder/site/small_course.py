@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
 
 from autograder.course.course import Course
 from autograder.course.release import release
@@ -26,6 +27,13 @@ FIRST = '''\
 # # Lesson 01 · Scaling
 #
 # Divide by $\\sqrt{d}$. Then read on.
+#
+# | | you will write | points | minutes |
+# |---|---|---|---|
+# | 1 | a scaling | 1 | 65 |
+#
+# ### Exercise 1 · Scale
+# `attention.scale` · 1 point · about 65 minutes
 
 # %%
 import matplotlib.pyplot as plt
@@ -87,7 +95,13 @@ SECOND = """\
 
 README = """# A course
 
+## Start
+
+Get [Python](https://example.org/).
+
 ## Students
+
+See [Start](#start), then [Instructors](#instructors), or [the library](#the-library).
 
 | lesson | what |
 |---|---|
@@ -97,6 +111,7 @@ README = """# A course
 
 Grade [the first](notebooks/01_attention/01_attention.ipynb), read [the sources](docs/sources.md#books) and
 [the tests](tests/README.md), ask [somebody](https://example.org/).
+[`docs/late.md`](docs/late.md) is [explained](#start).
 
 ### More
 
@@ -106,6 +121,13 @@ Grade [the first](notebooks/01_attention/01_attention.ipynb), read [the sources]
 
 Not for instructors.
 """
+
+DOCS = {
+    "again": "# Again\n\nAfter [totals](totals.md), [late](late.md#the-rule) once more.\n",
+    "late": "# Late\n\nA rule is [a rule](#the-rule); see [totals](totals.md).\n\n## The rule\n\nNone.\n",
+    "sources": "# Sources\n\n## Books\n\nSee [the README](../README.md).\n",
+    "totals": "# Totals\n\nThey add up. [Again](again.md).\n",
+}
 
 
 def make_course(root: Path) -> Course:
@@ -117,7 +139,8 @@ def make_course(root: Path) -> Course:
         path.write_text(text)
     (root / "README.md").write_text(README)
     (root / "docs").mkdir()
-    (root / "docs" / "sources.md").write_text("# Sources\n\n## Books\n\nSee [the README](../README.md).\n")
+    for name, text in DOCS.items():
+        (root / "docs" / f"{name}.md").write_text(text)
     course = Course.find(root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Catalogue, "all", lambda _catalogue: [exercises.find("attention.scale")])
@@ -127,7 +150,7 @@ def make_course(root: Path) -> Course:
 
 def broken_links(site: Path) -> list[str]:
     """The links and loads of a site's pages that lead to no file, or to no place in it."""
-    pages = {path.resolve(): Links(path) for path in sorted(site.rglob("*.html"))}
+    pages = {path.resolve(): links_of(path.resolve()) for path in sorted(site.rglob("*.html"))}
     return [
         f"{path.relative_to(site.resolve())}: {link}"
         for path, page in pages.items()
@@ -136,19 +159,32 @@ def broken_links(site: Path) -> list[str]:
     ]
 
 
-class Links:
+class Links(HTMLParser):
     """What a page links to, what it loads, and the places in it."""
 
-    def __init__(self, path: Path) -> None:
-        page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-        sources = {str(tag["src"]) for tag in page.select("[src]")}
-        styles = [str(tag["style"]) for tag in page.select("[style]")] + [
-            tag.get_text() for tag in page.select("style")
-        ]
-        self.links = sources | {str(tag["href"]) for tag in page.select("[href]")}
-        self.loads = sources | {str(tag["href"]) for tag in page.select("link[href]")}
-        self.loads |= {load for style in styles for load in _LOADED.findall(style)}
-        self.places = {str(tag["id"]) for tag in page.select("[id]")}
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.loads: set[str] = set()
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.places |= {given["id"]} if "id" in given else set()
+        self.links |= {given[name] for name in ("src", "href") if name in given}
+        self.loads |= {given["src"]} if "src" in given else {given["href"]} if tag == "link" else set()
+        self.loads.update(_LOADED.findall(given.get("style", "")))
+
+    def handle_data(self, data: str) -> None:
+        if self.lasttag == "style":
+            self.loads.update(_LOADED.findall(data))
+
+
+@cache
+def links_of(path: Path) -> Links:
+    """Those of a page, which is read once."""
+    return Links(path.read_text(encoding="utf-8"))
 
 
 _LOADED = re.compile(r"(?:@import\s*|url\()['\"]?([^'\")\s;]+)")
@@ -166,7 +202,7 @@ def _leads_somewhere(path: Path, link: str, pages: dict[Path, Links]) -> bool:
 
 def loads_from_elsewhere(site: Path) -> list[str]:
     """What a site's pages and styles would load from another place."""
-    loads = {path: Links(path).loads for path in site.rglob("*.html")}
+    loads = {path: links_of(path.resolve()).loads for path in site.rglob("*.html")}
     loads |= {path: set(_LOADED.findall(path.read_text(encoding="utf-8"))) for path in site.rglob("*.css")}
     return sorted(f"{path.name}: {load}" for path, found in loads.items() for load in found if _ELSEWHERE.match(load))
 

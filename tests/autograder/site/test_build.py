@@ -6,16 +6,20 @@ Tests `lesson.py`, `guide.py` and `library.py` as well.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup, Tag
+from docutils.core import publish_doctree
 
 import course_lib
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput
 from autograder.site import build
+from autograder.site.finishing import Finishing, description
 from autograder.site.lesson import lesson_page
 from autograder.site.library import as_text, library_pages
 from tests.autograder.site.small_course import CONFIG, broken_links, loads_from_elsewhere, make_course
@@ -93,7 +97,7 @@ def test_a_lesson_s_pictures_are_files_its_scripts_stay_and_its_demos_are_folded
 ) -> None:
     [picture] = lesson.select("article img")
     assert picture["alt"] == 'A line that "rises".'
-    assert int(str(picture["width"])) > 100
+    assert (picture["width"], picture["height"], picture["loading"]) == ("200", "100", "lazy")
     assert (site / "lessons" / str(picture["src"])).read_bytes().startswith(b"\x89PNG")
     assert lesson.select(".cell #alive ~ script")
     [folded] = lesson.select(".cell details")
@@ -113,10 +117,41 @@ def test_a_lesson_has_its_buttons_and_its_neighbours(site: Path, lesson: Beautif
     assert second.select_one('article a[href$="/blob/main/docs/none.md"]')
 
 
-def test_the_landing_page_lists_the_lessons_and_the_glossary_every_term_with_its_lesson(site: Path) -> None:
-    listed = [text(item) for item in page(site, "index.html").select(".lessons li")]
-    assert listed == ["Lesson 01 · Scaling how to divide", "Lesson 02 · Nothing"]
-    assert "You need to know Python, and of PyTorch" in text(page(site, "index.html").article)
+def test_the_landing_page_says_what_for_whom_and_how_long_and_starts(site: Path) -> None:
+    landing = page(site, "index.html")
+    listed = [text(item) for item in landing.select(".lessons li")]
+    [told] = re.findall(r"How long. About (1 hour [^:]*):", text(page(site, "lessons/01_attention.html")))
+    assert listed == [f"Lesson 01 · Scaling · {told} how to divide", "Lesson 02 · Nothing"]
+    assert [link["href"] for link in landing.select(".actions a")] == [
+        "lessons/01_attention.html",
+        "learners.html",
+        "instructors.html",
+    ]
+    [picture] = landing.select(".cover img.katze-figure")
+    assert "schläft" in str(picture["alt"])
+    assert (site / str(picture["src"])).read_bytes()[16:24] == (1200).to_bytes(4) + (630).to_bytes(4)
+    said = text(landing.select_one("article"))
+    for part in ("What you will have built.", "For whom, and how long. You need to know Python, and of PyTorch"):
+        assert part in said
+
+
+def test_learners_and_instructors_have_parts_of_their_own(site: Path) -> None:
+    parts = {
+        text(caption): [text(link) for link in caption.find_next_sibling("ul").select("li.toctree-l1 > a")]
+        for caption in page(site, "index.html").select(".sidebar-tree .caption")
+    }
+    assert parts == {
+        "Lessons": ["Lesson 01 · Scaling", "Lesson 02 · Nothing"],
+        "For learners": ["Work on the lessons", "Glossary", "The library", "Sources"],
+        "For instructors": ["Teach a class", "Late", "Totals", "Again"],
+    }
+    assert text(page(site, "lessons/02_masking.html").select_one("a.next-page")).endswith("Work on the lessons")
+    assert not page(site, "sources.html").select("a.next-page")
+    assert not page(site, "instructors.html").select("a.prev-page")
+    assert text(page(site, "late.html").select_one("a.next-page")).endswith("Totals")
+
+
+def test_the_glossary_has_every_term_with_its_lesson(site: Path) -> None:
     glossary = page(site, "glossary.html")
     assert [text(term) for term in glossary.select("article dt")] == [r"Alpha \(\alpha\)", "k-means", "Scale"]
     explained = [text(said) for said in glossary.select("article dd")]
@@ -127,17 +162,100 @@ def test_the_landing_page_lists_the_lessons_and_the_glossary_every_term_with_its
     ]
 
 
-def test_the_instructors_page_is_the_readme_s_part(site: Path) -> None:
-    guide = page(site, "instructors.html")
-    links = [link["href"] for link in guide.select("article section a:not(.headerlink)")]
-    assert links == [
-        "lessons/01_attention.html",
-        "sources.html#books",
-        "https://github.com/someone/their-course/blob/main/tests/README.md",
-        "https://example.org/",
-    ]
+@pytest.mark.parametrize(
+    ("name", "links"),
+    [
+        (
+            "learners",
+            [
+                "#start",
+                "instructors.html",
+                "https://github.com/someone/their-course#the-library",
+                "https://example.org/",
+            ],
+        ),
+        (
+            "instructors",
+            [
+                "lessons/01_attention.html",
+                "sources.html#books",
+                "https://github.com/someone/their-course/blob/main/tests/README.md",
+                "https://example.org/",
+                "late.html",
+                "learners.html#start",
+            ],
+        ),
+        ("late", ["#the-rule", "totals.html"]),
+        ("again", ["totals.html", "late.html#the-rule"]),
+        ("sources", ["https://github.com/someone/their-course/blob/main/README.md"]),
+    ],
+)
+def test_a_page_of_text_leads_to_the_site_s_own_pages(name: str, links: list[str], site: Path) -> None:
+    guide = page(site, f"{name}.html")
+    assert [link["href"] for link in guide.select("article section a:not(.headerlink)")] == links
     assert "Not for instructors." not in text(guide.select_one("article"))
-    assert "https://github.com/someone/their-course/blob/main/README.md" in str(page(site, "sources.html"))
+    assert ".md" not in text(guide.select_one("article")), "a page is called by its title"
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "said", "picture"),
+    [
+        ("index", "A course", "The cat danced → die Katze tanzte: build the", "pictures/cover-1.png"),
+        (
+            "lessons/01_attention",
+            "Lesson 01 · Scaling",
+            r"Divide by \sqrt{d}. Then read on.",
+            "../pictures/cover-1.png",
+        ),
+        ("late", "Late", "A rule is a rule; see totals.", "pictures/cover-1.png"),
+        ("library/attention", "course_lib.attention", "Scaled dot-product attention", "../pictures/cover-1.png"),
+    ],
+)
+def test_a_link_to_a_page_is_shown_with_title_text_and_picture(
+    name: str, title: str, said: str, picture: str, site: Path
+) -> None:
+    tags = {
+        str(tag.get("property") or tag.get("name")): str(tag["content"])
+        for tag in page(site, f"{name}.html").select("meta[content]")
+    }
+    assert tags["og:title"] == title
+    assert tags["og:site_name"] == "A course"
+    assert tags["description"] == tags["og:description"]
+    assert tags["description"].startswith(said)
+    assert tags["og:image"] == picture
+    assert (site / name).parent.joinpath(picture).is_file()
+    assert "og:url" not in tags, "nobody knows where it will be"
+    assert page(site, f"{name}.html").select('link[rel*=icon][href$="favicon.svg"]')
+
+
+@pytest.mark.parametrize("address", ["https://a.example/katze", "https://a.example/katze/"])
+def test_where_the_address_is_known_a_picture_s_is_whole(address: str) -> None:
+    config = SimpleNamespace(html_baseurl=address, html_title='"A" & B', root_doc="index")
+    app = SimpleNamespace(config=config, builder=SimpleNamespace(get_relative_uri=lambda *_: ""))
+    context = {"title": 'One <em>"title"</em>', "pageurl": f"{address}/lessons/x.html", "metatags": "", "next": None}
+    tree = publish_doctree('First "sentence". Second.')
+    Finishing("instructors", "pictures/cover-1.png", "a & b")(app, "lessons/x", "", context, tree)  # type: ignore[arg-type]
+    for said in (
+        'property="og:image" content="https://a.example/katze/pictures/cover-1.png"',
+        f'property="og:url" content="{address}/lessons/x.html"',
+        'property="og:title" content="One &quot;title&quot;"',
+        'property="og:site_name" content="&quot;A&quot; &amp; B"',
+        'name="description" content="First &quot;sentence&quot;. Second."',
+    ):
+        assert said in str(context["metatags"])
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "said"),
+    [
+        ("Short.", "Short."),
+        ("One\nline is here. " + "And on it goes. " * 30, "One line is here. " + " ".join(["And on it goes."] * 11)),
+        ("word " * 60, "word " * 40 + "…"),
+        ("", ""),
+    ],
+)
+def test_a_description_is_whole_sentences(paragraph: str, said: str) -> None:
+    assert description(publish_doctree(f"Title\n=====\n\n{paragraph}\n\nSecond.\n" if paragraph else "")) == said
 
 
 def test_the_library_s_pages_say_what_docstrings_say(site: Path) -> None:

@@ -1,9 +1,11 @@
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from torch import Tensor
 
 from course_lib.checking.notebook import never_defined
@@ -46,6 +48,24 @@ def test_a_right_answer_says_so() -> None:
     text = verdict_on(lambda x: x + x).text()
     assert "Right, 3 of 3 points" in text
     assert "FAIL" not in text
+
+
+@pytest.mark.parametrize(
+    ("answer", "signs"),
+    [
+        (lambda x: x + x, [("✓", "passed")]),
+        (lambda x: 2 * x.abs(), [("✓", "passed"), ("✗", "failed")]),
+        (lambda x: x**3, [("✗", "failed")]),
+    ],
+    ids=["right", "partly", "wrong"],
+)
+def test_a_screen_reader_reads_its_signs_as_words(
+    answer: Callable[[Tensor], Tensor], signs: list[tuple[str, str]]
+) -> None:
+    page = BeautifulSoup(verdict_on(answer).html(), "html.parser")
+    read = {(sign.text, str(sign["aria-label"])) for sign in page.select("li [role=img]")}
+    assert sorted(read) == signs
+    assert {sign.parent["role"] for sign in page.find_all(string=re.compile("[✓✗]"))} == {"img"}
 
 
 def test_hidden_inputs_and_numbers_are_never_shown() -> None:

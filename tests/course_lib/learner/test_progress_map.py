@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from course_lib import exercises
+from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.progress_file import ProgressFile
 from course_lib.learner.progress_map import lesson_progress, progress_map
 
@@ -83,6 +84,22 @@ def test_a_seen_solution_is_told(kept: ProgressFile) -> None:
     told = ["(after its solution was shown)", "(solution seen)", "(not right yet, solution seen)", "(solution seen)"]
     for exercise, state in zip(ATTENTION, told, strict=False):
         assert [line for line in lines if f" {exercise.id}:" in line and line.endswith(state)]
+
+
+def test_a_screen_reader_reads_its_signs_as_words(kept: ProgressFile) -> None:
+    kept.note_check(ATTENTION[0].id, 2, True)
+    kept.note_check(ATTENTION[1].id, 0, False)
+    [written] = current_catalogue().written_in("01_attention")
+    signs = BeautifulSoup(progress_map("01_attention", kept).html(), "html.parser").select("li [role=img]")
+    assert [(sign.text, sign["aria-label"]) for sign in (*signs[:3], signs[-1])] == [
+        ("✓", "passed"),
+        ("◐", "begun"),
+        ("○", "open"),
+        ("○", "open"),
+    ]
+    kept.note_solution(written)
+    page = BeautifulSoup(progress_map("01_attention", kept).html(), "html.parser")
+    assert page.select("li [role=img]")[-1]["aria-label"] == "passed"
 
 
 def test_the_page_links_the_notebooks_that_are_there(kept: ProgressFile, monkeypatch: pytest.MonkeyPatch) -> None:
