@@ -55,7 +55,7 @@ thorough: checked  ## Run everything, in every lesson: before a release.
 
 # Side by side: each takes a minute of one core in a fresh clone.
 checked: dev
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint drift
+	@$(MAKE) --no-print-directory --assume-old $(DEVELOPING) --jobs 2 --output-sync lint drift
 
 drift: dev  ## Check that the released notebooks are those of the lessons.
 	$(BIN)/katze release --check
