@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+import torch
+import torch.nn.functional as F
 
 from course_lib.checking import progress, recall
 from course_lib.exercises import COURSE
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.errors import UnusableExercises
 from course_lib.learner.progress_file import progress_file
-from course_lib.learner.recall import LETTERS, OPENING, QUESTIONS, questions_of
+from course_lib.learner.progress_map import progress_map
+from course_lib.learner.recall import LETTERS, OPENING, QUESTIONS, older_questions, questions_of
+from course_lib.masking import causal_mask
+from course_lib.references.die_katze import choose_checkpoint
+from course_lib.references.evaluation import brevity_penalty
 
 PAGE = """\
 ## Two shapes
@@ -100,6 +107,31 @@ def test_the_course_asks_fairly(lesson: str) -> None:
     assert max(Counter(right_letters(lesson)).values()) <= max(2, len(page.questions) // 3)
 
 
+@pytest.mark.parametrize(
+    ("lesson", "number", "computed"),
+    [
+        ("01_attention", 4, F.cross_entropy(torch.tensor([[1.0, 0.0]]), torch.tensor([0])).item()),
+        ("02_masking", 4, 0.5 * 0.5 / (0.99 * 0.01)),
+        ("03_positions", 4, int((causal_mask(5) & (torch.arange(5) < 3)).sum())),
+        ("03_positions", 5, (64 * 2.0**2 * 2.0**2) ** 0.5),
+        ("06_decoding", 2, torch.tensor([0.5, 0.5, 0.125, 0.125]).log().mean().neg().exp().item()),
+        ("07_gpt", 3, 9 ** (1 / 0.5)),
+        ("10_evaluation", 4, torch.tensor([2.0, 2.0, 5.0, 5.0]).softmax(0)[2].item()),
+        ("11_die_katze", 1, 2 / (8 / 6 + 10 / 6)),
+        ("11_die_katze", 3, 100 * brevity_penalty(8, 10)),
+        ("12_since_2017", 1, (10 * 2 + 30 * 4) / 40),
+        ("12_since_2017", 3, [5, 4, 4.2, 3.9, 4.0, 4.1][choose_checkpoint([5, 4, 4.2, 3.9, 4.0, 4.1, 3.8], 2)[0]]),
+    ],
+)
+def test_the_right_number_is_right(lesson: str, number: int, computed: float) -> None:
+    page = questions_of(COURSE, lesson)
+    assert page is not None
+    [right] = [choice.text for choice in page.questions[number - 1].choices if choice.right]
+    found = re.search(r"[\d.]+", right)
+    assert found is not None
+    assert float(found[0]) == pytest.approx(computed, rel=0.02)
+
+
 def right_letters(lesson: str) -> str:
     page = questions_of(COURSE, lesson)
     assert page is not None
@@ -138,3 +170,27 @@ def test_the_first_answers_count_and_wrong_ones_get_their_reason(
     assert "looking back" in shown.html()
     recall("1_attention", "a")
     assert "did you mean 01_attention" in capsys.readouterr().out
+
+
+def test_older_ones_come_back_those_first_that_were_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    day = date(2030, 1, 1)
+
+    def titles(on: date = day) -> list[str]:
+        page = older_questions(progress_map().lessons, on)
+        assert page is not None
+        return [question.title for question in page.questions]
+
+    def lessons() -> list[str]:
+        return [title.partition(" ")[0] for title in titles()]
+
+    assert [lessons(), len(set(titles()))] == [["00"] * 3, 3], "three of the first lesson, each another one"
+    assert titles() == titles() != titles(day + timedelta(1)), "the same all day, and others tomorrow"
+    progress_file().note_recall("02_masking", [3], 5)
+    assert lessons() == ["01", "00", "00"]
+    progress_file().note_check("bert.mask_words", 1, True)
+    assert lessons() == ["08", "06", "02"], "one, three and seven lessons ago"
+    page = questions_of(COURSE, "02_masking")
+    assert page is not None
+    missed = f"02 Masking: {page.questions[2].title}"
+    assert {titles(day + timedelta(days))[2] for days in range(5)} == {missed}
