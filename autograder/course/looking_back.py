@@ -14,9 +14,12 @@ from autograder.course.folding import DEMO
 from course_lib.learner.recall import questions_of
 
 RECALL = "katze-recall"
-"""Tag and id of both cells; the one that counts is a demo, too: a sandbox leaves it out."""
+"""Tag of both cells, and id of the questions; the cell that counts is a demo, too: a sandbox leaves it out."""
 
-_COUNT = """\
+COUNT = f"{RECALL}-count"
+"""The id of the cell that counts."""
+
+_SOURCE = """\
 # Your letters in order, such as "b d a - c": how many are right at first is counted in progress()
 from course_lib.checking import recall
 
@@ -34,8 +37,8 @@ def recall_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
     asked = questions_of(course.exercises, lesson)
     if asked is not None:
         yield nbformat.v4.new_markdown_cell(asked.markdown(), id=RECALL, metadata={"tags": [RECALL]})
-        count, tags = _COUNT.format(lesson=lesson), [RECALL, DEMO]
-        yield nbformat.v4.new_code_cell(count, id=f"{RECALL}-count", metadata={"tags": tags})
+        count, tags = _SOURCE.format(lesson=lesson), [RECALL, DEMO]
+        yield nbformat.v4.new_code_cell(count, id=COUNT, metadata={"tags": tags})
 
 
 def without_reasons(source: str) -> str:

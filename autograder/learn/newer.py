@@ -8,6 +8,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.course.looking_back import COUNT
 from autograder.repair.text import plain
 
 Cell = Any
@@ -63,7 +64,7 @@ def _added(mine: NotebookNode, old: NotebookNode) -> tuple[dict[str, Cell], dict
             place = known
         if same is not None or not cell.source.strip():
             continue
-        if known is not None and given[known].metadata.get("nbgrader", {}).get("solution"):
+        if known is not None and (known == COUNT or given[known].metadata.get("nbgrader", {}).get("solution")):
             answers[known] = cell
         else:
             own[place].append(_ordinary(cell))

@@ -78,7 +78,7 @@ class Questions:
             f"**{number}. {question.title}**\n\n{question.text}\n\n{_folded(question.choices)}"
             for number, question in enumerate(self.questions, start=1)
         )
-        return "\n\n".join([self.opening, *asked])
+        return f"{self.opening}\n\n" + "\n\n---\n\n".join(asked)
 
 
 def page_of(catalogue: Catalogue, lesson: str) -> Path:

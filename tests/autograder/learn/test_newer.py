@@ -7,6 +7,7 @@ import copy
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.course.looking_back import COUNT
 from autograder.learn.newer import renewed
 
 STUB = "def f():\n    raise NotImplementedError()"
@@ -44,6 +45,9 @@ def test_answers_go_into_their_cells_with_what_they_printed() -> None:
     assert sources(made) == ["new intro", "def f():\n    return 1", "demo(1)"]
     assert made.cells[1].outputs[0].text == "hello"
     assert made.cells[1].metadata.nbgrader.solution
+    empty, letters = code('recall("01", "")', COUNT), code('recall("01", "abcda")', COUNT)
+    made = renewed(notebook(letters, FIRST), notebook(empty, FIRST), notebook(INTRO, empty, FIRST))
+    assert sources(made) == ["intro", letters.source, STUB], "what somebody has chosen stays chosen"
 
 
 def test_own_cells_follow_the_cell_that_they_followed() -> None:

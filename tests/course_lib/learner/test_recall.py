@@ -184,10 +184,10 @@ def test_older_ones_come_back_those_first_that_were_missed(tmp_path: Path, monke
     def lessons() -> list[str]:
         return [title.partition(" ")[0] for title in titles()]
 
-    assert [lessons(), len(set(titles()))] == [["00"] * 3, 3], "three of the first lesson, each another one"
+    assert [lessons(), len(set(titles()))] == [["000"] * 3, 3], "three of the first lesson, each another one"
     assert titles() == titles() != titles(day + timedelta(1)), "the same all day, and others tomorrow"
     progress_file().note_recall("02_masking", [3], 5)
-    assert lessons() == ["01", "00", "00"]
+    assert lessons() == ["01", "000", "000"]
     progress_file().note_check("bert.mask_words", 1, True)
     assert lessons() == ["08", "06", "02"], "one, three and seven lessons ago"
     page = questions_of(COURSE, "02_masking")
