@@ -18,7 +18,7 @@ import course_lib
 from autograder.cli import main
 from autograder.course.course import Course
 from autograder.errors import BadInput
-from autograder.site import build
+from autograder.site import build, guide
 from autograder.site.finishing import Finishing, description
 from autograder.site.lesson import lesson_page
 from autograder.site.library import as_text, library_pages
@@ -151,6 +151,18 @@ def test_learners_and_instructors_have_parts_of_their_own(site: Path) -> None:
     assert text(page(site, "late.html").select_one("a.next-page")).endswith("Totals")
 
 
+def test_the_readme_leads_to_every_document() -> None:
+    ours = Course.find(Path(__file__).parents[3])
+    ways = {path.stem: set(guide._leads_to(path.read_text(), "")) for path in (ours.root / "docs").glob("*.md")}
+    reached: set[str] = set()
+    found = set(guide._leads_to(guide.readme_of(ours), "docs/"))
+    while found - reached:
+        reached |= found
+        found = set().union(*(ways[name] for name in found))
+    assert ways.keys() - reached == set()
+    assert list(guide.documents(ours))[:2] == ["plan", "collecting"], "as the part for instructors names them"
+
+
 def test_the_glossary_has_every_term_with_its_lesson(site: Path) -> None:
     glossary = page(site, "glossary.html")
     assert [text(term) for term in glossary.select("article dt")] == [r"Alpha \(\alpha\)", "k-means", "Scale"]
@@ -191,10 +203,10 @@ def test_the_glossary_has_every_term_with_its_lesson(site: Path) -> None:
     ],
 )
 def test_a_page_of_text_leads_to_the_site_s_own_pages(name: str, links: list[str], site: Path) -> None:
-    guide = page(site, f"{name}.html")
-    assert [link["href"] for link in guide.select("article section a:not(.headerlink)")] == links
-    assert "Not for instructors." not in text(guide.select_one("article"))
-    assert ".md" not in text(guide.select_one("article")), "a page is called by its title"
+    written = page(site, f"{name}.html")
+    assert [link["href"] for link in written.select("article section a:not(.headerlink)")] == links
+    assert "Not for instructors." not in text(written.select_one("article"))
+    assert ".md" not in text(written.select_one("article")), "a page is called by its title"
 
 
 @pytest.mark.parametrize(
