@@ -213,7 +213,7 @@ beats = torch.tensor([1.0, 2.0, 3.0])
 print(cats.unsqueeze(-1) + beats)
 
 # %% [markdown]
-# **Predict first.** A square table is the trap. `scores` below is `[3, 3]`, and each cat's mean is taken off its scores, or so
+# **Predict first.** A square table is the trap. `square` below is `[3, 3]`, and each cat's mean is taken off its scores, or so
 # it seems. No error is raised. Is the first cat's mean 0 afterwards?
 
 # %%

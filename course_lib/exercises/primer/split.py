@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.exercises.primer.shared import LESSON, WITHHELD, random_labels
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     section="A split keeps you honest",
     source="Goodfellow et al. (2016), Deep Learning, section 5.3",
     reference=primer.split,
-    cases=_split_cases,
+    cases=and_turned_around(_split_cases),
     correct=CORRECT,
     hints=(
         Hint(

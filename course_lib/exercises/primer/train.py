@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.exercises.primer.shared import BAGS, LESSON, WITHHELD, random_labels
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     section="The training loop",
     source="Kingma and Ba (2015), Adam, algorithm 1",
     reference=primer.train,
-    cases=_train_cases,
+    cases=and_turned_around(_train_cases),
     correct=CORRECT,
     hints=(
         Hint(
