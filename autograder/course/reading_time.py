@@ -80,7 +80,8 @@ def what_it_takes(lessons: Iterable[Path]) -> str:
     known = [path for path in lessons if path.is_file()]
     told = [found for path in known if (found := told_times(path.read_text(encoding="utf-8")))]
     minutes = sum(found[1] for found in told)
-    hours = f" All {len(told)} lessons together take about {round(minutes / 60)} hours." if len(told) > 1 else ""
+    about = 5 * round(minutes / 300) if minutes > 1200 else round(minutes / 60)
+    hours = f" All {len(told)} lessons together take about {about} hours." if len(told) > 1 else ""
     return (_WITH_PRIMER if any("primer" in path.stem for path in known) else _WITHOUT) + hours
 
 
