@@ -81,9 +81,7 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     colab, download = escape(to_colab.rpartition("](")[2].rstrip(")")), f"../{DOWNLOADS}/{lesson}.ipynb"
     buttons = f'<a href="{colab}">Open in Colab</a> <a href="{download}" download>Download the notebook</a>'
     own[0].source = _HEADING.sub(rf'\g<0>\n\n<p class="actions">{buttons}</p>', own[0].source, count=1)
-    asked = [
-        cell for cell in released.cells if RECALL in cell.metadata.get("tags", ()) and cell.cell_type == "markdown"
-    ]
+    asked = [cell for cell in released.cells if cell.get("id") == RECALL]
     released.cells = [*own[:1], *asked, *own[1:]]
     documents = [name for cell in own for name in re.findall(r"\]\(\.\./([\w-]+)\.md", cell.source)]
     length = next(filter(None, (told_times(cell.source) for cell in own)), ("", 0))
