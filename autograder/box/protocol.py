@@ -273,7 +273,7 @@ def clean(value: str) -> str:
 # Cases, observations, cells -------------------------------------------------------------------------------
 
 
-_OF_A_CASE = "args kwargs construct weights formerly gradients weight_gradients training again".split()
+_OF_A_CASE = "args kwargs construct weights formerly gradients weight_gradients training elsewhere again".split()
 """What a box must know about a case: nothing by which it could be recognised."""
 
 

@@ -183,7 +183,7 @@ class _Pack:
 
     def case(self, case: Case) -> Json:
         """A case as JSON."""
-        plain = ("name", "weight_gradients", "training", "part", "refused", "secret", "entrywise", "again")
+        plain = ("name", "weight_gradients", "training", "part", "refused", "secret", "entrywise", "elsewhere", "again")
         return {
             **{name: getattr(case, name) for name in plain},
             "args": list(map(self.value, case.args)),

@@ -134,8 +134,11 @@ class _Tried:
         return [n for n, one in enumerate(self.results) if one.case.part == CORE or not core_only]
 
     def wrong(self, core_only: bool) -> list[int]:
-        """The numbers of those whose value is wrong."""
-        return [n for n in self.telling(core_only) if self.results[n].outcome is Outcome.WRONG]
+        """The numbers of those whose value is wrong, or that meet the CPU where they should not."""
+        results = {n: self.results[n] for n in self.telling(core_only)}
+        return [
+            n for n, one in results.items() if one.outcome is Outcome.WRONG or (one.case.elsewhere and not one.passed)
+        ]
 
     def failed(self, core_only: bool) -> list[int]:
         """The numbers of those that did not pass."""

@@ -132,6 +132,8 @@ class Case:
             another would otherwise read off.
         entrywise: compare every entry of a result with its own size, not with the largest of its tensor: where
             numbers of many magnitudes are side by side and each is computed without cancellation.
+        elsewhere: call it with tensors on another device, as far as it can see (`elsewhere.py`): whatever it makes
+            itself must be made there.
         again: 0 in a first call; else how often it is made again. Before that, a class is called with other tensors,
             which differ each time.
 
@@ -151,6 +153,7 @@ class Case:
     refused: str = ""
     secret: bool = False
     entrywise: bool = False
+    elsewhere: bool = False
     again: int = 0
 
     def __post_init__(self) -> None:

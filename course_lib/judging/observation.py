@@ -26,6 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.judging.arrays import Array, array_name, can_be_kept, give_arrays, keep_arrays
+from course_lib.judging.elsewhere import MIXED, Elsewhere, MixedDevices, left_here, put
 from course_lib.judging.exercise import Callback, Case, NotRecorded, Value, is_key
 from course_lib.judging.given import Given
 from course_lib.judging.trap import RuleBroken, Trap
@@ -190,6 +191,7 @@ def modified(case: Case, arguments: Sequence[Value]) -> tuple[int, ...]:
 def _call(
     answer: Callable[..., Value], case: Case, forbidden: Collection[str]
 ) -> tuple[Observation, tuple[Value, ...]]:
+    away = Elsewhere() if case.elsewhere else None
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
     trap = Trap(forbidden) if forbidden else None
     unknown: list[str] = []
@@ -203,8 +205,13 @@ def _call(
         if case.again and isinstance(callee, nn.Module):
             with _surroundings(case, trap):
                 _use(callee, case.args, _OTHERWISE[case.again - 1])
-        with _surroundings(case, trap):
+        if away is not None:
+            put([args, kwargs, callee])
+        with _surroundings(case, trap), away or nullcontext():
             result = callee(*args, **kwargs)
+        if away is not None and (away.mixed or left_here(result)):
+            away.mixed = True
+            raise MixedDevices(MIXED)
         wanted = list(leaves.values())
         wanted += [weights[name] for name in sorted(case.weights)] if case.weight_gradients else []
         with torch._C.DisableTorchFunctionSubclass():  # what a subclass of Tensor defines itself is not asked
@@ -213,6 +220,8 @@ def _call(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
+        if away is not None and not away.mixed and not (trap and trap.used):
+            return _call(answer, replace(case, elsewhere=False), forbidden)  # no other device is all that real
         if unknown and not (trap and trap.used):
             return _not_known(unknown), ()
         failed = Observation(

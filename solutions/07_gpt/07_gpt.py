@@ -378,7 +378,7 @@ show.matrices(
 # 5. logits from the embedding itself, `[batch, tokens, vocab_size]`.
 #
 # ### Exercise 4 · A causal language model
-# `gpt.causal_language_model` · 5 points (4 for the values, 1 for the model without the mask) · about 25 minutes
+# `gpt.causal_language_model` · 5 points (3 for the values, 1 for the model without the mask, 1 for another device) · about 25 minutes
 #
 # The constructor is given, and keeps the parts that it is handed. Leave the names as they are: the check loads weights
 # into them, and at the end of the lesson you load GPT-2's. Write `forward`. A block is called as `block(x, mask)`, and a mask

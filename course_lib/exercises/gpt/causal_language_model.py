@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -33,10 +34,15 @@ def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tokens = heads if "heads" in name else tokens + 2
         vocab_size = integer(generator, 20, 30)
         ids = random_ids(generator, vocab_size, batch, tokens)
-        yield _model_case(name, generator, (vocab_size, heads * integer(generator, 3, 6), heads, 2), ids, causal, dtype)
+        case = _model_case(
+            name, generator, (vocab_size, heads * integer(generator, 3, 6), heads, 2), ids, causal, dtype
+        )
+        yield case
+        if name == "a batch":
+            yield replace(case, name="on another device", elsewhere=True, part=ANOTHER_DEVICE)
 
 
-WITHOUT_MASK = "without the mask"
+WITHOUT_MASK, ANOTHER_DEVICE = "without the mask", "another device"
 
 
 def _model_case(
@@ -72,7 +78,7 @@ def _model_case(
 class _ModelLineByLine(CausalLanguageModel):
     def forward(self, ids: Tensor) -> Tensor:
         tokens = ids.shape[1]
-        mask = torch.ones(1, tokens, tokens, dtype=torch.bool).tril() if self.causal else None
+        mask = torch.ones(1, tokens, tokens, dtype=torch.bool, device=ids.device).tril() if self.causal else None
         embedded = self.embedding(ids)
         x = self.positions(embedded)
         for block in self.blocks:
@@ -95,7 +101,7 @@ class _ModelByPieces(CausalLanguageModel):
 
     def forward(self, ids: Tensor) -> Tensor:
         batch, tokens = ids.shape
-        position = torch.arange(tokens)
+        position = torch.arange(tokens, device=ids.device)
         mask = (position.unsqueeze(1) >= position).expand(batch, tokens, tokens) if self.causal else None
         x = F.one_hot(ids, self.embedding.num_embeddings).to(self.embedding.weight) @ self.embedding.weight
         x = self.positions(x)
@@ -110,7 +116,7 @@ class _ModelTextByText(CausalLanguageModel):
 
     def forward(self, ids: Tensor) -> Tensor:
         tokens = ids.shape[1]
-        all_pairs = torch.ones(1, tokens, tokens)
+        all_pairs = self.embedding.weight.new_ones(1, tokens, tokens)
         mask = (all_pairs.tril() if self.causal else all_pairs) == 1
         rows = []
         for row in ids.split(1):
@@ -137,7 +143,7 @@ EXERCISE = Exercise(
     source="S0, transformer language models; S2, transformer decoder (T-D)",
     reference=CausalLanguageModel,
     cases=_model_cases,
-    parts={CORE: 4, WITHOUT_MASK: 1},
+    parts={CORE: 3, WITHOUT_MASK: 1, ANOTHER_DEVICE: 1},
     correct=(_ModelLineByLine, _ModelByPieces, _ModelTextByText),
     hints=(
         Hint(
@@ -177,6 +183,13 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
+        Misconception(
+            "mask_on_the_cpu",
+            "Your model is right on the CPU, but makes a tensor there wherever its input is, so that it stops with an "
+            "error on a GPU. Make the mask on the device of the ids: device=ids.device.",
+            _slip((", device=ids.device", "")),
+            alone=True,
+        ),
         Misconception(
             "always_causal",
             "Your model is right, but it always uses the mask. Where self.causal is False, let every token see every "

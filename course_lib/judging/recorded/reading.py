@@ -35,7 +35,7 @@ from course_lib.judging.recorded.stand_ins import STAND_INS
 
 Json = Any
 
-FORMAT = 2
+FORMAT = 3
 """Raised when what is written changes its meaning."""
 
 CATALOGUE = "exercises.json"
@@ -317,7 +317,7 @@ class _Unpack:
         return RecordedCall(args, kwargs, self.value(data["value"]))
 
 
-_CASE_PLAIN = ("name", "weight_gradients", "training", "part", "refused", "secret", "entrywise", "again")
+_CASE_PLAIN = ("name", "weight_gradients", "training", "part", "refused", "secret", "entrywise", "elsewhere", "again")
 
 
 # Callbacks ----------------------------------------------------------------------------------------------------------

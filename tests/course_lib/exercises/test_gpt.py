@@ -28,7 +28,7 @@ class _Model(CausalLanguageModel):
     """A student's own, with a method for each part that one may get wrong."""
 
     def mask(self, tokens: int) -> Tensor | None:
-        return torch.tril(torch.ones(tokens, tokens)).bool() if self.causal else None
+        return self.embedding.weight.new_ones(tokens, tokens).tril().bool() if self.causal else None
 
     def embedded(self, ids: Tensor) -> Tensor:
         return self.positions(self.embedding(ids))  # type: ignore[no-any-return]
@@ -56,7 +56,13 @@ class _Inverted(_Model):
 
 class _MaskAlways(_Model):
     def mask(self, tokens: int) -> Tensor | None:
-        return torch.arange(tokens).unsqueeze(1) >= torch.arange(tokens)
+        position = torch.arange(tokens).to(self.embedding.weight.device)
+        return position.unsqueeze(1) >= position
+
+
+class _MaskOnTheCPU(_Model):
+    def mask(self, tokens: int) -> Tensor | None:
+        return torch.ones(tokens, tokens).tril().bool() if self.causal else None
 
 
 class _WithoutPositions(_Model):
@@ -230,6 +236,14 @@ def _cached_windows(model: Any, prompt: Tensor, max_new_tokens: int, context_len
         prompt = torch.cat([prompt, token.unsqueeze(0)])
         assert len(window) <= context_length, step
     return prompt
+
+
+def test_a_mask_on_the_cpu_is_named_and_costs_a_point() -> None:
+    found = verdict("gpt.causal_language_model", _MaskOnTheCPU)
+    assert (found.outcome, found.points) == (Outcome.RAISED, 4)
+    assert found.misconception is not None
+    assert found.misconception.id == "mask_on_the_cpu"
+    assert "same device" in found.text()
 
 
 @pytest.mark.parametrize(
