@@ -67,10 +67,10 @@ def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], caps
     assert call() is None or call is case
     told = capsys.readouterr().out
     assert "name the exercise, as it stands below its heading" in told
-    assert f'{call.__name__}("words_in_a_bag.' in told
+    assert f'{call.__name__}("primer.' in told
 
 
 def test_the_current_lesson_is_the_one_last_worked_in() -> None:
-    assert current_lesson() == "00_words_in_a_bag"
+    assert current_lesson() == "000_primer"
     progress_file().note_hint("gpt.lm_loss", "idea")
     assert current_lesson() == "07_gpt"
