@@ -13,6 +13,7 @@ from course_lib.ground.style_sheet import style_sheet
 from course_lib.judging.render import mark_html
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.progress_file import History, ProgressFile, progress_file
+from course_lib.learner.transformer_pieces import PIECES
 
 if TYPE_CHECKING:
     from course_lib.judging.exercise import Exercise
@@ -115,7 +116,7 @@ class ProgressMap:
         """The map for a terminal."""
         width = max(len(lesson.title) for lesson in self.lessons)
         lines = [f"  {lesson.title:{width}}  {_bar(lesson)}  {_counts(lesson)}" for lesson in self.lessons]
-        lines += ["", f"  {self.detailed.title}"]
+        lines += [*(f"\n  {told}" for told in self._transformer()), "", f"  {self.detailed.title}"]
         for exercise in self.detailed.exercises:
             mark, state = _state(self.detailed.of(exercise))
             lines.append(f"    {mark} {exercise.id}: {exercise.title}{f' ({state})' if state else ''}")
@@ -136,7 +137,9 @@ class ProgressMap:
         items = "".join(self._item(exercise) for exercise in self.detailed.exercises)
         items += "".join(_written_item(task, compared) for task, compared in self.detailed.written.items())
         said = "".join(
-            f'<p class="katze-closing">{escape(told)}</p>' for told in (self._advice(), self.problem) if told
+            f'<p class="katze-closing">{escape(told)}</p>'
+            for told in (*self._transformer(), self._advice(), self.problem)
+            if told
         )
         return (
             f'<div class="katze-verdict katze-open">{style_sheet("verdict")}'
@@ -151,6 +154,11 @@ class ProgressMap:
         told = f" ({state})" if state else ""
         named = f"{escape(exercise.title)} <code>{escape(exercise.id)}</code>"
         return f"<li>{mark_html(mark, _MARKS[mark])} {named}{told}</li>"
+
+    def _transformer(self) -> list[str]:
+        """How far the learner's transformer has grown; nothing where the course has none."""
+        passed = [lesson.of(one).passed for lesson in self.lessons for one in lesson.exercises if one.id in PIECES]
+        return [f"Your transformer: {sum(passed)} of {len(passed)} pieces; mine() shows it."] if passed else []
 
     def _advice(self) -> str:
         following = self.detailed.next

@@ -431,3 +431,28 @@ def test_every_command_can_log_and_bad_input_leaves_its_traceback_there(course: 
         assert {"-v", "--log"} <= set(command.parser._option_string_actions)
     assert main(["grade", "77_absent", "--log", "katze.log"]) == 2
     assert "BadInput: no lesson '77_absent'" in (course / "katze.log").read_text()
+
+
+# mine
+
+
+def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "attention.scale.py").write_text("def scale_scores(scores, d_head): return scores / root")
+    (tmp_path / "answers" / "attention.scores.py").write_text("def dot_product_scores(q, k): return q @ k.mT")
+    assert main(["mine", str(tmp_path), "--json", str(tmp_path / "out.json")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("1 of the 15 pieces of your transformer are your own.\n")
+    assert (
+        "cannot be joined: it uses root, which its cells do not define. It came from the cell of attention.scale"
+        in said
+    )
+    assert said.endswith(f"run it with: python {tmp_path / 'my_transformer.py'}\n")
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert [piece["exercise"] for piece in record["pieces"] if piece["own"]] == ["attention.scores"]
+    (tmp_path / "my_transformer.py").write_text("my own")
+    assert "has been changed, and would be overwritten" in refused(capsys, "mine", str(tmp_path))
+    assert "No such file or directory" in refused(capsys, "mine", str(tmp_path / "nowhere"))

@@ -1,8 +1,9 @@
-"""Your answers from earlier lessons, for use in later ones:
+"""Your answers from earlier lessons: for use in later ones, and all together.
 
-from course_lib.mine import answer
+from course_lib.mine import answer, mine
 
 encode = answer("subwords.encode")
+mine()
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course_lib.learner.kept_answers import NotAtHand, load_answer
 from course_lib.learner.references import reference
+
+if TYPE_CHECKING:
+    from course_lib.mine.whole import MyTransformer
 
 
 def answer(exercise_id: str) -> Callable[..., Any]:
@@ -44,6 +48,20 @@ def answer(exercise_id: str) -> Callable[..., Any]:
     print(f"{exercise_id}: your own.")
     found: Callable[..., Any] = own
     return found
+
+
+def mine() -> MyTransformer | None:
+    """Show your transformer as it stands: your answers to lessons 01 to 06 that have passed, in reading order.
+
+    Returns:
+        What shows itself when it is the last value of a cell; None where grades are given, which is printed.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("There is no transformer to show here.")
+        return None
+    from course_lib.mine.whole import my_transformer
+
+    return my_transformer()
 
 
 def _reference_at_hand(exercise_id: str) -> Callable[..., Any] | None:

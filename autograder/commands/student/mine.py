@@ -1,0 +1,40 @@
+"""Write your own transformer to a file, of the answers that have passed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from shlex import quote
+
+from autograder.commands.adding import add_folder
+from autograder.commands.writing import tell
+from autograder.errors import BadInput
+
+EXAMPLE = "katze mine work"
+SLOW = "joining your answers"
+COURSE = False
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_folder(parser, Path())
+
+
+def run(options: argparse.Namespace) -> None:
+    from course_lib.learner.folder import PROGRESS
+    from course_lib.mine.whole import CannotWrite, my_transformer, told
+
+    if (options.folder / PROGRESS).is_file():
+        os.environ.setdefault("KATZE_WORK", str(options.folder.resolve()))
+    found = my_transformer()
+    try:
+        file = found.write(options.folder)
+    except CannotWrite as problem:
+        raise BadInput(str(problem)) from None
+    except OSError as problem:
+        raise BadInput(f"nothing can be written to {options.folder}: {problem.strerror}") from None
+    pieces = found.joined.pieces
+    records = [{"exercise": one.exercise_id, "own": one.own, "problem": one.problem} for one in pieces]
+    borrowed = [told(piece) for piece in pieces if not piece.own]
+    lines = [found.counted, *borrowed, f"written: {file}; run it with: python {quote(str(file))}"]
+    tell(options, {"file": str(file), "pieces": records}, lines)

@@ -1,0 +1,22 @@
+"""The answers that together are a transformer of the learner's own, in reading order."""
+
+from __future__ import annotations
+
+PIECES = {
+    "attention.scores": "dot_product_scores",
+    "attention.scale": "scale_scores",
+    "attention.weights": "attention_weights",
+    "attention.output": "weighted_values",
+    "masking.causal_mask": "causal_mask",
+    "masking.masked_weights": "masked_weights",
+    "positions.sinusoidal_encoding": "sinusoidal_encoding",
+    "heads_and_blocks.multi_head_attention": "MultiHeadAttention",
+    "heads_and_blocks.layer_norm": "LayerNorm",
+    "heads_and_blocks.add_and_norm": "AddAndNorm",
+    "heads_and_blocks.feed_forward": "FeedForward",
+    "heads_and_blocks.encoder_block": "EncoderBlock",
+    "encoder_decoder.decoder_block": "DecoderBlock",
+    "encoder_decoder.encode_and_decode": "encode_and_decode",
+    "decoding.greedy": "greedy",
+}
+"""What each exercise has students write, by the exercise's id."""

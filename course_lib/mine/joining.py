@@ -1,0 +1,429 @@
+"""Joins a learner's answers, which are text here and never run, to one file: a transformer of their own.
+
+`frame.txt` is what stands around the pieces. Each answer brings the helpers of its cells, under other names where
+theirs are taken, and its imports, which go to the top. Where an answer is missing or cannot be joined, the course's own
+is borrowed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course_lib.judging.rules import Statement, statements_of
+from course_lib.learner.reference_list import REFERENCES
+from course_lib.learner.transformer_pieces import PIECES
+from course_lib.mine.renaming import CannotRename, names_of, renamed
+
+_FRAME = Path(__file__).with_name("frame.txt")
+
+_NORM = "AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout))"
+_PARTS = {
+    "self_attention": "MultiHeadAttention(d_model, heads)",
+    "add_and_norm_1": _NORM,
+    "cross_attention": "MultiHeadAttention(d_model, heads)",
+    "add_and_norm_2": _NORM,
+    "feed_forward": "FeedForward(d_model, d_ff)",
+    "add_and_norm_3": _NORM,
+}
+"""What a block is made of, by the name of its argument."""
+
+_COURSE = {f"course_lib.{path}": PIECES[exercise] for exercise, path in REFERENCES.items() if exercise in PIECES} | {
+    "course_lib.attention.scaled_dot_product_attention": "scaled_dot_product_attention",
+    "course_lib.multihead.MultiHeadAttention": "AttentionWithOut",
+    **{f"course_lib.text.tokenization.{name}": name for name in ("PADDING_ID", "START_ID", "END_ID")},
+}
+"""What lessons hand out of the library, and what does the same in the file."""
+
+_ADAPTERS = {
+    "causal_mask_on": '''def causal_mask_on(length, device=None):
+    """`causal_mask`, on the device of what it is for."""
+    return causal_mask(length).to(device)''',
+    "AttentionWithOut": '''class AttentionWithOut(MultiHeadAttention):
+    """`MultiHeadAttention` as lesson 05 calls it: of what it returns, the block takes `out`."""
+
+    def forward(self, x, memory=None, mask=None):
+        mask = mask.unsqueeze(0) if mask is not None and mask.dim() == 2 else mask
+        return SimpleNamespace(out=super().forward(x, x if memory is None else memory, mask))''',
+    "AddAfter": '''class AddAfter(AddAndNorm):
+    """`AddAndNorm` as lesson 05 calls it: with what came out of the sublayer."""
+
+    def __init__(self, d_model, dropout):
+        super().__init__(LayerNorm(d_model), nn.Dropout(dropout))
+
+    def forward(self, x, y):
+        return super().forward(x, lambda _: y)''',
+}
+"""What stands between pieces whose lessons call the same thing in two ways; written where one asks for it."""
+
+_GIVEN = {"MultiHeadAttention": "AttentionWithOut", "AddAndNorm": "AddAfter", "FeedForward": "FeedForward"}
+"""What lesson 05 gives for a decoder block that is made from its sizes, and what is in its place in the file."""
+
+_BUILT_IN = frozenset({*dir(builtins), "__name__", "__doc__", "__file__"})
+
+
+class CannotJoin(Exception):
+    """Why an answer cannot be joined."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a joined file.
+
+    Attributes:
+        exercise_id: what it answers.
+        name: what it is called.
+        text: its code, with its helpers; empty where it is missing.
+        own: whether it is the learner's.
+        problem: why an answer of the learner's is not used; empty where there is none, or where it is.
+    """
+
+    exercise_id: str
+    name: str
+    text: str
+    own: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A learner's transformer.
+
+    Attributes:
+        pieces: in reading order.
+        text: the whole file; empty where a piece is missing.
+    """
+
+    pieces: Sequence[Piece]
+    text: str
+
+
+def join(answers: Mapping[str, str], course: Mapping[str, str]) -> Joined:
+    """Join answers to a file.
+
+    Args:
+        answers: the learner's, each with all that it needs, by exercise.
+        course: the course's own, which may use each other and what the frame imports. Where one is not shown, the
+            piece is missing without the learner's.
+    """
+    file = _File()
+    pieces = []
+    for exercise_id, name in PIECES.items():
+        like = course.get(exercise_id, "")
+        text, problem = "", ""
+        if exercise_id in answers:
+            try:
+                text = file.add(name, answers[exercise_id], like)
+            except (CannotJoin, CannotRename) as why:
+                problem = str(why)
+        own = bool(text)
+        if not own and like:
+            text = file.lend(name, like)
+        pieces.append(Piece(exercise_id, name, text, own, problem))
+    return Joined(pieces, _written(file, pieces) if all(piece.text for piece in pieces) else "")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that a function or class is called with, and whether it must be given."""
+
+    name: str
+    needed: bool
+
+
+class _File:
+    """What is in the file so far.
+
+    Attributes:
+        imports: its imports, each a line, by the name that it gives a meaning to.
+        parameters: what each piece is called with.
+    """
+
+    def __init__(self) -> None:
+        """With what the frame has."""
+        self.imports: dict[str, str] = {}
+        self.parameters: dict[str, Sequence[Parameter]] = {}
+        self._taken: set[str] = {*PIECES.values(), *_ADAPTERS}
+        self._texts: set[str] = set()
+        self._adapted: set[str] = set()
+        for statement in statements_of(re.sub(r"^ *#.*\n", "", _FRAME.read_text(encoding="utf-8"), flags=re.M)):
+            self._taken |= statement.defines
+            if isinstance(statement.node, (ast.Import, ast.ImportFrom)):
+                self.imports |= dict(_import_line(statement.node, alias) for alias in statement.node.names)
+
+    def add(self, name: str, script: str, like: str) -> str:
+        """Add an answer of the learner's; return its text as it goes into the file.
+
+        Args:
+            name: what it is called.
+            script: its code, with all that it needs.
+            like: the course's own, which is called in the same way; empty where that is not known.
+
+        Raises:
+            CannotJoin: it lacks something, or is called in another way.
+            CannotRename: a name of its must change, and cannot.
+        """
+        statements = _statements(name, script)
+        parameters = _parameters(name, script)
+        wanted = _parameters(name, like) if like else None
+        _check_called_alike(name, parameters, wanted)
+        cell = _Cell(self, name, set[str]().union(*(statement.mentions for statement in statements)))
+        body = [statement for statement in statements if not cell.takes(statement)]
+        given = _given(name, parameters or ())
+        body = [statement for statement in body if not statement.defines & given.keys()]
+        cell.names |= given
+        defined = set[str]().union(*(statement.defines for statement in body))
+        for statement in body:
+            if unknown := sorted(names_of(statement.text) - defined - cell.names.keys() - _BUILT_IN):
+                raise CannotJoin(f"it uses {', '.join(unknown)}, which its cells do not define")
+        shared = self._shared(body, cell.names)
+        new = [statement for statement in body if statement not in shared]
+        helpers = set[str]().union(*(statement.defines for statement in new)) - {name}
+        cell.names |= {helper: self.free(helper, name) for helper in helpers}
+        texts = [renamed(statement.text, cell.changed) for statement in new]
+        self._texts |= {one.text for one in new if not (one.mentions | one.defines) & cell.changed.keys()}
+        self._taken |= set(cell.names.values())
+        self.imports |= cell.imports
+        self.parameters[name] = parameters if parameters is not None else wanted or ()
+        return "\n\n\n".join([*self._adapters(cell.names), *texts])
+
+    def lend(self, name: str, code: str) -> str:
+        """Add the course's own answer; return its text."""
+        self.parameters[name] = _parameters(name, code) or ()
+        names = {used: self.adapted(used) for used in names_of(code) & set(_COURSE.values()) - {name}}
+        names |= _given(name, self.parameters[name])
+        changed = {old: new for old, new in names.items() if old != new}
+        return "\n\n\n".join([*self._adapters(names), renamed(code, changed)])
+
+    def adapted(self, found: str) -> str:
+        """What lessons call like this, in the file."""
+        alone = found == "causal_mask" and len(self.parameters.get(found, ())) == 1
+        return "causal_mask_on" if alone else found
+
+    def free(self, name: str, piece: str) -> str:
+        """The name for something that a piece needs: its own, or one like it where that is taken."""
+        if name not in self._taken | _BUILT_IN:
+            return name
+        name = f"{name}_of_{piece}"
+        while name in self._taken:
+            name += "_"
+        return name
+
+    def gives(self, bound: str, line: str) -> bool:
+        """Whether this name stands for what such an import brings, or for nothing yet."""
+        return self.imports[bound] == line if bound in self.imports else bound not in self._taken | _BUILT_IN
+
+    def _shared(self, body: Sequence[Statement], names: Mapping[str, str]) -> Sequence[Statement]:
+        """The statements that the file has already, with all that they use."""
+        shared = [statement for statement in body if statement.text in self._texts]
+        while True:
+            others = {old for old, new in names.items() if old != new}
+            others = others.union(*(statement.defines for statement in body if statement not in shared))
+            kept = [statement for statement in shared if not statement.mentions & others]
+            if len(kept) == len(shared):
+                return shared
+            shared = kept
+
+    def _adapters(self, names: Mapping[str, str]) -> Iterator[str]:
+        """The adapters that stand for some of these names, and are not there yet."""
+        for adapter in dict.fromkeys(names.values()):
+            if adapter in _ADAPTERS and adapter not in self._adapted:
+                self._adapted.add(adapter)
+                if "SimpleNamespace" in _ADAPTERS[adapter]:
+                    self.imports["SimpleNamespace"] = "from types import SimpleNamespace"
+                yield _ADAPTERS[adapter]
+
+
+@dataclass
+class _Cell:
+    """What the names of a learner's code stand for in the file.
+
+    Attributes:
+        file: the file.
+        piece: the answer's name.
+        mentioned: the names that the code reads; what it imports besides is left out.
+        names: what each name is called in the file.
+        imports: the imports that it adds, by name.
+    """
+
+    file: _File
+    piece: str
+    mentioned: set[str]
+    names: dict[str, str] = field(default_factory=dict)
+    imports: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """The names that are others in the file."""
+        return {old: new for old, new in self.names.items() if old != new}
+
+    def takes(self, statement: Statement) -> bool:
+        """Whether a statement only says what names stand for, so that it is not written where it stood."""
+        node = statement.node
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                self._import(node, alias)
+            return True
+        for part in ast.walk(node):
+            if isinstance(part, (ast.Import, ast.ImportFrom)) and any(_is_of_course(part, one) for one in part.names):
+                raise CannotJoin(f"it has {ast.unparse(part)!r} inside other code: import it above")
+        lent = _lent(node)
+        self.names |= {bound: self.file.adapted(found) for bound, found in lent.items()}
+        return bool(lent)
+
+    def _import(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> None:
+        bound, line = _import_line(node, alias)
+        if alias.name == "*" or (isinstance(node, ast.ImportFrom) and node.level):
+            raise CannotJoin(f"it has {ast.unparse(node)!r}: import what it uses by its name")
+        if bound not in self.mentioned:
+            return
+        if _is_of_course(node, alias):
+            path = line.split(" as ")[0].removeprefix("from ").removeprefix("import ").replace(" import ", ".")
+            if path in _COURSE:
+                self.names[bound] = self.file.adapted(_COURSE[path])
+            elif path != "course_lib.mine.answer":
+                raise CannotJoin(f"it uses {path}, and the file has nothing of the course")
+            return
+        key = alias.name if alias.asname is None and isinstance(node, ast.Import) else bound
+        is_there = self.file.gives(bound, line) or (key != bound and self.file.gives(bound, f"import {bound}"))
+        self.names[bound] = bound if is_there else self.file.free(bound, self.piece)
+        if not is_there:
+            if key != bound:
+                raise CannotJoin(f"it imports {key}, and {bound} is something else in the file")
+            key, line = _import_line(node, ast.alias(alias.name, self.names[bound]))
+        self.imports[key] = line
+
+
+def _given(name: str, parameters: Sequence[Parameter]) -> Mapping[str, str]:
+    return _GIVEN if name == "DecoderBlock" and "d_model" in {one.name for one in parameters} else {}
+
+
+def _statements(name: str, script: str) -> Sequence[Statement]:
+    """The statements of an answer.
+
+    Raises:
+        CannotJoin: it is no Python, or does not define this name.
+    """
+    try:
+        ast.parse(script)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        raise CannotJoin(f"it is not Python{f', see its line {line}' if line else ''}") from None
+    found = statements_of(script)
+    if not any(name in statement.defines for statement in found):
+        raise CannotJoin(f"it does not define {name}")
+    return found
+
+
+def _lent(node: ast.stmt) -> dict[str, str]:
+    """The names that `a, b = answer("..."), answer("...")` defines, each with its piece; none for other statements."""
+    if not isinstance(node, ast.Assign):
+        return {}
+    target, value = node.targets[0], node.value
+    pairs: list[tuple[ast.expr, ast.expr]] = [(target, value)]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts, strict=False))
+    found: dict[str, str] = {}
+    for pair in pairs:
+        match pair:
+            case ast.Name(id=name), ast.Call(func=ast.Name(id="answer"), args=[ast.Constant(value=exercise_id)]):
+                if str(exercise_id) not in PIECES:
+                    raise CannotJoin(f"it uses the answer {exercise_id!s}, which is no piece of the file")
+                found[name] = PIECES[str(exercise_id)]
+            case _:
+                return {}
+    return found
+
+
+def _is_of_course(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+    path = alias.name if isinstance(node, ast.Import) else node.module or ""
+    return path.partition(".")[0] == "course_lib"
+
+
+def _import_line(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, str]:
+    """The name that an import gives a meaning to, and the line that does this alone."""
+    start = "import" if isinstance(node, ast.Import) else f"from {node.module} import"
+    renaming = f" as {alias.asname}" if alias.asname else ""
+    return alias.asname or alias.name.partition(".")[0], f"{start} {alias.name}{renaming}"
+
+
+def _parameters(name: str, source: str) -> Sequence[Parameter] | None:
+    """What a function or class is called with, without `self`; None where that is not written there."""
+    defined = [node for node in ast.parse(source).body if getattr(node, "name", None) == name]
+    function = defined[-1] if defined else None
+    if isinstance(function, ast.ClassDef):
+        function = next((part for part in function.body if getattr(part, "name", "") == "__init__"), None)
+    if not isinstance(function, ast.FunctionDef) or function.args.vararg or function.args.kwarg:
+        return None
+    given = function.args
+    positional = [*given.posonlyargs, *given.args]
+    needed = len(positional) - len(given.defaults)
+    found = [Parameter(one.arg, number < needed) for number, one in enumerate(positional)]
+    by_name = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    found += [Parameter(one.arg, default is None) for one, default in by_name]
+    return found[1:] if isinstance(defined[-1], ast.ClassDef) else found
+
+
+def _check_called_alike(name: str, own: Sequence[Parameter] | None, like: Sequence[Parameter] | None) -> None:
+    """Refuse what is not called as its exercise says: a class with named arguments, a function with positional ones."""
+    if own is None or like is None:
+        return
+    needed, wanted = ([one.name for one in side if one.needed] for side in (own, like))
+    if name[0].isupper():
+        fits = {*wanted} <= {one.name for one in own} and {*needed} <= {one.name for one in like}
+    else:
+        fits = len(needed) <= len(wanted) <= len(own)
+    if not fits:
+        ways = [f"{name}({', '.join(one.name for one in side)})" for side in (own, like)]
+        raise CannotJoin(f"it is called as {ways[0]}, and its exercise asks for {ways[1]}")
+
+
+def _written(file: _File, pieces: Sequence[Piece]) -> str:
+    """The whole file."""
+    frame = _FRAME.read_text(encoding="utf-8")
+    texts = {piece.exercise_id: piece for piece in pieces}
+    parts = re.split(r"^#: (.+)\n", frame[frame.index("\nPADDING_ID") :], flags=re.M)
+    parts[1::2] = [_shown(texts[exercise_id]) for exercise_id in parts[1::2]]
+    parts[::2] = [
+        re.sub(r"^ +#= (.+)\n", lambda found: _made_of(file.parameters[found[1]]), part, flags=re.M)
+        for part in parts[::2]
+    ]
+    body = "\n\n\n".join(part.strip("\n") for part in parts if part.strip())
+    return f'"""{_told(pieces)}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n'
+
+
+def _shown(piece: Piece) -> str:
+    return piece.text if piece.own else f"# Borrowed from the course: {piece.exercise_id}\n{piece.text}"
+
+
+def _made_of(parameters: Sequence[Parameter]) -> str:
+    """The arguments that a block is made with, each in a line."""
+    sizes = ("d_model", "heads", "d_ff", "dropout")
+    parts = _PARTS | {size: size for size in sizes}
+    return "".join(f"        {one.name}={parts[one.name]},\n" for one in parameters if one.name in parts)
+
+
+def _told(pieces: Sequence[Piece]) -> str:
+    own = sum(piece.own for piece in pieces)
+    whose = f"{own} of its {len(pieces)} pieces are mine" if own < len(pieces) else f"All {own} pieces are mine"
+    return (
+        'The transformer of "Attention Is All You Need", from the dot product of two vectors to a translation.\n\n'
+        f"{whose}; what stands around them is the course Katze's, and so are the weights\n"
+        "beside this file. Run it, and it compares itself with torch's own transformer, and translates a sentence."
+    )
+
+
+def _sorted(imports: Mapping[str, str], body: str) -> str:
+    """The imports that are used, the standard library's first."""
+    words = {*re.findall(r"\w+", body), "annotations"}
+    used = [line for name, line in imports.items() if words.issuperset(name.split("."))]
+    groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
+    for line in sorted(set(used), key=lambda line: (line.startswith("from"), line)):
+        package = line.split()[1].partition(".")[0]
+        groups[0 if package == "__future__" else 1 if package in sys.stdlib_module_names else 2].append(line)
+    return "\n\n".join("\n".join(group) for group in groups.values() if group)

@@ -1,0 +1,145 @@
+"""The learner's transformer as it stands: shown in a notebook, and written to a file that runs without the course."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from course_lib.ground.files import put_in_place, sha256_of
+from course_lib.ground.style_sheet import style_sheet
+from course_lib.learner.current_catalogue import current_catalogue
+from course_lib.learner.kept_answers import kept_at
+from course_lib.learner.solutions import solution_of
+from course_lib.learner.transformer_pieces import PIECES
+from course_lib.mine.joining import Joined, Piece, join
+
+NAME = "my_transformer"
+"""What the files are called, before `.py`, `.json` (words and sizes) and `.safetensors` (weights)."""
+
+TRANSLATOR = Path(__file__).parent / "translator"
+"""The folder with the words and weights that are written: of a translator of lesson 05's sentences (`weights.py`)."""
+
+
+class CannotWrite(Exception):
+    """Why the files are not written; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class MyTransformer:
+    """A transformer of the learner's answers, and the course's where they are missing.
+
+    In a notebook it shows itself; `print` gives plain text.
+
+    Attributes:
+        joined: its pieces.
+    """
+
+    joined: Joined
+
+    @property
+    def counted(self) -> str:
+        """How many of its pieces are the learner's, in words."""
+        pieces = self.joined.pieces
+        return f"{sum(piece.own for piece in pieces)} of the {len(pieces)} pieces of your transformer are your own."
+
+    def text(self) -> str:
+        """It for a terminal: each piece of the learner's, and a line for each of the others."""
+        shown = [piece.text if piece.own else f"  {told(piece)}" for piece in self.joined.pieces]
+        return "\n\n".join([self.counted, *shown, _ADVICE])
+
+    def html(self) -> str:
+        """It as a self-contained piece of HTML."""
+        shown = "".join(
+            f'<pre class="katze-code">{escape(piece.text)}</pre>'
+            if piece.own
+            else f'<p class="katze-score">{escape(told(piece))}</p>'
+            for piece in self.joined.pieces
+        )
+        return (
+            f'<div class="katze-verdict katze-open">{style_sheet("verdict")}'
+            f'<p class="katze-head"><strong>Your transformer</strong></p><p class="katze-closing">{self.counted}</p>'
+            f'{shown}<p class="katze-closing">{_ADVICE}</p></div>'
+        )
+
+    def write(self, folder: Path) -> Path:
+        """Write the file, and its words and weights where they are not there; return the file's path.
+
+        Raises:
+            CannotWrite: a piece is missing, or the file has been changed since it was written.
+            OSError: nothing can be written there.
+        """
+        missing = [piece.name for piece in self.joined.pieces if not piece.text]
+        if missing:
+            raise CannotWrite(f"{', '.join(missing)} cannot be borrowed in this course: write them first")
+        file, words, weights = (folder / f"{NAME}{ending}" for ending in (".py", ".json", ".safetensors"))
+        known = _words(words)
+        if file.exists() and sha256_of(file) != known.get("written"):
+            raise CannotWrite(f"{file} has been changed, and would be overwritten: give your version another name")
+        if not weights.exists():
+            with put_in_place(weights) as unfinished:
+                unfinished.write_bytes((TRANSLATOR / weights.name).read_bytes())
+        content = self.joined.text.encode()
+        for path, written in (
+            (words, json.dumps(known | {"written": hashlib.sha256(content).hexdigest()}, ensure_ascii=False).encode()),
+            (file, content),
+        ):
+            with put_in_place(path) as unfinished:
+                unfinished.write_bytes(written)
+        return file
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+_ADVICE = "In a terminal, `katze mine` writes all of it to a file that runs without the course."
+
+
+def my_transformer() -> MyTransformer:
+    """The learner's transformer, of the answers that have passed and are kept. None of them is run."""
+    answers = {}
+    for exercise_id in PIECES:
+        path = kept_at(exercise_id)
+        if path.is_file():
+            answers[exercise_id] = path.read_text(encoding="utf-8", errors="replace")
+    solutions = {exercise_id: solution_of(exercise_id) for exercise_id in PIECES}
+    return MyTransformer(join(answers, {key: found.code for key, found in solutions.items() if found is not None}))
+
+
+def told(piece: Piece) -> str:
+    """What is to be said of a piece that is not the learner's: whose it is, and why."""
+    whose = "the course's own" if piece.text else "missing"
+    if not piece.problem:
+        return f"{piece.name}: {whose}, until yours has passed the check of {piece.exercise_id}."
+    lesson = _lesson_of(piece.exercise_id)
+    return (
+        f"{piece.name}: {whose}, because yours cannot be joined: {piece.problem}. It came from the cell of "
+        f"{piece.exercise_id}{f' in {lesson}' if lesson else ''}, and is kept in {kept_at(piece.exercise_id)}."
+    )
+
+
+def _lesson_of(exercise_id: str) -> str:
+    """The lesson of an exercise; empty where this course has none of them."""
+    package = exercise_id.partition(".")[0]
+    modules = current_catalogue().modules
+    return next((lesson for lesson, module in modules.items() if module.endswith(f".{package}")), "")
+
+
+def _words(file: Path) -> dict[str, Any]:
+    """The words and sizes in this file, or the course's where there is none."""
+    try:
+        found = json.loads((file if file.exists() else TRANSLATOR / file.name).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CannotWrite(f"{file} cannot be read ({error}): remove it, and it is written anew") from None
+    if not isinstance(found, dict):
+        raise CannotWrite(f"{file} is no table of words and sizes: remove it, and it is written anew")
+    return found

@@ -1,0 +1,310 @@
+"""A learner's answers, joined to a file that runs without the course.
+
+Tests `joining.py` and `whole.py`. The files are run together, in one process that has nothing to do with this one.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchmarks.answers import ANSWERS, blocks
+from course_lib import exercises
+from course_lib.judging.finding import cells_above
+from course_lib.learner.kept_answers import kept_at, script_of
+from course_lib.learner.solutions import solution_of
+from course_lib.learner.transformer_pieces import PIECES
+from course_lib.mine import mine
+from course_lib.mine.joining import Joined, join
+from course_lib.mine.whole import NAME, CannotWrite, MyTransformer, told
+
+ROOT = Path(__file__).parents[3]
+COURSE = {one: found.code for one in PIECES if (found := solution_of(one)) is not None}
+RUN = """
+import runpy, sys
+for file in sys.argv[1:]:
+    sys.argv = [file]
+    print(file)
+    runpy.run_path(file, run_name="__main__")
+assert not [name for name in sys.modules if name.startswith(("course_lib", "autograder"))]
+"""
+
+
+@cache
+def cells(lesson: str) -> list[str]:
+    written = (ROOT / "solutions" / lesson / f"{lesson}.py").read_text()
+    return cells_above(re.sub(r"^ *### .*\n", "", written, flags=re.M))
+
+
+def kept(exercise_id: str, *more: str) -> str:
+    """What is kept of an answer once it has passed: the solution, or what a later cell defines."""
+    return script_of(PIECES[exercise_id], [*cells(exercises.find(exercise_id).lesson), *more])
+
+
+def references() -> dict[str, str]:
+    return {exercise_id: kept(exercise_id) for exercise_id in PIECES}
+
+
+def every_second() -> dict[str, str]:
+    return {exercise_id: kept(exercise_id) for exercise_id in list(PIECES)[::2]}
+
+
+def from_outside() -> dict[str, str]:
+    """Of each exercise the right answer that is least like the course's."""
+    found = {}
+    for exercise_id in PIECES:
+        file = ANSWERS / f"{exercise_id}.py"
+        right = [block.code for block in blocks(file) if block.right] if file.is_file() else []
+        defining = [code for code in right if script_of(PIECES[exercise_id], [code])]
+        if defining:
+            unlike = min(defining, key=lambda code: SequenceMatcher(None, code, COURSE[exercise_id]).ratio())
+            found[exercise_id] = kept(exercise_id, unlike)
+    return found
+
+
+COLLIDING = {
+    "attention.scores": """
+from math import sqrt as math
+import torch.nn.functional as json
+def sum(x, y):  # a name of Python's
+    return x @ y
+def main(k):
+    return k.transpose(-2, -1)
+def dot_product_scores(q, k, main=main):
+    json.relu(q)
+    assert math(4) == 2
+    # the names of three other things
+    return sum(q, main(k))
+""",
+    "attention.scale": """
+import torch.nn
+def main(d):
+    "main, and no other"
+    return {"main": d ** 0.5}["main"]
+def scale_scores(scores, d_head):
+    sum = lambda x, y: x / y
+    return sum(scores, main(d_head))
+""",
+    "attention.weights": """
+import torch
+def helper(x):
+    global calls
+    calls += 1
+    return x - x.amax(-1, keepdim=True)
+calls = 0
+class attention_weights_:
+    main = helper
+    def __call__(self, scaled):
+        return torch.softmax(helper(scaled), dim=-1)
+attention_weights = attention_weights_()
+""",
+    "attention.output": """
+import torch
+def helper(x):
+    return x
+calls = 1
+def weighted_values(alpha, v):
+    calls = [helper(alpha) for helper in [helper]]
+    return calls[0] @ helper(v)
+""",
+    "masking.causal_mask": "import torch as t\ndef causal_mask(n):\n    return t.ones(n, n).tril() > 0",
+    "masking.masked_weights": """
+import torch
+def causal_mask(x):  # one of its own
+    return torch.finfo(x.dtype).min
+def masked_weights(scaled, mask):
+    return torch.softmax(scaled.masked_fill(~mask, causal_mask(scaled)), -1) * mask
+""",
+}
+"""Answers whose helpers and imports have each other's names, Python's and those of the file."""
+
+WHOSE: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "references": references,
+    "none": dict,
+    "every_second": every_second,
+    "from_outside": from_outside,
+    "colliding": lambda: COLLIDING,
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Joined, Path, str]]:
+    """What each learner's answers become, where it is, and what it prints."""
+    folder = tmp_path_factory.mktemp("mine")
+    found = {}
+    for name, answers in WHOSE.items():
+        (folder / name).mkdir()
+        joined = join(answers(), COURSE)
+        found[name] = joined, MyTransformer(joined).write(folder / name)
+    names = [str(file) for _, file in found.values()]
+    ran = subprocess.run([sys.executable, "-I", "-c", RUN, *names], capture_output=True, text=True, cwd=folder)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    printed = re.split("|".join(f"{re.escape(name)}\n" for name in names), ran.stdout)[1:]
+    return {name: (*found[name], text) for name, text in zip(found, printed, strict=True)}
+
+
+@pytest.mark.parametrize("name", WHOSE)
+def test_it_is_torch_s_transformer_and_translates(files: Mapping[str, tuple[Joined, Path, str]], name: str) -> None:
+    joined, file, printed = files[name]
+    encoder, whole = (float(found) for found in re.findall(r"^largest difference from .*: +(\S+)$", printed, re.M))
+    assert 0 < encoder <= 1e-5
+    assert 0 < whole <= 1e-5
+    assert printed.endswith("the cat danced: die Katze tanzte\n")
+    assert not [piece.problem for piece in joined.pieces if piece.problem]
+    assert {piece.exercise_id for piece in joined.pieces if piece.own} == WHOSE[name]().keys()
+    assert file.read_text().count("# Borrowed from the course") == sum(not piece.own for piece in joined.pieces)
+
+
+def test_it_can_be_read_from_top_to_bottom(files: Mapping[str, tuple[Joined, Path, str]]) -> None:
+    text = files["none"][1].read_text()
+    assert len(text.splitlines()) <= 500
+    places = [re.search(rf"^(?:def|class) {name}\b", text, re.M) for name in PIECES.values()]
+    starts = [found.start() for found in places if found is not None]
+    assert len(starts) == len(PIECES)
+    assert starts == sorted(starts)
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(
+    files: Mapping[str, tuple[Joined, Path, str]],
+) -> None:
+    text = files["colliding"][1].read_text()
+    assert "from math import sqrt as math_of_dot_product_scores\n" in text
+    assert "import torch.nn.functional as json_of_dot_product_scores\n" in text
+    assert "def sum_of_dot_product_scores(x, y):  # a name of Python's\n" in text
+    assert "def dot_product_scores(q, k, main=main_of_dot_product_scores):\n" in text
+    assert "    # the names of three other things\n    return sum_of_dot_product_scores(q, main(k))\n" in text
+    assert 'return {"main": d ** 0.5}["main"]\n' in text
+    assert "    sum = lambda x, y: x / y\n    return sum(scores, main_of_scale_scores(d_head))\n" in text
+    assert "    main = helper\n" in text
+    assert "calls = [helper(alpha) for helper in [helper_of_weighted_values]]\n" in text
+    assert "import torch as t\n" in text
+
+
+def test_what_two_answers_share_is_there_once() -> None:
+    helper = "def helper(x):\n    return x * SCALE\n"
+    answers = {
+        "attention.scale": f"SCALE = 1\n{helper}def scale_scores(scores, d_head):\n    return helper(scores)",
+        "attention.output": f"SCALE = 1\n{helper}def weighted_values(alpha, v):\n    return helper(alpha) @ v",
+        "decoding.greedy": f"SCALE = 2\n{helper}def greedy(step, start, end, most):\n    return helper(step)",
+    }
+    text = join(answers, COURSE).text
+    assert text.count("def helper(x)") == 1
+    assert "SCALE_of_greedy = 2\n\n\ndef helper_of_greedy(x):\n    return x * SCALE_of_greedy\n" in text
+
+
+NORM = "heads_and_blocks.layer_norm"
+MADE = "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=1e-5):\n        "
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "script", "problem"),
+    [
+        (NORM, "class LayerNorm(nn.Module:", "it is not Python, see its line 1"),
+        (NORM, "", "it does not define LayerNorm"),
+        (NORM, f"{MADE}pass", "it uses nn, which its cells do not define"),
+        (NORM, f"from torch import nn\n{MADE}helper(other)", "it uses helper, other, which its cells do not define"),
+        (NORM, f"from torch import *\n{MADE}pass", "it has 'from torch import *': import what it uses by its name"),
+        (NORM, f"from . import nn\n{MADE}pass", "it has 'from . import nn': import what it uses by its name"),
+        (
+            NORM,
+            f"from torch import nn\nfrom course_lib.blocks import Block\n{MADE}Block()",
+            "it uses course_lib.blocks.Block, and the file has nothing of the course",
+        ),
+        (
+            NORM,
+            f"from torch import nn\n{MADE}import course_lib",
+            "it has 'import course_lib' inside other code: import it above",
+        ),
+        (
+            NORM,
+            f"from torch import nn\nfrom course_lib.mine import answer\nmean = answer('bert.mask_words')\n{MADE}mean()",
+            "it uses the answer bert.mask_words, which is no piece of the file",
+        ),
+        (
+            NORM,
+            "from torch import nn\nclass LayerNorm(nn.Module):\n    def __init__(self, size): ...",
+            "it is called as LayerNorm(size), and its exercise asks for LayerNorm(d_model, epsilon)",
+        ),
+        (
+            "attention.scale",
+            "def scale_scores(scores, d_head, s): ...",
+            "it is called as scale_scores(scores, d_head, s), and its exercise asks for scale_scores(scores, d_head)",
+        ),
+        (
+            "attention.scale",
+            "def main(): ...\ndef scale_scores(scores, d_head):\n    return globals()['main']()",
+            "globals may look for a name that others have, too",
+        ),
+    ],
+)
+def test_what_cannot_be_joined_is_named_and_the_course_s_is_borrowed(
+    exercise_id: str, script: str, problem: str
+) -> None:
+    joined = join({exercise_id: script}, COURSE)
+    [piece] = [piece for piece in joined.pieces if piece.problem]
+    assert (piece.exercise_id, piece.problem, piece.own) == (exercise_id, problem, False)
+    assert joined.text == join({}, COURSE).text
+    assert f"It came from the cell of {exercise_id} in {exercises.find(exercise_id).lesson}, and is kept" in told(piece)
+
+
+def test_an_answer_is_handed_earlier_ones() -> None:
+    script = """
+from torch import nn
+from course_lib.mine import answer
+Heads, Norm = answer("heads_and_blocks.multi_head_attention"), answer("heads_and_blocks.layer_norm")
+class EncoderBlock(nn.Module):
+    def __init__(self, self_attention, add_and_norm_1, feed_forward, add_and_norm_2):
+        Heads, Norm
+"""
+    joined = join({"heads_and_blocks.encoder_block": script}, COURSE)
+    assert "        MultiHeadAttention, LayerNorm\n" in joined.text
+    assert "answer(" not in joined.text
+
+
+def test_without_solutions_what_is_missing_is_named(tmp_path: Path) -> None:
+    some = {exercise_id: code for exercise_id, code in COURSE.items() if exercise_id != "decoding.greedy"}
+    found = MyTransformer(join({}, some))
+    assert "greedy: missing, until yours has passed the check of decoding.greedy." in found.text()
+    with pytest.raises(CannotWrite, match="greedy cannot be borrowed in this course: write them first"):
+        found.write(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_notebook_shows_own_pieces_and_a_grey_line_for_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
+    kept_at("attention.scale").parent.mkdir()
+    kept_at("attention.scale").write_text("def scale_scores(scores, d_head):\n    return scores * (d_head < 1) ** -0.5")
+    kept_at("attention.output").write_bytes(b"\xff\xfe")
+    shown = mine()
+    assert shown is not None
+    html = shown._repr_html_()
+    assert '<p class="katze-closing">1 of the 15 pieces of your transformer are your own.</p>' in html
+    assert "    return scores * (d_head &lt; 1) ** -0.5</pre>" in html
+    assert html.count('<p class="katze-score">') == 14
+    assert "because yours cannot be joined: it is not Python" in html
+    assert "dot_product_scores: the course's own, until yours has passed" in f"{shown}"
+
+
+def test_a_file_that_was_changed_is_not_overwritten(tmp_path: Path) -> None:
+    found = MyTransformer(join({}, COURSE))
+    file, weights = found.write(tmp_path), tmp_path / f"{NAME}.safetensors"
+    weights.write_bytes(b"trained by somebody")
+    assert found.write(tmp_path).read_text() == found.joined.text
+    assert weights.read_bytes() == b"trained by somebody"
+    file.write_text("mine")
+    with pytest.raises(CannotWrite, match="has been changed, and would be overwritten"):
+        found.write(tmp_path)
+    assert file.read_text() == "mine"
+    (tmp_path / f"{NAME}.json").write_text("[")
+    with pytest.raises(CannotWrite, match="cannot be read"):
+        found.write(tmp_path)
