@@ -168,6 +168,19 @@ class Statement:
             return "\n".join(self.source.splitlines()[decorators[0].lineno - 1 : self.node.end_lineno])
         return ast.get_source_segment(self.source, self.node) or ""
 
+    @property
+    def commented(self) -> str:
+        """Its own text, with the comments right above it and behind it."""
+        lines = self.source.splitlines()
+        decorators = getattr(self.node, "decorator_list", [])  # with them the text is whole lines
+        begin = (decorators or [self.node])[0].lineno - 1
+        above = begin
+        while above and lines[above - 1].startswith("#"):
+            above -= 1
+        behind = lines[(self.node.end_lineno or 1) - 1].encode()[self.node.end_col_offset :].decode(errors="ignore")
+        is_comment = behind.lstrip().startswith("#") and not decorators
+        return "\n".join([*lines[above:begin], self.text]) + (behind if is_comment else "")
+
     @cached_property
     def defines(self) -> set[str]:
         """The names that it gives a value."""

@@ -113,4 +113,4 @@ def script_of(name: str, cells: Sequence[str]) -> str:
             # What a function reads is looked up when it is called; `x += 1` reads what was there before.
             end = len(statements) if written_names(statements[number].text) else number
             wanted += [(read, end) for read in sorted(statements[number].mentions)]
-    return "\n\n".join(statements[number].text for number in sorted(found)) + "\n" if found else ""
+    return "\n\n".join(statements[number].commented for number in sorted(found)) + "\n" if found else ""

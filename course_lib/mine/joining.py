@@ -185,7 +185,7 @@ class _File:
         new = [statement for statement in body if statement not in shared]
         helpers = set[str]().union(*(statement.defines for statement in new)) - {name}
         cell.names |= {helper: self.free(helper, name) for helper in helpers}
-        texts = [renamed(statement.text, cell.changed) for statement in new]
+        texts = [renamed(statement.commented, cell.changed) for statement in new]
         self._texts |= {one.text for one in new if not (one.mentions | one.defines) & cell.changed.keys()}
         self._taken |= set(cell.names.values())
         self.imports |= cell.imports

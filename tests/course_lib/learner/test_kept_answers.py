@@ -32,6 +32,22 @@ def test_a_script_holds_what_the_answer_uses_and_nothing_else() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("cell", "kept"),
+    [
+        (
+            "# why\n# so\ndef f(x):\n    return x  # that is it\nf(1)",
+            "# why\n# so\ndef f(x):\n    return x  # that is it\n",
+        ),
+        ("# far above\n\n# near\n@cache\ndef f(x): ...  # ä", "# near\n@cache\ndef f(x): ...  # ä\n"),
+        ("ä = '#'; f = ä; g = 1  # of g", "ä = '#'\n\nf = ä\n"),
+        ("%matplotlib inline\nf = 1 # %", "f = 1 # %\n"),
+    ],
+)
+def test_its_comments_are_kept(cell: str, kept: str) -> None:
+    assert script_of("f", [cell]) == kept
+
+
 def test_the_newest_definition_counts() -> None:
     cells = (*CELLS, "SCALE = 3", "def f(x):\n    return SCALE - x")
     assert script_of("f", cells) == "SCALE = 3\n\ndef f(x):\n    return SCALE - x\n"

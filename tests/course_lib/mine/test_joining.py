@@ -80,8 +80,7 @@ def main(k):
 def dot_product_scores(q, k, main=main):
     json.relu(q)
     assert math(4) == 2
-    # the names of three other things
-    return sum(q, main(k))
+    return sum(q, main(k))  # the names of three other things
 """,
     "attention.scale": """
 import torch.nn
@@ -94,6 +93,7 @@ def scale_scores(scores, d_head):
 """,
     "attention.weights": """
 import torch
+# counts
 def helper(x):
     global calls
     calls += 1
@@ -180,9 +180,10 @@ def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(
     assert "import torch.nn.functional as json_of_dot_product_scores\n" in text
     assert "def sum_of_dot_product_scores(x, y):  # a name of Python's\n" in text
     assert "def dot_product_scores(q, k, main=main_of_dot_product_scores):\n" in text
-    assert "    # the names of three other things\n    return sum_of_dot_product_scores(q, main(k))\n" in text
+    assert "    return sum_of_dot_product_scores(q, main(k))  # the names of three other things\n" in text
     assert 'return {"main": d ** 0.5}["main"]\n' in text
     assert "    sum = lambda x, y: x / y\n    return sum(scores, main_of_scale_scores(d_head))\n" in text
+    assert "\n\n\n# counts\ndef helper(x):\n" in text
     assert "    main = helper\n" in text
     assert "calls = [helper(alpha) for helper in [helper_of_weighted_values]]\n" in text
     assert "import torch as t\n" in text
