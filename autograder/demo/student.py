@@ -4,7 +4,7 @@ Answers are in `answers/<lesson>/<name>.py`, in cells as in a notebook:
 
     # %% attention.scores          goes into the answer cell of this exercise (or its written answer)
     # %% own                       a cell of the student's own, in front of the first answer
-    # %% demo                      goes after the text of the first cell tagged `demo`
+    # %% demo                      goes after the text of the first cell tagged `demo` alone
     # %% draft attention.scores    a copy of the answer cell, in front of it
 """
 
@@ -154,7 +154,7 @@ def _fill(notebook: Notebook, heading: str, text: str) -> None:
         first = next(n for n, cell in enumerate(cells) if cell["metadata"].get("nbgrader", {}).get("solution"))
         cells.insert(first, nbformat.v4.new_code_cell(text, id="a-cell-of-my-own"))
     elif heading == "demo":
-        demo = next(cell for cell in cells if "demo" in cell["metadata"].get("tags", []))
+        demo = next(cell for cell in cells if cell["metadata"].get("tags") == ["demo"])
         demo["source"] = f"{demo['source']}\n\n{text}"
     elif heading.startswith("draft "):
         place = graded_cell(notebook, heading.removeprefix("draft "), "answer")

@@ -28,7 +28,7 @@ def printed(cell: NotebookNode) -> str:
     return "".join(texts)
 
 
-_FOLDED = re.compile(r"<details><summary>.*</summary>(.*)</details>")
+_FOLDED = re.compile(r'.*<details class="katze-unpredicted"><summary>.*</summary>(.*)</details>', re.S)
 
 
 def points(notebook: NotebookNode) -> dict[str, float]:
