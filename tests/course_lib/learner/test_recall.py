@@ -22,6 +22,7 @@ from course_lib.learner.progress_file import progress_file
 from course_lib.learner.progress_map import progress_map
 from course_lib.learner.recall import LETTERS, OPENING, QUESTIONS, older_questions, questions_of
 from course_lib.masking import causal_mask
+from course_lib.references.decoding import length_penalised
 from course_lib.references.die_katze import choose_checkpoint
 from course_lib.references.evaluation import brevity_penalty
 
@@ -107,6 +108,11 @@ def test_the_course_asks_fairly(lesson: str) -> None:
     assert max(Counter(right_letters(lesson)).values()) <= max(2, len(page.questions) // 3)
 
 
+def longer_wins(alpha: float) -> bool:
+    empty, longer = length_penalised(torch.tensor([-2.5, -4.0]), torch.tensor([1, 7]), alpha).tolist()
+    return longer > empty
+
+
 @pytest.mark.parametrize(
     ("lesson", "number", "computed"),
     [
@@ -116,6 +122,8 @@ def test_the_course_asks_fairly(lesson: str) -> None:
         ("03_positions", 5, (64 * 2.0**2 * 2.0**2) ** 0.5),
         ("06_decoding", 2, torch.tensor([0.5, 0.5, 0.125, 0.125]).log().mean().neg().exp().item()),
         ("07_gpt", 3, 9 ** (1 / 0.5)),
+        ("07_gpt", 5, max(alpha for alpha in (0.0, 0.5, 1.0) if longer_wins(alpha))),
+        ("09_bert", 4, 1000**2 / 400**2),
         ("10_evaluation", 4, torch.tensor([2.0, 2.0, 5.0, 5.0]).softmax(0)[2].item()),
         ("11_die_katze", 1, 2 / (8 / 6 + 10 / 6)),
         ("11_die_katze", 3, 100 * brevity_penalty(8, 10)),
