@@ -14,11 +14,11 @@
 # %% [markdown]
 # # Lesson 000 · Primer
 #
-# This lesson is for you if you know Python and have never written a training loop. It is also for you if you have
-# written one, long ago. In an hour and a half you meet everything that the other lessons take for granted: tensors and
-# their shapes, broadcasting, gradients, models, and the loop that trains them.
+# This lesson is for you if you know Python and have never written a training loop, or wrote your last one long ago. In an
+# hour and a half you meet everything that the other lessons take for granted: tensors and their shapes, broadcasting,
+# gradients, models, and the loop that trains them.
 #
-# You do not have to read all of it: ten questions below say what to read first and what to skip.
+# You do not have to read all of it: ten questions below say what to read and what to skip.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -60,18 +60,19 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # tables has three. The **shape** says how many entries there are along each dimension.
 #
 # Three cats dance, and we note where they are at each of four beats. Each position is two numbers, across and up. That makes
-# a tensor of shape `[3, 4, 2]`. We write `[cats, beats, 2]` to say what the dimensions mean.
+# a tensor of shape `[3, 4, 2]`. We write `[cats, beats, 2]` to say what the dimensions mean. They are numbered from 0: the
+# cats are dimension 0, the beats dimension 1.
 #
-# An index has one entry for each dimension, from the left:
+# An index says what to take along each dimension, from the left:
 #
-# - A number takes one entry, and the dimension is gone. Positions count from 0, and -1 is the last one.
-# - A slice such as `1:3` takes some of them, and the dimension stays. `:` takes all.
+# - A number takes one entry, and the dimension is gone. Entries count from 0, and -1 is the last one.
+# - A slice such as `1:3` takes some of them, here entries 1 and 2, and the dimension stays. `:` takes all.
 # - Dimensions that you do not mention stay as they are. `...` stands for as many `:` as are needed.
 #
-# **Predict first.** Which shape has each of these? Write it down, then run the cell after it.
+# **Predict first.** What is the shape of each of these? Write it down, then run the cells below.
 
 # %%
-my_shapes = {"dance[0]": None, "dance[:, 0]": None, "dance[..., 0]": None, "dance[:, 1:]": None}  # such as "[4, 2]"
+my_shapes = {"dance[0]": None, "dance[:, 0]": None, "dance[..., 0]": None, "dance[:, 1:]": None}  # such as "[5, 6]"
 
 # %%
 dance = torch.arange(24.0).reshape(3, 4, 2)  # [cats, beats, 2]
@@ -93,8 +94,9 @@ for indexed, shape in shapes.items():
 # ### Exercise 1 · The last word of each sentence
 # `primer.last_words` · 1 point · about 4 minutes
 #
-# A batch of sentences is a tensor too: each word is a vector of `d_model` numbers. Take the last word of each sentence. Try
-# the check before you have written anything, then with a mistake, then with the answer.
+# A **batch** of sentences, that is several at once, is a tensor too: each word is a list of `d_model` numbers, a **vector**.
+# Take the last word of each sentence. Try the check before you have written anything, then with a mistake, then with the
+# answer.
 #
 # Shapes: `x` is `[sentences, words, d_model]`, the result is `[sentences, d_model]`.
 
@@ -112,9 +114,9 @@ def last_words(x):
 
 
 # %% [markdown] tags=["reason"]
-# The first dimension is kept whole with a colon, and -1 takes the last entry of the second, which is gone afterwards. The
-# third is not mentioned and stays. A slice such as `-1:` would keep the second dimension with size 1, and nothing would
-# complain until much later, when that 1 is broadcast against something.
+# The colon keeps the first dimension whole, and -1 takes the last entry of the second, which is gone afterwards. The third
+# is not mentioned and stays. A slice such as `-1:` would keep the second dimension with size 1, and nothing would complain
+# until that extra dimension met another tensor, much later.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-last_words-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("primer.last_words")
@@ -125,8 +127,9 @@ check("primer.last_words", hidden=True)
 # %% [markdown]
 # ## 2. Sums and means take a dimension away
 #
-# `x.sum(dim=1)` adds up along dimension 1, and that dimension is gone: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `max` and `any`
-# do the same. `dim` names the dimension that *goes*, not the one that stays. -1 is the last one, as in an index.
+# `x.sum(dim=1)` adds up along dimension 1, and that dimension is gone: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the
+# largest) and `any` do the same. `dim` names the dimension that *goes*, not the one that stays. -1 is the last one, as in an
+# index. (`max` with a `dim` returns two tensors: the largest numbers, and where they are.)
 #
 # Without `dim` everything goes, and one number is left. Its shape is `[]`. With `keepdim=True` the dimension stays, with
 # size 1. You will need that in section 3.
@@ -139,6 +142,9 @@ print("of all:       ", scores.sum())
 print("kept:         ", scores.sum(dim=1, keepdim=True).tolist())
 
 # %% [markdown]
+# Arithmetic goes number by number. `a - b` and `a * b` work on the numbers at the same place of two tensors, and `x.square()`
+# and `x.sqrt()` on every number of one. No loop is needed.
+#
 # ### Exercise 2 · How far each cat has danced
 # `primer.distance_danced` · 2 points · about 8 minutes
 #
@@ -164,8 +170,8 @@ def distance_danced(positions):
 
 # %% [markdown] tags=["reason"]
 # All beats but the first minus all beats but the last: two slices of the same length, and their difference is every step at
-# once. Then two sums, each of which takes one dimension away: over the two coordinates, under the root, and over the beats.
-# The order matters. The root of each step's squares gives lengths; one root at the end would give the length of nothing.
+# once. Then two sums, each of which takes one dimension away: over the two coordinates, under the root, and over the steps.
+# The order matters. A root for each step gives the lengths of the steps; a single root at the very end is no path's length.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")
@@ -190,22 +196,22 @@ def two_dances():
 
 
 # %% [markdown]
-# Minka ends where she began, and has danced further than Felix all the same.
+# Minka ends where she began, and has danced further than Felix for all that.
 #
 # ## 3. Broadcasting
 #
 # What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one of them is 1;
 # a missing dimension counts as 1. Where a size is 1, its one entry is used again and again. This is **broadcasting**.
 #
-# | | | | result |
+# | what | first | second | result |
 # |---|---|---|---|
-# | a table and a row | `[2, 3]` | `[3]` | `[2, 3]`: the row is added to every row |
-# | a table and a column | `[2, 3]` | `[2, 1]` | `[2, 3]`: the column is added to every column |
+# | a table and a row | `[2, 3]` | `[3]` | `[2, 3]`: the row is added to each row |
+# | a table and a column | `[2, 3]` | `[2, 1]` | `[2, 3]`: the column is added to each column |
 # | a column and a row | `[2, 1]` | `[3]` | `[2, 3]`: each with each |
-# | does not fit | `[2, 3]` | `[2]` | an error: 3 is not 2 |
+# | what does not fit | `[2, 3]` | `[2]` | an error: from the right, 3 meets 2 |
 #
-# `x.unsqueeze(-1)` adds a dimension of size 1 at the end: it turns a list `[2]` into a column `[2, 1]`. `x[:, None]` does the
-# same. *Each with each* is the most useful line of the table, and attention will use it all the time.
+# `x.unsqueeze(-1)` adds a dimension of size 1 at the end: it turns a list `[2]` into a column `[2, 1]`. `x[..., None]` does
+# the same. *Each with each* is the most useful line of the table, and attention will use it all the time.
 
 # %%
 cats = torch.tensor([0.0, 10.0])
@@ -230,15 +236,15 @@ judges = [f"judge {number}" for number in (1, 2, 3)]
 show.matrices(
     show.Panel("minus [3]: wrong", careless, ["Minka", "Felix", "Mia"], judges, decimals=0),
     show.Panel("minus [3, 1]: right", careful, ["Minka", "Felix", "Mia"], judges, decimals=0),
-    alt="Left each column has lost another cat's mean, and no row has the mean 0; right every row is -1, 0, 1.",
+    alt="Left each column has lost another cat's mean, and the first row's mean is -3; right every row is -1, 0, 1.",
 )
 
 # %% [markdown]
 # The means have the shape `[3]`, and from the right they line up with the *columns*: Felix's mean is taken off the second
-# judge. `keepdim=True` makes a column of them, `[3, 1]`. Had the table not been square, torch would have complained.
+# judge's scores. `keepdim=True` makes a column of them, `[3, 1]`. Had the table not been square, torch would have complained.
 #
-# Comparing broadcasts like adding. Here are three words by their numbers, and the four numbers of a vocabulary. Each word is
-# compared with each number, and every row has one True:
+# Comparing broadcasts like adding. Here are three words, written as numbers from 0 to 3. Each word is compared with all four
+# numbers, and every row has one True:
 
 # %%
 print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
@@ -247,8 +253,8 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 # ### Exercise 3 · A bag for every sentence
 # `primer.bags_of_words` · 2 points · about 8 minutes
 #
-# Every word of a vocabulary has a number, its **id**. A **bag of words** says how often a sentence has each of them. Make one
-# for every sentence. (The sum of booleans counts what is True.)
+# A **vocabulary** is a list of words, and a word's number in it is its **id**. A **bag of words** says how often each word of
+# the vocabulary occurs in a sentence. Make one for every sentence. (The sum of booleans counts what is True.)
 #
 # Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, the result is an integer tensor
 # `[sentences, vocab_size]`.
@@ -256,7 +262,7 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 
 # %% nbgrader={"grade": false, "grade_id": "primer-bags_of_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bags_of_words(ids, vocab_size):
-    """How often each sentence has each word of the vocabulary.
+    """How often each word of the vocabulary occurs in each sentence.
 
     ids: int [sentences, words], from 0 to vocab_size - 1
     vocab_size: int
@@ -270,8 +276,8 @@ def bags_of_words(ids, vocab_size):
 
 # %% [markdown] tags=["reason"]
 # With a last dimension of size 1 the ids meet all numbers of the vocabulary at once: `[sentences, words, 1]` against
-# `[vocab_size]` is `[sentences, words, vocab_size]`. The sum over the words counts. `any` in place of `sum` would lose that
-# a word occurs twice. A loop is just as right, and slower; torch's `one_hot` makes the same comparison for you.
+# `[vocab_size]` is `[sentences, words, vocab_size]`. The sum over the words counts. `any` in place of `sum` would say *that* a
+# word occurs, and not how often. A loop is just as right, and slower; torch's `one_hot` makes the same comparison for you.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-bags_of_words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.bags_of_words")
@@ -299,20 +305,21 @@ def three_bags():
 #
 # A **model** turns inputs into predictions, with numbers that it has learned: its **weights**. The simplest one gives each word
 # a weight and adds up: the applause for a sentence is the sum of its words' weights. With a bag of words `x` and weights `w`
-# that is `x @ w`.
+# that is `x @ w`, a **matrix product**: each count times its word's weight, added up. For a whole table of bags it returns one
+# sum for each row.
 #
-# The **loss** says how wrong it is, in one number. Here it is the mean of the squared errors. Learning means: change `w` so that
-# the loss falls. But which weight, and in which direction?
+# The **loss** says how wrong the model is, in one number. Here it is the mean of the squared errors. Learning means: change `w`
+# so that the loss falls. But which weight, and in which direction?
 #
 # The **gradient** answers that. It has one number for each weight: how fast the loss rises if this weight grows a little. A
 # positive number says: make the weight smaller. Torch computes it in three moves:
 #
-# 1. `requires_grad_()` tells torch to watch a tensor.
+# 1. `requires_grad_()` tells torch to watch a tensor. (`torch.tensor(2.0, requires_grad=True)` makes one that is watched.)
 # 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
 # 3. It is then in the tensor's `.grad`.
 #
-# **Predict first.** *The cat danced* got 5 claps. With the weights 1 for *cat* and 1 for *danced* the model says 2. The loss is
-# (2 - 5)², so 9. Will the gradients be positive or negative? Will they be equal?
+# **Predict first.** *Cat danced* got 5 claps. With the weights 1 for *cat* and 1 for *danced* the model says 2. The loss is
+# (2 - 5)², which is 9. Will the gradient's two numbers be positive or negative? Will they be equal?
 
 # %% tags=["demo"]
 weights = torch.tensor([1.0, 1.0]).requires_grad_()  # of "cat" and "danced"
@@ -325,7 +332,7 @@ print("loss", squared.item(), "gradient", weights.grad)
 # Both are -6: more weight for either word would make the loss smaller, and both count the same, since both occur once.
 #
 # **A trap.** `backward()` *adds* to `.grad`. After two calls you find the sum of two gradients there. That is why every
-# training loop sets gradients to zero first.
+# training loop sets the old gradients to zero before it computes new ones.
 
 # %% tags=["demo"]
 again = (bag @ weights - 5).square()
@@ -337,7 +344,7 @@ print("after a second backward():", weights.grad)
 # `primer.loss_gradient` · 2 points · about 7 minutes
 #
 # Return the gradient at `w` of the loss, which is the mean over all examples of (x @ w - y)². Let torch compute it, or work
-# out the formula. Either way leave the caller's `w` as it is: work on `w.clone()`.
+# out the formula. Either way leave the caller's `w` as it is: work on a copy, `w.clone()`.
 #
 # Shapes: `w` is `[features]`, `x` is `[examples, features]`, `y` is `[examples]`, the result is `[features]`.
 
@@ -361,8 +368,8 @@ def loss_gradient(w, x, y):
 
 # %% [markdown] tags=["reason"]
 # Torch notes every step from the copy of `w` to the loss, and `backward()` walks back along them by the chain rule. By hand the
-# gradient is 2 xᵀ(xw - y) / examples. The copy matters: a caller's
-# tensor that is watched, or has a gradient left in it, surprises the code that uses it next.
+# gradient is 2 xᵀ(xw - y) / examples. The copy matters: if the caller's own tensor is suddenly watched, or has a gradient left
+# in it, the code that uses it next is in for a surprise.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-loss_gradient-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.loss_gradient")
@@ -377,13 +384,14 @@ check("primer.loss_gradient", hidden=True)
 #
 # $$w \leftarrow w - \text{rate} \cdot \text{gradient}(w)$$
 #
-# That is **gradient descent**, and all training in this course is some form of it. The **learning rate** says how long a step is.
+# That is **gradient descent**, and all training in this course is some form of it. The rate is called the **learning rate**: the
+# larger it is, the longer the steps. A step is also longer where the loss is steeper.
 #
 # ### Exercise 5 · Step by step downhill
 # `primer.walk_downhill` · 2 points · about 7 minutes
 #
 # Take `steps` steps and return the whole path, with the start as its first position. `gradient` is a function: `gradient(w)` is
-# the gradient at `w`.
+# the gradient at `w`. (`torch.stack` makes one tensor out of a list of equally large ones.)
 #
 # Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, `steps` an int; the result is
 # `[steps + 1, features]`.
@@ -420,8 +428,9 @@ check("primer.walk_downhill", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are three sentences with their applause, and the loss as a landscape over the two weights. Three walks begin at the same
-# place, with the rates 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
+# Here are three sentences with their applause, and the loss as a landscape over the two weights, seen from above. A grey line
+# joins places where the loss is the same, and the cross is the lowest place of all. Three walks begin at the same place, with
+# the rates 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
 
 # %%
 rate_that_fails = None  # 0.05, 0.2 or 0.28
@@ -461,11 +470,12 @@ def three_walks():
 #
 # Weights that belong together live in a class, an **`nn.Module`**. You write two methods:
 #
-# - `__init__` makes the parts. A part that you store in `self` is **registered**: its weights are now the model's **parameters**.
+# - `__init__` makes the parts, after a first line `super().__init__()`. A part that you store in `self` is **registered**: its
+#   weights are now the model's **parameters**.
 # - `forward` says how the output is computed. You never call it by its name: `model(x)` does.
 #
-# The part that you will use most is `nn.Linear(3, 2)`: a **linear layer** from 3 numbers to 2, with a weight `[2, 3]` and a bias
-# `[2]`. It computes `x @ weight.T + bias`.
+# The part that you will use most is `nn.Linear(3, 2)`: a **linear layer** from 3 numbers to 2, with a weight `[2, 3]` and a
+# **bias** `[2]`, which is added at the end. It computes `x @ weight.T + bias`, where `.T` turns rows into columns.
 
 # %%
 layer = nn.Linear(3, 2)
@@ -497,16 +507,24 @@ for kind in (Pair, Listed):
     show.prediction(kind.__name__, my_tensors[kind.__name__], len(list(kind().parameters())))
 
 # %% [markdown]
-# A plain list hides its layers. An optimizer would never hear of them, and they would never learn. `nn.ModuleList` is a list
-# that registers.
+# A plain list hides its layers. They would never learn, because an **optimizer**, which changes the weights in training, is told
+# of the parameters only. `nn.ModuleList` is a list that registers.
 #
 # Two linear layers in a row are no more than one: a product of two matrices is a matrix. So something that bends goes in
 # between. The simplest is the **ReLU**, `torch.relu`: it keeps what is positive and turns the rest into 0.
 #
-# What comes out are **logits**, one number for each class. The largest one is the model's answer. To train it, `F.cross_entropy`
-# takes the logits and the right classes and returns a loss. It turns logits into probabilities by itself, with a softmax
-# (lesson 01 takes that apart), and is small when the right class has a high probability. Never put a softmax in front of it.
-#
+# So far a model has predicted a number of claps. Often it has to choose between **classes** instead: applause or none. Then it
+# returns one number for each class, its **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the
+# logits, `[examples, classes]`, and the number of each example's right class, an integer tensor `[examples]`. It turns the logits
+# into probabilities by itself, with a softmax (lesson 01 takes that apart). The loss is small when the right class has a high
+# probability. Never put a softmax in front of it.
+
+# %%
+logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
+print("if 0 is right:", F.cross_entropy(logits, torch.tensor([0])))
+print("if 1 is right:", F.cross_entropy(logits, torch.tensor([1])))
+
+# %% [markdown]
 # ### Exercise 6 · A critic of two layers
 # `primer.critic` · 2 points · about 6 minutes
 #
@@ -544,8 +562,8 @@ class Critic(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # Each layer is called like a function, and what it returns goes into the next. The ReLU stands between the two and nowhere else:
-# after the last layer it would forbid negative logits, and without it two layers could do no more than one. Everything that
-# computes with the registered layers is watched by torch, so gradients reach all four parameters without another line.
+# after the last layer it would forbid negative logits, and without it two layers could do no more than one. Torch watches
+# the parameters of a module without being asked, so gradients reach all four of them without another line.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-critic-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.critic")
@@ -559,8 +577,11 @@ check("primer.critic", hidden=True)
 # A model can learn its examples by heart. Then it is right about all of them and knows nothing. So keep some examples away from
 # training, and judge the model by those. This is a **split** into **training** and **test**.
 #
-# Shuffle before you cut. Data is often sorted, and then the test would be of another kind than training. Shuffle the labels
-# *with* the examples.
+# Shuffle before you cut. Data is often sorted, and then the test examples would be of another kind than those for training.
+# Shuffle the **labels**, the right answers, *with* the examples.
+#
+# The test is for the end. If you try several learning rates and keep the one that does best on the test, its result is partly
+# luck. Whoever has something to choose keeps a third part, for **validation**, and chooses by that.
 #
 # A shuffle is a list of numbers, and a tensor can be indexed by it:
 
@@ -609,8 +630,9 @@ check("primer.split", hidden=True)
 # %% [markdown]
 # ## 8. The training loop
 #
-# Now everything comes together. Here is a whole training, with nothing hidden: a linear layer learns how much applause each word
-# is worth. Read it line by line.
+# Now everything comes together. Here is a whole training run, with nothing hidden: a linear layer learns how much applause each
+# word is worth. Read it line by line. (`F.mse_loss` is the mean squared error, and the seed makes every run begin with the same
+# random weights.)
 
 # %% tags=["demo"]
 torch.manual_seed(0)
@@ -629,14 +651,16 @@ for step in range(100):
 print("cat, danced, slept:", model.weight.detach())
 
 # %% [markdown]
-# - The **optimizer**, here `sgd`, knows all parameters and takes the steps. It is gradient descent as in section 5; the *S* is for
-#   *stochastic*, since one usually takes a few examples at a time, a **batch**. Here all of them fit into one.
+# - The optimizer, here `sgd`, knows all parameters and takes the steps. It is gradient descent as in section 5; the *S* is for
+#   *stochastic*, since each step usually sees only a few random examples, a batch. Here all of them fit into one.
 # - Each turn of the loop does the same: **loss, zero, backward, step**. Leave out `zero_grad`, and old gradients add up. Leave out
 #   `step`, and nothing is ever learned. Neither raises an error.
-# - **Adam** is the optimizer that this course uses. It gives each weight a step of its own size: a long one where gradients
-#   are small and steady, a short one where they jump. You use it the same way. In lesson 05 you write it yourself.
+# - **Adam** is the optimizer that this course uses. It gives each weight steps of a size of its own: about the learning rate
+#   where the gradients agree from step to step, however small they are, and less where they do not. You use it the same way. In
+#   lesson 05 you write it yourself.
 #
-# The applause was 2 for *cat*, 3 for *danced* and -1 for *slept*. The model found these numbers from four sums.
+# The applause was 2 for *cat*, 3 for *danced* and -1 for *slept*. The model has found these numbers from the claps for four
+# sentences.
 #
 # ### Exercise 8 · A training loop
 # `primer.train` · 3 points (2 for the values, 1 in double precision) · about 12 minutes
@@ -645,8 +669,8 @@ print("cat, danced, slept:", model.weight.detach())
 # `torch.optim.Adam` with the learning rate `rate`. At every step the loss is the cross-entropy of all examples. Return the
 # trained weight and bias and the losses, each as it was *before* its step; all three without gradients (`detach()`).
 #
-# An optimizer takes any list of tensors that are watched, so you need no `nn.Linear`: `weight.clone().requires_grad_()` is
-# one. Leave the caller's tensors as they are. Numbers in float64 are tried too.
+# An optimizer takes any list of watched tensors, so you need no `nn.Linear`: `weight.clone().requires_grad_()` is such a tensor.
+# Leave the caller's tensors as they are. Numbers in double precision (float64) are tried too.
 #
 # Shapes: `weight` is `[classes, features]`, `bias` is `[classes]`, `x` is `[examples, features]`, `labels` is an integer tensor
 # `[examples]`; the result is a tuple of `weight`, `bias` and `losses`, which is `[steps]`.
@@ -690,8 +714,8 @@ check("primer.train", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now use it. On 200 evenings a cat performed, each evening another one. *Cat 17 danced beautifully*: applause. *Cat 40
-# fell loudly*: none. One audience in six was in a strange mood and did the opposite of what the others would have done.
+# Now use it. On 200 evenings a cat performed, a different one each evening. *Cat 3 sang beautifully*: applause. *Cat 2
+# fell loudly*: none. About one audience in six was in a strange mood and did the opposite of what any other would have done.
 
 # %%
 VERBS = {"danced": 3, "sang": 1, "slept": -1, "fell": -3}
@@ -706,8 +730,9 @@ for sentence, clapped in evenings[:4]:
     print(clapped, sentence)
 
 # %% [markdown]
-# The model knows every word, the cats' names included. It is trained on 100 evenings and tested on 100. **Predict first:** how
-# often is it right about the evenings that it was trained on, and how often about the others? What happens to the two losses?
+# The model gets every word, the cats' names included. It is trained on 100 evenings and tested on the other 100. **Predict
+# first:** how often is it right about the evenings that it was trained on, and how often about the others? What happens to the
+# two losses?
 
 # %%
 my_accuracies = {"training": None, "test": None}  # in percent
@@ -742,32 +767,39 @@ def two_hundred_evenings():
 
 
 # %% [markdown]
-# In the end the model is right about every evening of its training, the strange ones too. It has a weight for each cat's name, and
-# uses it to remember how that one evening went. On other evenings those names do not occur, so it helps nobody: the test's loss
-# is at its lowest at the dot, and rises from then on. That is **overfitting**. Without the split you would have seen the blue line only, and been proud
-# of it.
+# In the end the model is right about every evening that it was trained on, the strange ones too. It has a weight for each cat's
+# name, and uses it to remember how that one evening went. In the test those names do not occur, so there they are no help.
+# Meanwhile the other weights keep growing, until the model is surer about the test evenings than it has reason to be. So the
+# test's loss is at its lowest at the dot, and rises from then on. That is **overfitting**. Without the split you would have seen
+# the blue line only, and been proud of it.
+#
+# Nobody can be right about all the others, by the way. Even somebody who knows the rule is wrong wherever the mood is strange,
+# about one time in six.
 #
 # ## Glossary
 #
-# - **Tensor**: numbers in a box of any number of dimensions.
+# - **Tensor**: a box of numbers, with any number of dimensions.
 # - **Shape**: how many entries a tensor has along each dimension.
 # - **Broadcasting**: entries of size 1 are used again and again, so that two shapes fit.
+# - **Batch**: several examples in one tensor.
+# - **Vocabulary**, **id**: a list of words, and a word's number in it.
 # - **Bag of words**: how often each word of a vocabulary occurs in a sentence.
 # - **Weights**, **parameters**: the numbers that a model learns.
 # - **Loss**: how wrong a model is, in one number.
-# - **Gradient**: for each weight, how fast the loss rises as the weight grows.
+# - **Gradient**: for each weight, how fast the loss rises as that weight grows.
 # - **Gradient descent**: small steps against the gradient.
-# - **Learning rate**: how long these steps are.
+# - **Learning rate**: what a gradient is multiplied by to make a step.
 # - **`nn.Module`**: a model as a class, which registers its parts.
 # - **Linear layer**: `x @ weight.T + bias`.
 # - **ReLU**: keeps what is positive, and turns the rest into 0.
 # - **Logits**: a model's numbers for the classes; the largest one is its answer.
 # - **Cross-entropy**: the loss of a classifier; small where the right class is probable.
 # - **Optimizer**: takes the steps; SGD by plain gradient descent, Adam with a step size for each weight.
-# - **Split**: examples kept away from training, to judge a model by.
+# - **Training and test**: the examples that a model learns from, and those kept away to judge it by.
+# - **Validation**: a third part, to choose by.
 # - **Overfitting**: what a model has learned of its training examples that is not true of others.
 #
 # ## What you have now
 #
-# All the torch that this course takes for granted. In lesson 00 the bag of words becomes a bag of *vectors*, and you find out what no
-# bag can ever know.
+# All the torch that this course takes for granted. In lesson 00 the bag of words becomes a bag of *vectors*, and you find out
+# what no bag can ever know.

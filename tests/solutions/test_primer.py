@@ -11,6 +11,7 @@ class TestPrimer(ExecutedLesson):
         "loss 9.0 gradient tensor([-6., -6.])",
         "after a second backward(): tensor([-12., -12.])",
         "dance[..., 0]: [3, 4]",
+        "if 1 is right: tensor(2.1269)",
         "Pair: 4.",
         "Listed: 0.",
         "cat, danced, slept: tensor([[ 2.",
