@@ -1,8 +1,8 @@
 """Joins a learner's answers, which are text here and never run, to one file: a transformer of their own.
 
-`frame.txt` is what stands around the pieces. Each answer brings the helpers of its cells, under other names where
-theirs are taken, and its imports, which go to the top. Where an answer is missing or cannot be joined, the course's own
-is borrowed.
+`frame.txt` is what stands around the pieces, with the imports that they may need; those that none does are left out.
+Each answer brings the helpers of its cells, under other names where theirs are taken, and its own imports, which go to
+the top. Where an answer is missing or cannot be joined, the course's own is borrowed.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class _File:
         shared = self._shared(body, cell.names)
         new = [statement for statement in body if statement not in shared]
         helpers = set[str]().union(*(statement.defines for statement in new)) - {name}
-        cell.names |= {helper: self.free(helper, name) for helper in helpers}
+        cell.names |= {helper: self.free(helper, name) for helper in sorted(helpers)}
         texts = [renamed(statement.commented, cell.changed) for statement in new]
         self._texts |= {one.text for one in new if not (one.mentions | one.defines) & cell.changed.keys()}
         self._taken |= set(cell.names.values())
@@ -207,11 +207,11 @@ class _File:
 
     def free(self, name: str, piece: str) -> str:
         """The name for something that a piece needs: its own, or one like it where that is taken."""
-        if name not in self._taken | _BUILT_IN:
-            return name
-        name = f"{name}_of_{piece}"
+        if name in self._taken | _BUILT_IN:
+            name = f"{name}_of_{piece}"
         while name in self._taken:
             name += "_"
+        self._taken.add(name)
         return name
 
     def gives(self, bound: str, line: str) -> bool:
@@ -234,8 +234,6 @@ class _File:
         for adapter in dict.fromkeys(names.values()):
             if adapter in _ADAPTERS and adapter not in self._adapted:
                 self._adapted.add(adapter)
-                if "SimpleNamespace" in _ADAPTERS[adapter]:
-                    self.imports["SimpleNamespace"] = "from types import SimpleNamespace"
                 yield _ADAPTERS[adapter]
 
 

@@ -43,7 +43,10 @@ def renamed(source: str, names: Mapping[str, str]) -> str:
         if text[start:end] != old.encode():  # in an f-string before Python 3.12
             raise CannotRename(f"{old} is the name of something else in the file, and cannot be changed in an f-string")
         lines[line - 1] = text[:start] + names[old].encode() + text[end:]
-    return b"\n".join(lines).decode()
+    result = b"\n".join(lines).decode()
+    if names_of(result) != {names.get(name, name) for name in names_of(source)}:
+        raise CannotRename(f"{', '.join(sorted(names))} cannot be changed where they stand")
+    return result
 
 
 def names_of(source: str) -> set[str]:
@@ -59,6 +62,8 @@ def _places(tree: ast.Module, names: frozenset[str]) -> Iterator[tuple[tuple[int
         outside, inside = _split(node)
         if isinstance(node, ast.Name) and node.id not in local | own:
             yield (node.lineno, node.col_offset), node.id
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in (own - local) & names:
+            raise CannotRename(f"{node.id} is the name of something else in the file, and of something in a class")
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name not in local | own:
             yield (node.lineno, node.col_offset), node.name
         elif (found := _bound_in_passing(node) & names) and not found <= local | own:

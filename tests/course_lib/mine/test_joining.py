@@ -117,8 +117,10 @@ def weighted_values(alpha, v):
     "masking.causal_mask": "import torch as t\ndef causal_mask(n):\n    return t.ones(n, n).tril() > 0",
     "masking.masked_weights": """
 import torch
+def t(x):
+    return x.dtype
 def causal_mask(x):  # one of its own
-    return torch.finfo(x.dtype).min
+    return torch.finfo(t(x)).min
 def masked_weights(scaled, mask):
     return torch.softmax(scaled.masked_fill(~mask, causal_mask(scaled)), -1) * mask
 """,
@@ -187,6 +189,7 @@ def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(
     assert "    main = helper\n" in text
     assert "calls = [helper(alpha) for helper in [helper_of_weighted_values]]\n" in text
     assert "import torch as t\n" in text
+    assert "return torch.finfo(t_of_masked_weights(x)).min\n" in text
 
 
 def test_what_two_answers_share_is_there_once() -> None:
