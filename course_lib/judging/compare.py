@@ -473,12 +473,13 @@ def _tensor_difference(expected: Tensor, actual: Tensor, where: str, strict: Str
         return None
     index = tuple(int(i) for i in wrong.nonzero()[0])
     wanted_text, got_text = _told_apart(expected[index], actual[index])
-    share = f"{int(wrong.sum())} of {wrong.numel()} entries differ" if wrong.numel() > 1 else "it differs"
-    place = f"first at index {list(index)}: " if index else ""
+    told = f"{_sentence(where)} should be {wanted_text}, not {got_text}."
+    if wrong.numel() > 1:
+        share = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
+        told = f"In {where} {share}, first at index {list(index)}: expected {wanted_text}, got {got_text}."
     return Difference(
         Kind.VALUE,
-        f"In {where} {share}, {place}expected {wanted_text}, got {got_text}."
-        f"{_single_precision(expected, actual, wrong)}",
+        f"{told}{_single_precision(expected, actual, wrong)}",
         index,
         wanted_text,
         got_text,
@@ -550,8 +551,8 @@ def _gradient_difference(
 
 
 _HIDDEN = (
-    " The values are right. Usually some step on the way then keeps its part of the gradient back (torch.no_grad(), "
-    ".detach(), .data, .item()), or cuts it off (clamp, max)."
+    " The values are right. Usually some step on the way then keeps its part of the gradient back (.item(), float() or "
+    "math.exp() of a tensor, .detach(), .data, torch.no_grad()), or cuts it off (clamp, max)."
 )
 _NOT_FINITE = (
     " The values are right. Usually some step on the way then is not finite where its result is not used, as under "

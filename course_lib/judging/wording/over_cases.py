@@ -83,7 +83,11 @@ def _constant(once: Results) -> str:
     if len(values) < _CALLS or not all(_same(values[0], value) for value in values[1:]):
         return ""
     different = sum(not _same(expected[0], value) for value in expected[1:])
-    return "Your answer returns the same whatever goes in." if different > 1 else ""
+    if different < _EACH:
+        return ""
+    if values[0] is None:
+        return "Your answer returns nothing. End it with a return: what it prints or computes is lost otherwise."
+    return "Your answer returns the same whatever goes in."
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -258,7 +262,7 @@ def _to_one_side(failures: Results) -> str:
     sides = [side for result in failures for side in _sides(result.expected.value, result.actual.value, result)]
     if len(failures) < _EACH or len(sides) < _CALLS or sides[0] is None or len(set(sides)) > 1:
         return ""
-    return f"In {_cases([result.case for result in failures])} that fail, whatever is wrong is {sides[0]}."
+    return f"In {_cases([result.case for result in failures])} that fail, every wrong number is {sides[0]}."
 
 
 def _sides(expected: Value, actual: Value, result: CaseResult) -> Iterator[str | None]:

@@ -189,11 +189,37 @@ _OF_OTHERS: list[Meaning] = [
     ),
     (
         re.compile(
-            r"unsupported operand type\(s\) for .*'tuple'|'(tuple|torch\.return_types\.\w+)' object has no attribute"
+            r"unsupported operand type\(s\) for .*'(?:tuple|torch\.return_types\.\w+)'"
+            r"|'(tuple|torch\.return_types\.\w+)' object has no attribute"
             r"|not (tuple|torch\.return_types\.\w+)$"
         ),
         "There is a tuple where one value is wanted. A call that returns several results makes one "
         "(nn.MultiheadAttention, an LSTM, max and sort along a dimension): take the one that is needed, such as [0].",
+    ),
+    (
+        re.compile(r"'bool' object has no attribute"),
+        "There is a single True or False where a tensor is wanted. == compares entry by entry only between tensors and "
+        "numbers: a list, None, or the pair that max along a dimension returns (values and indices) is one thing.",
+    ),
+    (
+        re.compile(r"(\w+)\(\) missing 1 required positional arguments?: \W(dim\w*)\W"),
+        lambda found: f"{found[1]} has to be told along which dimension: {found[2]}=-1 is the last.",
+    ),
+    (
+        re.compile(r"1D tensors expected, but got"),
+        "torch.dot takes two vectors. A matrix product, a @ b, takes the dot product of every row with every column.",
+    ),
+    (
+        re.compile(r"outer: Expected 1-D argument"),
+        "torch.outer takes two vectors. Whatever comes before them, a column times a row is the same: "
+        "a.unsqueeze(-1) * b.unsqueeze(-2).",
+    ),
+    (
+        re.compile(r"number of subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)"),
+        lambda found: (
+            f"In einsum every dimension has a letter: here {found[1]} for {found[2]} dimensions. Three dots stand for "
+            "any leading ones: '...ij,...jk->...ik'."
+        ),
     ),
     (
         re.compile(r"selected index k out of range"),

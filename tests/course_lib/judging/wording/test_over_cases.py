@@ -69,6 +69,7 @@ AGAIN = "The same call gives another result the second time"
         (lambda x, mask: 2 * masked_sum(x, mask), ""),
         (lambda x, mask: 0.5, "Your answer returns the same whatever goes in."),
         (lambda x, mask: torch.zeros(3), "Your answer returns the same whatever goes in."),
+        (lambda x, mask: None, "Your answer returns nothing. End it with a return"),
         (lambda x, mask: torch.zeros(len(x)), ""),
         (lambda x, mask: x.sum(dim=-1), "Right in all 6 cases without mask (None), wrong in all 3 cases with mask."),
         (
@@ -90,11 +91,11 @@ AGAIN = "The same call gives another result the second time"
         (lambda x, mask: "text", "Your answer returns the same whatever goes in."),
         (
             lambda x, mask: masked_sum(x, mask) + x[0, 0] ** 2,
-            "In all 9 cases that fail, whatever is wrong is too large.",
+            "In all 9 cases that fail, every wrong number is too large.",
         ),
         (
             lambda x, mask: masked_sum(x, mask).clamp(max=-3),
-            "In all 8 cases that fail, whatever is wrong is too small.",
+            "In all 8 cases that fail, every wrong number is too small.",
         ),
         (
             lambda x, mask: masked_sum(x, mask) + (mask is None and x.shape == (4, 4) and bool((x < 50).all())),

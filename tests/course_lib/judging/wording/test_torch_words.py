@@ -64,6 +64,17 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: X + nn.MultiheadAttention(3, 1)(X, X, X), "There is a tuple where one value is wanted."),
     (lambda: torch.relu(X.max(dim=1)), "There is a tuple where one value is wanted."),  # type: ignore[arg-type]
     (lambda: X.sort().sum(), "There is a tuple where one value is wanted."),  # type: ignore[attr-defined]
+    (lambda: X - X.max(dim=-1), "There is a tuple where one value is wanted."),  # type: ignore[operator]
+    (lambda: X.sort(dim=-1) / 2, "There is a tuple where one value is wanted."),  # type: ignore[operator]
+    (lambda: (X.max(dim=-1) == X).mean(), "the pair that max along a dimension returns"),  # type: ignore[attr-defined]
+    (lambda: (X == [1, 2]).any(), "There is a single True or False where a tensor is wanted."),
+    (lambda: (X is None).float(), "There is a single True or False"),  # type: ignore[attr-defined]
+    (lambda: torch.softmax(X), "softmax has to be told along which dimension: dim=-1 is the last."),  # type: ignore[call-overload]
+    (lambda: X.cumsum(), "cumsum has to be told along which dimension"),  # type: ignore[call-overload]
+    (lambda: torch.dot(X, X), "torch.dot takes two vectors. A matrix product, a @ b,"),
+    (lambda: torch.outer(X, X), "a.unsqueeze(-1) * b.unsqueeze(-2)"),
+    (lambda: torch.einsum("bij,bkj->bik", X, X), "here 3 for 2 dimensions"),
+    (lambda: torch.einsum("i,j->ij", X, X), "here 1 for 2 dimensions"),
     (lambda: X.topk(5), "min(k, x.shape[-1]) is never too many"),
     (lambda: torch.cat([X, torch.ones(3)]), "equally many dimensions: here 2 and 1"),
     (lambda: _unpacked(3), "holds 2 is taken apart into 3 names. If it is a shape"),
