@@ -131,6 +131,12 @@ EXERCISE = Exercise(
             _slip(("own = alpha", "own = torch.ones_like(alpha)")),
         ),
         Misconception(
+            "delta_always_one",
+            "Your answer is alpha_i (1 - alpha_j) everywhere. The 1 is δ_ij, and stands on the diagonal only: off it "
+            "the entry is -alpha_i alpha_j.",
+            _slip(("torch.diag_embed(own)", "own.unsqueeze(-1)")),
+        ),
+        Misconception(
             "own_weight_squared",
             "Your answer is alpha_i (δ_ij - alpha_i): both factors have the index of the row. The second one is the "
             "weight of the score with respect to which it is differentiated, alpha_j.",

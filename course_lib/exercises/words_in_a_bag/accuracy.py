@@ -135,6 +135,12 @@ EXERCISE = Exercise(
             _slip(("dim=-1", "dim=0")),
         ),
         Misconception(
+            "one_argmax_for_all",
+            "Your answer takes one argmax of the whole table of logits, as argmax() without a dimension does. Each "
+            "example has its own answer, the largest over the classes: argmax(dim=-1).",
+            _slip(("dim=-1", "")),
+        ),
+        Misconception(
             "all_with_all",
             "Your answer compares every answer with every label: with keepdim the answers are a column, [examples, 1]. "
             "Leave keepdim out.",
