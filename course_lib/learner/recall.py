@@ -103,7 +103,7 @@ def questions_of(catalogue: Catalogue, lesson: str) -> Questions | None:
 
 
 def older_questions(lessons: Sequence[LessonProgress], today: date) -> Questions | None:
-    """Three questions of earlier lessons, those first that were missed; None where no lesson has any.
+    """Three questions of earlier lessons, those first that were missed; None before the second lesson is begun.
 
     Args:
         lessons: a learner's progress in each.
@@ -112,7 +112,7 @@ def older_questions(lessons: Sequence[LessonProgress], today: date) -> Questions
     asking = [(one, page) for one in lessons if (page := questions_of(current_catalogue(), one.lesson)) is not None]
     here = max((number for number, (lesson, _) in enumerate(asking) if lesson.last), default=0)
     chosen: list[Question] = []
-    for back in STEPS_BACK if asking else ():
+    for back in STEPS_BACK if here else ():
         lesson, page = asking[max(here - back, 0)]
         first = today.toordinal() % len(page.questions)
         numbered = list(enumerate(page.questions, start=1))

@@ -192,6 +192,10 @@ def test_older_ones_come_back_those_first_that_were_missed(tmp_path: Path, monke
     def lessons() -> list[str]:
         return [title.partition(" ")[0] for title in titles()]
 
+    assert older_questions(progress_map().lessons, day) is None, "nothing has come before the first lesson"
+    progress_file().note_recall("000_primer", [], 10)
+    assert older_questions(progress_map().lessons, day) is None
+    progress_file().note_check("words_in_a_bag.look_up", 0, True)
     assert [lessons(), len(set(titles()))] == [["000"] * 3, 3], "three of the first lesson, each another one"
     assert titles() == titles() != titles(day + timedelta(1)), "the same all day, and others tomorrow"
     progress_file().note_recall("02_masking", [3], 5)
