@@ -397,15 +397,13 @@ print(mask)
 
 # %%
 same_in_the_batch = None  # True or False
-
-# %%
-meow_alone = table[torch.tensor([[5]])]
-meow_in_the_batch = table[padded]
-print("the slide's mean of meow, alone:       ", meow_alone.mean(dim=1)[0])
-print("the slide's mean of meow, in the batch:", meow_in_the_batch.mean(dim=1)[0])
+meow_alone = table[torch.tensor([[5]])].mean(dim=1)[0]
+meow_in_the_batch = table[padded].mean(dim=1)[0]
 
 # %% tags=["demo"]
-alike = bool(torch.allclose(meow_alone.mean(dim=1)[0], meow_in_the_batch.mean(dim=1)[0]))
+print("the slide's mean of meow, alone:       ", meow_alone)
+print("the slide's mean of meow, in the batch:", meow_in_the_batch)
+alike = bool(torch.allclose(meow_alone, meow_in_the_batch))
 show.prediction("the same vector alone and in the batch", same_in_the_batch, alike)
 
 # %% [markdown]
@@ -414,7 +412,7 @@ show.prediction("the same vector alone and in the batch", same_in_the_batch, ali
 
 # %%
 attempt = table[5]  # change this line
-found = torch.allclose(attempt, meow_in_the_batch.mean(dim=1)[0])
+found = torch.allclose(attempt, meow_in_the_batch)
 print([round(number, 4) for number in attempt.tolist()], "found it!" if found else "not yet")
 
 # %% [markdown]
@@ -845,13 +843,20 @@ def trained(vocabulary, training, steps=120, weight_decay=0.0):
     return model
 
 
+@cache
+def real_bag(_kind_of_model):
+    """The real reviews' vocabulary and both sides, and a model trained on them; trained once for each kind of model."""
+    sides = split(real_examples, tested=600, least=2)
+    return *sides, trained(*sides[:2], steps=100, weight_decay=0.001)
+
+
 @show.when_ready
 def the_loss_falls():
     vocabulary, (review_ids, review_mask, labels), _ = split(reviews)
     for steps in (0, 1, 10, 120):
         model = trained(vocabulary, (review_ids, review_mask, labels), steps)
         with torch.no_grad():
-            print(f"after {steps:3} steps: loss {F.cross_entropy(model(review_ids, review_mask), labels):.3f}")
+            print(f"steps {steps:3}: loss {F.cross_entropy(model(review_ids, review_mask), labels):.3f}")
 
 
 # %% [markdown]
@@ -863,13 +868,6 @@ my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}
 
 
 # %% tags=["demo"]
-@cache
-def real_bag(_kind_of_model):
-    """The real reviews' vocabulary and both sides, and a model trained on them; trained once for each kind of model."""
-    sides = split(real_examples, tested=600, least=2)
-    return *sides, trained(*sides[:2], steps=100, weight_decay=0.001)
-
-
 @show.when_ready
 def three_tasks():
     tasks = {}

@@ -1252,7 +1252,7 @@ def the_way_back():
             left.plot(lengths, on_the_way[layer], line, marker="o", color=colour, label=layer)
         right.semilogy(shares, line, color=colour, label=layer)
         print(
-            f"{layer:22}{on_the_way[layer][-1]:4} operations at 50 words; {100 * shares[-1]:.2g} % of the gradient arrive"
+            f"{layer:22}{on_the_way[layer][-1]:4} operations at 50 words; {100 * shares[-1]:.2g} % of the gradient arrives"
         )
     left.set(title="Operations on the way", xlabel="words in the sentence", ylim=(0, None))
     right.set(title="How much of the gradient arrives", xlabel="words back from the last", ylim=(1e-8, 200))

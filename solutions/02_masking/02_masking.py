@@ -268,15 +268,12 @@ scaled_b = torch.tensor(
 
 # %%
 leaked_by_the_first_token = None  # in per cent
-
-# %%
 multiplied = scaled_b * mask
 wrong_alpha = torch.softmax(multiplied, dim=-1)
-print("scores times mask\n", multiplied)
-print("softmax of that\n", wrong_alpha)
-print(f"<s> gives {wrong_alpha[0, 1:].sum():.0%} of its attention to the future")
 
 # %% tags=["demo"]
+print("scores times mask\n", multiplied)
+print("softmax of that\n", wrong_alpha)
 show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0, 1:].sum().item(), " %")
 
 # %% [markdown]
@@ -582,7 +579,7 @@ def does_the_past_notice():
     show.prediction("tokens that notice the leak", notice_the_leak, int((leaky_change[:3] > 1e-4).sum()))
     ahead = wrong_alpha.masked_fill(mask, 0).sum(dim=-1)
     for token, share in zip(tokens[:3], ahead[:3].tolist(), strict=True):
-        print(f"{token:7} gives {share:.1e} of its attention to the future with multiplied scores")
+        print(f"{token:7} gives {share:.2g} of its attention to the future with multiplied scores")
 
 
 # %% [markdown]

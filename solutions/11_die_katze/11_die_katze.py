@@ -818,18 +818,17 @@ name, pairs = list(corpus.tests.items())[-1]
 pairs = pairs[:50]
 sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
 said = {beams: translator.translate(sources, beams=beams) for beams in (1, corpus.recipe.beams)}
-bleu_of_ways = {}
-for beams, translations in said.items():
-    found = bleu(Texts.paired(translations, references))
-    bleu_of_ways["greedy" if beams == 1 else "beam"] = found.corpus
-    length = sum(len(text.split()) for text in translations) / len(translations)
-    print(
-        f"{beams} at once: BLEU {found.corpus:.2f} on {len(pairs)} of the test {name!r}, {length:.2f} words a sentence"
-    )
+found = {beams: bleu(Texts.paired(translations, references)) for beams, translations in said.items()}
 differ = sum(one != other for one, other in zip(*said.values(), strict=True))
-print(f"{differ} of {len(pairs)} translations differ.")
 
 # %% tags=["demo"]
+for beams, translations in said.items():
+    length = sum(len(text.split()) for text in translations) / len(translations)
+    print(
+        f"{beams} at once: BLEU {found[beams].corpus:.2f} on {len(pairs)} of the test {name!r}, {length:.2f} words a sentence"
+    )
+print(f"{differ} of {len(pairs)} translations differ.")
+bleu_of_ways = {"greedy" if beams == 1 else "beam": one.corpus for beams, one in found.items()}
 show.prediction("higher BLEU", higher_bleu, max(bleu_of_ways, key=bleu_of_ways.get))
 show.prediction("translations that differ", differ_in, differ)
 
