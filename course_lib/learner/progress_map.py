@@ -158,7 +158,8 @@ class ProgressMap:
     def _transformer(self) -> list[str]:
         """How far the learner's transformer has grown; nothing where the course has none."""
         passed = [lesson.of(one).passed for lesson in self.lessons for one in lesson.exercises if one.id in PIECES]
-        return [f"Your transformer: {sum(passed)} of {len(passed)} pieces; mine() shows it."] if passed else []
+        seen = "To see it: from course_lib.mine import mine; mine()"
+        return [f"Your transformer: {sum(passed)} of {len(passed)} pieces. {seen}"] if passed else []
 
     def _advice(self) -> str:
         following = self.detailed.next

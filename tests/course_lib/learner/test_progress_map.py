@@ -58,8 +58,11 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
         'attention.why_scale written? Then solution("attention.why_scale") shows an answer to compare it with.'
     )
     assert "○ attention.why_scale: in your own words" in shown.text()
-    assert "\n\n  Your transformer: 4 of 15 pieces; mine() shows it.\n\n" in shown.text()
-    assert '<p class="katze-closing">Your transformer: 4 of 15 pieces; mine() shows it.</p>' in shown.html()
+    assert (
+        "\n\n  Your transformer: 4 of 15 pieces. To see it: from course_lib.mine import mine; mine()\n\n"
+        in shown.text()
+    )
+    assert '<p class="katze-closing">Your transformer: 4 of 15 pieces. To see it: ' in shown.html()
     kept.note_solution("attention.why_scale")
     shown = progress_map(kept=kept)
     assert shown.detailed.sentence() == (
