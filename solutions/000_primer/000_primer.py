@@ -196,7 +196,7 @@ def two_dances():
 
 
 # %% [markdown]
-# Minka ends where she began, and has danced further than Felix for all that.
+# Minka ends where she began. Even so, she has danced further than Felix.
 #
 # ## 3. Broadcasting
 #
@@ -244,7 +244,7 @@ show.matrices(
 # judge's scores. `keepdim=True` makes a column of them, `[3, 1]`. Had the table not been square, torch would have complained.
 #
 # Comparing broadcasts like adding. Here are three words, written as numbers from 0 to 3. Each word is compared with all four
-# numbers, and every row has one True:
+# numbers, which `torch.arange(4)` lists, and every row has one True:
 
 # %%
 print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
@@ -308,7 +308,7 @@ def three_bags():
 # that is `x @ w`, a **matrix product**: each count times its word's weight, added up. For a whole table of bags it returns one
 # sum for each row.
 #
-# The **loss** says how wrong the model is, in one number. Here it is the mean of the squared errors. Learning means: change `w`
+# The **loss** says how wrong the model is, in one number. Here it is the mean of the squared errors. To learn is to change `w`
 # so that the loss falls. But which weight, and in which direction?
 #
 # The **gradient** answers that. It has one number for each weight: how fast the loss rises if this weight grows a little. A
