@@ -79,8 +79,11 @@ def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visit]:
         return page
 
     yield opened
+    pages = [page for context in contexts for page in context.pages]
+    for page in pages:
+        page.wait_for_load_state()  # by then it has asked for all that its text names
     shown = request.session.testsfailed > failed_before or request.config.getoption("thorough", False)
-    for number, page in enumerate([page for context in contexts for page in context.pages] if shown else []):
+    for number, page in enumerate(pages if shown else []):
         keep_picture(page, f"{request.node.path.stem}/{request.node.name}" + (f"-{number + 1}" if number else ""))
     for context in contexts:
         context.close()

@@ -43,7 +43,7 @@ def test_a_script_is_answered_and_checked_in_a_terminal(tmp_path: Path) -> None:
     assert "colab" not in text
     assert "%pip" not in text
     assert 'print(check("attention.scale"))' in text
-    assert "# - c) the cosine of both sentences\n# - d)" in text
+    assert "# - c) the cosine of the two sentences\n# - d)" in text
     assert "Zeros add nothing" not in text, "the reason of a choice, which nothing can fold here"
     handed_in = repair(read_notebook(text.encode()), Release.load(NOTEBOOK))
     assert [told.partition(" ")[0] for told in handed_in.repairs] == ["A", "The"], "a script, without metadata"
