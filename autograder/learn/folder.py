@@ -60,6 +60,8 @@ def copy_lessons(released: Mapping[str, Path], folder: Path) -> Copied:
         if not target.exists():
             _copy_all(notebook.parent, target.parent)
             new.append(lesson)
+        elif kept.is_file() and kept.read_bytes() == target.read_bytes():
+            _copy_all(notebook.parent, target.parent)  # nobody has written or run anything there
         elif kept.is_file() and kept.read_bytes() != notebook.read_bytes():
             changed[lesson] = _renew(target, kept, notebook)
         elif not kept.is_file() and not _is_version(target, notebook):

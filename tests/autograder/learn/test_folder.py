@@ -65,11 +65,15 @@ def test_a_new_version_comes_without_touching_answers(released: dict[str, Path],
     change(mine, ANSWER, "mine")
     text = next(cell.id for cell in read(mine).cells if cell.cell_type == "markdown" and "## 1." in cell.source)
     change(released[LESSON], text, "## 1. Said better")
+    untouched = next(cell.id for cell in read(released["02_masking"]).cells if cell.cell_type == "markdown")
+    change(released["02_masking"], untouched, "# Masks")
     [before] = copy_lessons(released, work).renewed.values()
     assert source(mine, ANSWER) == "mine"
     assert source(mine, text) == "## 1. Said better"
     assert source(before, ANSWER) == "mine"
     assert source(before, text) != "## 1. Said better"
+    assert [file.name for file in (work / "02_masking").iterdir()] == ["02_masking.ipynb"], "nothing of theirs to keep"
+    assert source(work / "02_masking" / "02_masking.ipynb", untouched) == "# Masks"
     assert copy_lessons(released, work).renewed == {}
     change(released[LESSON], text, "## 1. Said even better")
     [second] = copy_lessons(released, work).renewed.values()
