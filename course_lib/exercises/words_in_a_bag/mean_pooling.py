@@ -123,14 +123,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "nan_without_words",
-            "Where nothing is left to average, your answer is NaN: 0 / 0, or a softmax of nothing but -inf. Divide by "
-            "1 there, for example with clamp(min=1), and a sentence without words gets zeros.",
+            "For a sentence without words your answer is NaN, as 0 / 0 and the mean of nothing are. Divide by 1 there, "
+            "for example with clamp(min=1), and such a sentence gets zeros.",
             _slip((".clamp(min=1)", "")),
         ),
         Misconception(
             "nan_of_the_words_alone",
-            "Where nothing is left to average, your answer is NaN: 0 / 0, or a softmax of nothing but -inf. Divide by "
-            "1 there, for example with clamp(min=1), and a sentence without words gets zeros.",
+            "For a sentence without words your answer is NaN, as 0 / 0 and the mean of nothing are. Divide by 1 there, "
+            "for example with clamp(min=1), and such a sentence gets zeros.",
             _slip((".clamp(min=1)", ""), ("(x * words)", "x.masked_fill(~mask.unsqueeze(-1), 0)"), paired=False),
         ),
         Misconception(
