@@ -14,7 +14,7 @@ from course_lib.judging.render import TEXT_WIDTH
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a panel, shown in this order. `code` in backticks, in any of its texts, is shown as code.
+    """A part of a panel, shown in this order. In any of its texts `code` and *words* are shown as such.
 
     Attributes:
         title: in a word or two; empty for none.
@@ -61,7 +61,7 @@ class HelpPanel:
         detail = f'<span class="katze-score">{escape(self.detail)}</span>' if self.detail else ""
         head = f'<p class="katze-head"><strong>{escape(self.heading)}</strong>{detail}'
         sections = "".join(map(_section_html, self.sections))
-        closing = "".join(f'<p class="katze-closing">{_inline(sentence)}</p>' for sentence in self.closing)
+        closing = "".join(f'<p class="katze-closing">{inline_html(sentence)}</p>' for sentence in self.closing)
         return (
             f'<div class="katze-verdict katze-open" role="status">{style_sheet("verdict")}{head}'
             f"<code>{escape(self.exercise_id)}</code></p>{sections}{closing}</div>"
@@ -94,12 +94,15 @@ def _wrapped(sentence: str) -> list[str]:
 
 def _section_html(section: Section) -> str:
     title = f'<p class="katze-lead">{escape(section.title)}</p>' if section.title else ""
-    paragraphs = "".join(f'<p class="katze-told">{_inline(paragraph)}</p>' for paragraph in section.paragraphs)
-    steps = "".join(f"<li>{_inline(step)}</li>" for step in section.steps)
+    paragraphs = "".join(f'<p class="katze-told">{inline_html(paragraph)}</p>' for paragraph in section.paragraphs)
+    steps = "".join(f"<li>{inline_html(step)}</li>" for step in section.steps)
     code = f'<pre class="katze-code">{escape(section.code)}</pre>' if section.code else ""
     return f"{title}{paragraphs}{f'<ol>{steps}</ol>' if steps else ''}{code}"
 
 
-def _inline(text: str) -> str:
-    """Escaped text, in which what stands in backticks is code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+def inline_html(text: str) -> str:
+    """Escaped text with the Markdown that counts here: `code` and *words*."""
+    return _CODE_OR_WORDS.sub(lambda m: f"<code>{m[1]}</code>" if m[1] else f"<em>{m[2]}</em>", escape(text))
+
+
+_CODE_OR_WORDS = re.compile(r"`([^`]+)`|\*(\w[^*]*)\*")

@@ -18,12 +18,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from html import escape
 from pathlib import Path
 
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.errors import UnusableExercises
 from course_lib.learner.current_catalogue import current_catalogue
+from course_lib.learner.panel import inline_html
 from course_lib.learner.progress_file import progress_file
 from course_lib.learner.progress_map import LessonProgress
 
@@ -142,7 +142,7 @@ def told(lesson: str, letters: str) -> Iterator[str]:
     known = [dict(zip(LETTERS, question.choices, strict=False)) for question in page.questions]
     chosen, questions = re.findall(r"[a-z-]", letters.lower()), len(known)
     if len(chosen) != questions or any(one not in {"-", *those} for one, those in zip(chosen, known, strict=True)):
-        yield f"Write {questions} letters, one for each question, - for one that you leave out; then run this again."
+        yield f"Write {questions} letters, a dash for a question that you leave out, and run this again."
         return
     missed = []
     for number, (letter, choices) in enumerate(zip(chosen, known, strict=True), start=1):
@@ -187,12 +187,7 @@ def _read(where: str, written: str) -> Question:
 
 def _folded(choices: Sequence[Choice]) -> str:
     return "\n".join(
-        f"<details><summary>{letter}) {_html(choice.text)}</summary>"
-        f"<p>{'✓ Right.' if choice.right else '✗ Wrong.'} {_html(choice.reason)}</p></details>"
+        f"<details><summary>{letter}) {inline_html(choice.text)}</summary>"
+        f"<p>{'✓ Right.' if choice.right else '✗ Wrong.'} {inline_html(choice.reason)}</p></details>"
         for letter, choice in zip(LETTERS, choices, strict=False)
     )
-
-
-def _html(text: str) -> str:
-    code_or_words = re.compile(r"`([^`]+)`|\*(\w[^*]*)\*")
-    return code_or_words.sub(lambda m: f"<code>{m[1]}</code>" if m[1] else f"<em>{m[2]}</em>", escape(text))

@@ -15,7 +15,14 @@ PANEL = HelpPanel(
     detail="2 of 3",
     exercise_id="toy.double",
     sections=(
-        Section("The idea", paragraphs=("Double `x`, and <b>nothing</b> else. " * 4, "That is all.")),
+        Section(
+            "The idea",
+            paragraphs=(
+                "Double *x*, and 2 * x * y is not `a * b`, *x, y*, a *b",
+                "Double `x`, and <b>nothing</b> else. " * 4,
+                "That is all.",
+            ),
+        ),
         Section("Step by step", steps=("Take `x`.", "Add `x` to it, " + "again and " * 12 + "once.")),
         Section(code='def double(x):\n    """Twice x."""\n    return x + x if x < 3 else "`no`"'),
     ),
@@ -26,6 +33,7 @@ PANEL = HelpPanel(
 def test_a_notebook_gets_marked_up_text_and_nothing_that_is_not_ours() -> None:
     page = BeautifulSoup(PANEL._repr_html_(), "html.parser")
     assert page.find("b") is None
+    assert [words.text for words in page("em")] == ["x", "x, y"]
     assert [step.text for step in page("li")][0] == "Take x."
     assert [code.text for code in page.find("ol")("code")] == ["x", "x"]
     assert page.find("pre").text == PANEL.sections[2].code, "in code backticks stay"
