@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from IPython.core.inputtransformer2 import TransformerManager
-from nbformat import NotebookNode
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 DEMO = "demo"
 FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}

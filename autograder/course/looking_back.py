@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
-
-import nbformat
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING
 
 from autograder.course.course import Course
 from autograder.course.folding import DEMO
 from course_lib.learner.recall import questions_of
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 RECALL = "katze-recall"
 """Tag of both cells, and id of the questions; the cell that counts is a demo, too: a sandbox leaves it out."""
@@ -34,6 +35,8 @@ def recall_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
     Raises:
         UnusableExercises: its questions cannot be used.
     """
+    import nbformat  # Colab has none, and a check there reads only what stands below
+
     asked = questions_of(course.exercises, lesson)
     if asked is not None:
         yield nbformat.v4.new_markdown_cell(asked.markdown(), id=RECALL, metadata={"tags": [RECALL]})

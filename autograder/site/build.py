@@ -23,10 +23,10 @@ from rich.console import Console
 
 from autograder.course.course import Course
 from autograder.course.store.builds import solution_lessons
+from autograder.demo.cover import cover
 from autograder.errors import BadInput
 from autograder.progress import progress_bar
 from autograder.site import guide, library
-from autograder.site.cover import cover
 from autograder.site.finishing import Finishing
 from autograder.site.guide import INSTRUCTORS, LEARNERS, LESSONS
 from autograder.site.lesson import DOWNLOADS, PICTURES, LessonPage, lesson_page, with_files

@@ -59,7 +59,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "site": ["site"],
     "demo": ["demo"],
 }
-RUNS = {"check", "doctor", "exercises", "init", "preflight"}
+RUNS = {"check", "doctor", "exercises", "init", "mine", "preflight"}
 
 
 def _name(distribution: str) -> str:

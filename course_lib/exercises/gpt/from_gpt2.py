@@ -186,7 +186,7 @@ EXERCISE = Exercise(
             "Leave out the head, the masks, and what stands for minus infinity.\n"
             "Replace the parts of the name by your own; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
-            "Of `c_attn` make three, `tensor.chunk(3)`: the queries', the keys' and the values'.",
+            "Of `c_attn` make three with `chunk`: the queries', the keys' and the values'.",
             answers=(
                 "head_kept",
                 "masks_kept",
