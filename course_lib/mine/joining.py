@@ -103,7 +103,7 @@ class Joined:
     text: str
 
 
-def join(answers: Mapping[str, str], course: Mapping[str, str]) -> Joined:
+def join_answers(answers: Mapping[str, str], course: Mapping[str, str]) -> Joined:
     """Join answers to a file.
 
     Args:

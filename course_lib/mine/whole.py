@@ -15,7 +15,7 @@ from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.solutions import solution_of
 from course_lib.learner.transformer_pieces import PIECES
-from course_lib.mine.joining import Joined, Piece, join
+from course_lib.mine.joining import Joined, Piece, join_answers
 
 NAME = "my_transformer"
 """What the files are called, before `.py`, `.json` (words and sizes) and `.safetensors` (weights)."""
@@ -112,7 +112,8 @@ def my_transformer() -> MyTransformer:
         if path.is_file():
             answers[exercise_id] = path.read_text(encoding="utf-8", errors="replace")
     solutions = {exercise_id: solution_of(exercise_id) for exercise_id in PIECES}
-    return MyTransformer(join(answers, {key: found.code for key, found in solutions.items() if found is not None}))
+    course = {exercise_id: found.code for exercise_id, found in solutions.items() if found is not None}
+    return MyTransformer(join_answers(answers, course))
 
 
 def told(piece: Piece) -> str:

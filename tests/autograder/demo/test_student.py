@@ -90,7 +90,7 @@ def test_other_cells_go_where_their_headings_say(released: Notebook, tmp_path: P
     assert (draft["metadata"], draft["id"]) == (answer["metadata"], answer["id"])
     assert draft["source"] != answer["source"]
     before, after = (
-        next(cell["source"] for cell in one["cells"] if "demo" in cell["metadata"].get("tags", []))
+        next(cell["source"] for cell in one["cells"] if cell["metadata"].get("tags") == ["demo"])
         for one in (released, notebook)
     )
     assert after.startswith(before)

@@ -22,7 +22,7 @@ from course_lib.learner.kept_answers import kept_at, script_of
 from course_lib.learner.solutions import solution_of
 from course_lib.learner.transformer_pieces import PIECES
 from course_lib.mine import mine
-from course_lib.mine.joining import Joined, join
+from course_lib.mine.joining import Joined, join_answers
 from course_lib.mine.whole import NAME, CannotWrite, MyTransformer, told
 
 ROOT = Path(__file__).parents[3]
@@ -143,7 +143,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Joined, P
     found = {}
     for name, answers in WHOSE.items():
         (folder / name).mkdir()
-        joined = join(answers(), COURSE)
+        joined = join_answers(answers(), COURSE)
         found[name] = joined, MyTransformer(joined).write(folder / name)
     names = [str(file) for _, file in found.values()]
     ran = subprocess.run([sys.executable, "-I", "-c", RUN, *names], capture_output=True, text=True, cwd=folder)
@@ -199,7 +199,7 @@ def test_what_two_answers_share_is_there_once() -> None:
         "attention.output": f"SCALE = 1\n{helper}def weighted_values(alpha, v):\n    return helper(alpha) @ v",
         "decoding.greedy": f"SCALE = 2\n{helper}def greedy(step, start, end, most):\n    return helper(step)",
     }
-    text = join(answers, COURSE).text
+    text = join_answers(answers, COURSE).text
     assert text.count("def helper(x)") == 1
     assert "SCALE_of_greedy = 2\n\n\ndef helper_of_greedy(x):\n    return x * SCALE_of_greedy\n" in text
 
@@ -252,10 +252,10 @@ MADE = "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=1e-
 def test_what_cannot_be_joined_is_named_and_the_course_s_is_borrowed(
     exercise_id: str, script: str, problem: str
 ) -> None:
-    joined = join({exercise_id: script}, COURSE)
+    joined = join_answers({exercise_id: script}, COURSE)
     [piece] = [piece for piece in joined.pieces if piece.problem]
     assert (piece.exercise_id, piece.problem, piece.own) == (exercise_id, problem, False)
-    assert joined.text == join({}, COURSE).text
+    assert joined.text == join_answers({}, COURSE).text
     assert f"It came from the cell of {exercise_id} in {exercises.find(exercise_id).lesson}, and is kept" in told(piece)
 
 
@@ -268,14 +268,14 @@ class EncoderBlock(nn.Module):
     def __init__(self, self_attention, add_and_norm_1, feed_forward, add_and_norm_2):
         Heads, Norm
 """
-    joined = join({"heads_and_blocks.encoder_block": script}, COURSE)
+    joined = join_answers({"heads_and_blocks.encoder_block": script}, COURSE)
     assert "        MultiHeadAttention, LayerNorm\n" in joined.text
     assert "answer(" not in joined.text
 
 
 def test_without_solutions_what_is_missing_is_named(tmp_path: Path) -> None:
     some = {exercise_id: code for exercise_id, code in COURSE.items() if exercise_id != "decoding.greedy"}
-    found = MyTransformer(join({}, some))
+    found = MyTransformer(join_answers({}, some))
     assert "greedy: missing, until yours has passed the check of decoding.greedy." in found.text()
     with pytest.raises(CannotWrite, match="greedy cannot be borrowed in this course: write them first"):
         found.write(tmp_path)
@@ -300,7 +300,7 @@ def test_a_notebook_shows_own_pieces_and_a_grey_line_for_each_other(
 
 
 def test_a_file_that_was_changed_is_not_overwritten(tmp_path: Path) -> None:
-    found = MyTransformer(join({}, COURSE))
+    found = MyTransformer(join_answers({}, COURSE))
     file, weights = found.write(tmp_path), tmp_path / f"{NAME}.safetensors"
     weights.write_bytes(b"trained by somebody")
     assert found.write(tmp_path).read_text() == found.joined.text
