@@ -1,6 +1,6 @@
 """Joins a learner's answers, which are text here and never run, to one file: a transformer of their own.
 
-`frame.txt` is what stands around the pieces, with the imports that they may need; those that none does are left out.
+`frame.template` is what stands around the pieces, with the imports that they may need; what none needs is left out.
 Each answer brings the helpers of its cells, under other names where theirs are taken, and its own imports, which go to
 the top. Where an answer is missing or cannot be joined, the course's own is borrowed.
 """
@@ -20,7 +20,7 @@ from course_lib.learner.reference_list import REFERENCES
 from course_lib.learner.transformer_pieces import PIECES
 from course_lib.mine.renaming import CannotRename, names_of, renamed
 
-_FRAME = Path(__file__).with_name("frame.txt")
+_FRAME = Path(__file__).with_name("frame.template")
 
 _NORM = "AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout))"
 _PARTS = {
