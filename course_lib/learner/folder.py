@@ -38,6 +38,14 @@ def learner_folder() -> Path:
     return on_drive
 
 
+def work_in(folder: Path) -> bool:
+    """Return whether `katze learn` has made this folder, which is then the learner's unless `KATZE_WORK` names one."""
+    if not (folder / PROGRESS).is_file():
+        return False
+    os.environ.setdefault("KATZE_WORK", str(folder.resolve()))
+    return True
+
+
 def _carry_over(earlier: Path, folder: Path) -> None:
     """Add what was done before Drive was mounted to what is there; where that cannot be, both stay as they are."""
     if not (earlier / PROGRESS).is_file():

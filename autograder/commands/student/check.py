@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,10 +39,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _counted(checked: Checked, file: Path) -> Verdict:
     """The verdict, which counts as progress where the file is in a working folder, such as `katze learn` makes."""
-    from course_lib.learner.folder import PROGRESS
+    from course_lib.learner.folder import work_in
     from course_lib.learner.noting import noted
 
-    if not file.with_name(PROGRESS).is_file() or not file.is_file():
+    if not file.is_file() or not work_in(file.parent):
         return checked.verdict
-    os.environ.setdefault("KATZE_WORK", str(file.resolve().parent))
     return noted(checked.verdict, checked.cells)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from shlex import quote
 
@@ -21,11 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from course_lib.learner.folder import PROGRESS
+    from course_lib.learner.folder import work_in
     from course_lib.mine.whole import CannotWrite, my_transformer, told
 
-    if (options.folder / PROGRESS).is_file():
-        os.environ.setdefault("KATZE_WORK", str(options.folder.resolve()))
+    work_in(options.folder)
     found = my_transformer()
     try:
         file = found.write(options.folder)
