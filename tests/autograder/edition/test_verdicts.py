@@ -40,8 +40,8 @@ SAMPLE = {
 }
 """One of each kind."""
 
-PAIRS = 100
-"""Of the answers that make two mistakes at once, each hundredth is judged here."""
+PAIRS, PAIRS_IF_THOROUGH = 100, 25
+"""Of the answers that make two mistakes at once, each hundredth is judged here, and each 25th with `--thorough`."""
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +50,21 @@ def stubs() -> dict[str, str]:
     return released_stubs(course.release_notebook(lesson) for lesson in course.lessons())
 
 
-def sampled(exercise: exercises.Exercise, stub: str) -> list[tuple[str, Callable[..., Any]]]:
+def sampled(exercise: exercises.Exercise, stub: str, every: int) -> list[tuple[str, Callable[..., Any]]]:
     answers = list(known_answers(exercise, stub))
     pairs = [name for name, _answer in answers if "+" in name]
-    return [(name, answer) for name, answer in answers if name not in pairs or name in pairs[::PAIRS]]
+    return [(name, answer) for name, answer in answers if name not in pairs or name in pairs[::every]]
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_every_verdict_is_the_same(name: str, stubs: dict[str, str], tmp_path: Path) -> None:
+def test_every_verdict_is_the_same(
+    name: str, stubs: dict[str, str], tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
     exercise = exercises.find(name)
     (written,) = write_lesson([exercise], tmp_path)
     (recorded,) = read_exercises(tmp_path)
-    answers = sampled(exercise, stubs[name])
+    every = PAIRS_IF_THOROUGH if pytestconfig.getoption("thorough") else PAIRS
+    answers = sampled(exercise, stubs[name], every)
     assert len(answers) > len(exercise.misconceptions)
     assert compare(exercise, recorded, answers) == Compared(name, len(answers), (), ())
     assert written.left_out == ()
