@@ -77,7 +77,7 @@ class CaseResult:
             return FAILURE_SENTENCES[self.outcome]
         if self.outcome is Outcome.UNGRADED:
             return f"Checked in the full course only: {raised.message}"
-        if raised.type_name == Unfit.__name__:
+        if _is_unfit(self.actual):
             return raised.message
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
         asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
@@ -110,6 +110,8 @@ class CaseResult:
         """Return what can be said about a hidden case. Any text of the answer's could carry the inputs out."""
         if self.difference is not None:
             return f"{self._public_name()}: {self._differs(self.difference.kind)}. The inputs are not shown."
+        if _is_unfit(self.actual):
+            return f"{self._public_name()}: it is built in another way than the task says. The inputs are not shown."
         if self.actual.raised is not None:
             name = self.actual.raised.type_name
             told = name if isinstance(getattr(builtins, name, None), type) else "an exception"
@@ -149,7 +151,8 @@ def compared(
     if case.refused and is_refusal(case, actual):
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
     if not actual.returned:
-        return CaseResult(case, hidden, expected, actual, None, actual.failure or Outcome.DIED, parameters)
+        failed = Outcome.WRONG if _is_unfit(actual) else actual.failure or Outcome.DIED
+        return CaseResult(case, hidden, expected, actual, None, failed, parameters)
     if case.refused:
         found = refusal_difference(case, actual)
     else:
@@ -157,6 +160,11 @@ def compared(
     if found is None:
         return CaseResult(case, hidden, expected, actual, None, Outcome.PASSED)
     return CaseResult(case, hidden, expected, actual, found, Outcome.WRONG, parameters)
+
+
+def _is_unfit(actual: Observation) -> bool:
+    """Return whether the check raised the exception, not the answer: it builds something else than the task says."""
+    return actual.raised is not None and actual.raised.type_name == Unfit.__name__
 
 
 def _without_the_value(found: Difference) -> str:

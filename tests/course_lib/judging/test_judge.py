@@ -251,8 +251,12 @@ def test_a_module_with_other_parameters_is_told_which_are_expected() -> None:
                 self.register_parameter(name, nn.Parameter(torch.ones(shape)))
 
     def told(**parameters: list[int]) -> str:
-        verdict = verdict_on(lambda size: Other(size, **parameters), SCALE)
-        assert verdict.outcome is Outcome.RAISED
+        verdict = verdict_on(lambda size: Other(size, **parameters), SCALE, seed=1)
+        assert verdict.outcome is Outcome.WRONG  # the check raised, not the answer
+        assert verdict.text().splitlines()[0].endswith("Not yet right, 0 of 1 point")
+        hidden = [result.message for result in verdict.cases if result.hidden]
+        assert hidden
+        assert all("it is built in another way than the task says." in message for message in hidden)
         return verdict.cases[0].message
 
     keep = "Keep the names and shapes of the parameters as the task gives them: "
