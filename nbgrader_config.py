@@ -13,6 +13,9 @@ c.Katze.repository = "katze-course/katze"
 # Students may see a solution once they have tried. False, and `katze release`, leave all of them out of the package.
 c.Katze.solutions = True
 
+# Lessons say what our own lectures' slides have, folded. False, and `katze release`, leave that out.
+c.Katze.slides = True
+
 c.CourseDirectory.course_id = "katze"
 
 # solutions/ is the source that people write; `katze release` makes nbgrader's source from it, and then the release.

@@ -2,8 +2,8 @@
 
 nbgrader's own settings (`c.CourseDirectory...`) name the folders, so that both tools always agree; Katze's
 own are `c.Katze.exercises`, `c.Katze.repository`, `c.Katze.revision`, `c.Katze.website`,
-`c.Katze.solutions_directory`, `c.Katze.solutions`, `c.Katze.limits`, `c.Katze.exercise_limits` and
-`c.Katze.system_calls`. What changes in a semester, deadlines and exercises, is in `course.toml` next to it
+`c.Katze.solutions_directory`, `c.Katze.solutions`, `c.Katze.slides`, `c.Katze.limits`, `c.Katze.exercise_limits`
+and `c.Katze.system_calls`. What changes in a semester, deadlines and exercises, is in `course.toml` next to it
 (`semester.py`).
 """
 
@@ -28,7 +28,7 @@ from autograder.course.settings import (
     jupyter_settings,
     limits_from,
     read_settings,
-    shows_solutions_from,
+    shows_from,
     text_from,
 )
 from autograder.errors import BadInput
@@ -56,6 +56,7 @@ class Course:
         website: the address at which what `katze site` builds is put up; may be empty.
         solutions: what people write, as text: `<lesson>/<lesson>.py`.
         shows_solutions: whether students may ask for them.
+        shows_slides: whether lessons show what they say about a lecture's slides.
         source: nbgrader's source notebooks, made from `solutions`.
         release: the students' notebooks, made from `source`.
         submitted: submissions, as `<student>/<lesson>/<lesson>.ipynb`.
@@ -76,6 +77,7 @@ class Course:
     website: str
     solutions: Path
     shows_solutions: bool
+    shows_slides: bool
     source: Path
     release: Path
     submitted: Path
@@ -138,7 +140,8 @@ class Course:
             revision=text_from(config, "Katze.revision", revision, _REVISION, "a tag, a branch or a commit"),
             website=text_from(config, "Katze.website", "", _WEBSITE, 'an address, such as "https://example.org/katze"'),
             solutions=root / text_from(config, "Katze.solutions_directory", "solutions"),
-            shows_solutions=shows_solutions_from(config),
+            shows_solutions=shows_from(config, "solutions"),
+            shows_slides=shows_from(config, "slides"),
             gradebook=address_from(root, text_from(config, "CourseDirectory.db_url", DEFAULT_URL)),
             config=config,
             **folders,

@@ -24,7 +24,7 @@ ONE_EVENING = 90
 """Minutes up to which a lesson is not divided."""
 
 _TABLE = re.compile(r"^\| \| you will write \|.*(?:\n\|.*)+", re.M)
-_TASK = re.compile(r"^### Exercise .*\n`[\w.]+` · .* · about (\d+) minutes$", re.M)
+_TASK = re.compile(r"^### Exercise .*\n`[\w.]+` · .* · about (\d+) minutes\b.*$", re.M)
 _HEADING = re.compile(r"^(##|###) ((?!Exercise )\d.*)$", re.M)
 _BLOCK, _INLINE = re.compile(r"\$\$.*?\$\$", re.S), re.compile(r"\$[^$\n]+\$")
 _HOW_LONG, _STOP = "**How long.**", "> **A good place to stop for tonight**"

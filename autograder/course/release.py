@@ -37,11 +37,13 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import Config
 
+from autograder.course.asides import fold_aside, shown_cells
 from autograder.course.colab import opening_cells
 from autograder.course.course import Course
 from autograder.course.folding import fold
 from autograder.course.looking_back import recall_cells
 from autograder.course.notebook_definitions import answered_cells
+from autograder.course.ratings import tell_rating
 from autograder.course.reading_time import tell_times
 from autograder.course.solved import is_reason, solved_pages
 from autograder.course.store.builds import NOT_ASSETS, REFERENCE_LIST, chosen_lessons, files_in
@@ -195,7 +197,8 @@ def _build(course: Course, lessons: Iterable[str]) -> dict[Path, bytes]:
             wanted = {exercise.id: exercise for exercise in exercises if exercise.lesson == lesson}
             written = _written_cells(lesson, course.solutions / lesson / f"{lesson}.py")
             pages |= solved_pages(lesson, written)
-            notebook = _source_notebook(course, lesson, [cell for cell in written if not is_reason(cell)], wanted)
+            shown = shown_cells((cell for cell in written if not is_reason(cell)), course.shows_slides)
+            notebook = _source_notebook(course, lesson, shown, wanted)
             _check_agreement(lesson, notebook, wanted)
             source = workshop / "source" / lesson
             ignored = shutil.ignore_patterns(f"{lesson}.py", *NOT_ASSETS)
@@ -250,6 +253,8 @@ def _source_notebook(
     for cell in cells:
         cell.metadata = NotebookNode({key: cell.metadata[key] for key in KEPT_METADATA if key in cell.metadata})
         fold(cell)
+        fold_aside(lesson, cell)
+        tell_rating(cell, wanted)
         if "nbgrader" in cell.metadata:
             _complete(lesson, cell, wanted)
     tell_times(course.exercises.seconds.get(lesson, 0), [*opening, *cells])

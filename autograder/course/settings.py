@@ -5,6 +5,7 @@
     c.Katze.exercise_limits = {"ols.fit": {"call_seconds": 20}}
     c.Katze.system_calls = "deny-list"
     c.Katze.solutions = False  # students cannot ask for the course's solutions
+    c.Katze.slides = False  # lessons leave out what they say about a lecture's slides
 
 The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
 `wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else. The deny-list
@@ -131,15 +132,19 @@ def exercises_from(file: Path, config: Config) -> Catalogue:
     return found
 
 
-def shows_solutions_from(config: Config) -> bool:
-    """Whether students may ask for solutions; by default they may.
+def shows_from(config: Config, name: str) -> bool:
+    """Whether students see this part of a course; by default they do.
+
+    Args:
+        config: what is set.
+        name: "solutions" (students may ask for them) or "slides" (what lessons say about a lecture's slides).
 
     Raises:
         BadInput: neither True nor False.
     """
-    shown = config.get("Katze", {}).get("solutions", True)
+    shown = config.get("Katze", {}).get(name, True)
     if not isinstance(shown, bool):
-        raise BadInput(f"c.Katze.solutions must be True or False, not {shown!r}")
+        raise BadInput(f"c.Katze.{name} must be True or False, not {shown!r}")
     return shown
 
 

@@ -186,12 +186,13 @@ def _exercise(exercise: str, scored: Sequence[Record], catalogue: Catalogue) -> 
     points = [one.points or 0.0 for _, one in judged]
     rest = [(submission.points or 0.0) - (one.points or 0.0) for submission, one in judged]
     most = max((one.max_points for _, one in judged), default=0)
-    title = ""
+    about: dict[str, Any] = {"title": "", "minutes": 0, "difficulty": 0, "importance": 0}
     with contextlib.suppress(UnknownName):
-        title = catalogue.find(exercise).title
+        known = catalogue.find(exercise)
+        about = {name: getattr(known, name) for name in about}
     return {
         "exercise": exercise,
-        "title": title,
+        **about,
         "max_points": most,
         "right": sum(one.outcome is Outcome.PASSED for _, one in judged),
         "judged": len(judged),

@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from autograder.course.asides import shown_cells
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.course import Course
 from autograder.course.looking_back import RECALL
@@ -65,13 +66,14 @@ def lesson_page(course: Course, lesson: str) -> LessonPage:
     pictures: dict[str, bytes] = {}
     own = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL, RECALL}]
     to_colab = next(cell.source for cell in released.cells if BADGE in cell.metadata.get("tags", ()))
-    solved = [cell for cell in executed_solution(course, lesson).cells if not is_reason(cell)]
+    ran = executed_solution(course, lesson).cells
+    solved = shown_cells((cell for cell in ran if not is_reason(cell)), course.shows_slides)
     if [cell.cell_type for cell in own] != [cell.cell_type for cell in solved]:
         raise BadInput(f"the release of {lesson} is out of date: run `katze release`")
-    for cell, ran in zip(own, solved, strict=True):
+    for cell, done in zip(own, solved, strict=True):
         if cell.cell_type == "code":
             cell.source = _MARKER.sub("", cell.source)
-            shown = [] if "nbgrader" in cell.metadata else ran.outputs
+            shown = [] if "nbgrader" in cell.metadata else done.outputs
             cell.outputs = [_shown(output, lesson, pictures) for output in shown]
             if "demo" in cell.metadata.get("tags", ()):
                 cell.metadata.tags = ["hide-input"]

@@ -250,6 +250,10 @@ class Hint:
         return self.text.splitlines()
 
 
+HIGHEST = 5
+"""Of an exercise's difficulty and importance."""
+
+
 @dataclass(frozen=True, eq=False)
 class Exercise:
     """A graded task.
@@ -262,6 +266,8 @@ class Exercise:
         statement: one line that says what to write, with shapes.
         points: the most that can be earned; the sum of `parts`.
         minutes: how long a typical student needs.
+        difficulty: how hard it is, from 1 to 5; 0 where nobody has said.
+        importance: how much later lessons, and the field, rest on it, from 1 to 5; 0 where nobody has said.
         section: the heading in the lesson that explains it.
         source: the paper section or slide it comes from.
         reference: the function or class in `course_lib`.
@@ -308,6 +314,8 @@ class Exercise:
     formerly: Mapping[str, str] = field(default_factory=dict)
     memorisable: str = ""
     few_mistakes: str = ""
+    difficulty: int = 0
+    importance: int = 0
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -319,6 +327,9 @@ class Exercise:
             raise ValueError(
                 f"{self.id}: parts {dict(self.parts)} must include {CORE!r} and add up to {self.points} points"
             )
+        for rating in (self.difficulty, self.importance):
+            if type(rating) is not int or not 0 <= rating <= HIGHEST:
+                raise ValueError(f"{self.id}: difficulty and importance go from 1 to {HIGHEST}, not {rating!r}")
         depths = [hint.depth for hint in self.hints]
         if depths != [depth for depth in DEPTHS if depth in depths]:
             raise ValueError(f"{self.id}: hints go from {' to '.join(DEPTHS)}, each at most once, not {depths}")
@@ -326,6 +337,12 @@ class Exercise:
             unknown = set(hint.answers) - {mistake.id for mistake in self.misconceptions}
             if unknown or not hint.text.strip():
                 raise ValueError(f"{self.id}: the hint {hint.depth!r} is empty or answers unknown {sorted(unknown)}")
+
+    @property
+    def rating(self) -> str:
+        """Its difficulty and importance in words; empty where nobody has said."""
+        said = {"difficulty": self.difficulty, "importance": self.importance}
+        return " · ".join(f"{name} {rating}/{HIGHEST}" for name, rating in said.items() if rating)
 
     @property
     def is_class(self) -> bool:

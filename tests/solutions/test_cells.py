@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections import Counter
 
@@ -10,9 +11,11 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
+from autograder.course.asides import fold_aside
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.folding import TITLE
 from autograder.course.looking_back import RECALL
+from autograder.course.ratings import tell_rating
 from autograder.course.reading_time import without_times
 from autograder.course.solved import is_reason
 from course_lib import exercises
@@ -204,7 +207,11 @@ def test_the_release_with_its_answers_filled_in_is_the_source(lesson: str, noteb
     theirs = [cell for cell in released.cells if not set(cell.metadata.get("tags", ())) & {BADGE, INSTALL, RECALL}]
     ours = [cell for cell in notebook.cells if not is_reason(cell)]
     assert len(theirs) == len(ours)
-    for cell, solved in zip(theirs, ours, strict=True):
+    known = {exercise.id: exercise for exercise in exercises.of_lesson(lesson)}
+    for cell, written in zip(theirs, ours, strict=True):
+        solved = copy.deepcopy(written)
+        fold_aside(lesson, solved)
+        tell_rating(solved, known)
         assert cell.cell_type == solved.cell_type
         if "YOUR ANSWER HERE" in cell.source:  # a written question: a person's model answer stays with the instructor
             continue

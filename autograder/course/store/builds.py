@@ -111,7 +111,7 @@ def _of_references(course: Course) -> str:
 def _settings(course: Course, lesson: str) -> str:
     exercises = course.exercises
     versions = {name: importlib.metadata.version(name) for name in _PACKAGES} | {"katze": course_lib.__version__}
-    settings = (course.repository, course.revision, course.shows_solutions, course.config)
+    settings = (course.repository, course.revision, course.shows_solutions, course.shows_slides, course.config)
     own = (exercises.seconds.get(lesson), exercises.modules.get(lesson), exercises.lacking)
     return repr((versions, settings, own))
 

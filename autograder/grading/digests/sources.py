@@ -26,7 +26,10 @@ from autograder.limits import Limits
 from course_lib.judging.exercise import Exercise
 
 READ_APART = frozenset(
-    {"lesson", "title", "statement", "points", "parts", "minutes", "section", "source", "few_mistakes"}
+    {
+        *("lesson", "title", "statement", "points", "parts", "minutes", "difficulty", "importance", "section"),
+        *("source", "few_mistakes"),
+    }
 )
 """What an exercise's file says to readers, or is compared by itself."""
 

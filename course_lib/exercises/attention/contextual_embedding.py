@@ -59,6 +59,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=10,
+    difficulty=2,
+    importance=4,
     section="One word in its context",
     source="S3, from dot products to normalised weights",
     reference=attention.contextual_embedding,

@@ -63,6 +63,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=3,
     section="The variance of a dot product",
     source="S2, the motivation for scaling",
     reference=attention.dot_product_variance,

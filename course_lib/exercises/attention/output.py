@@ -57,6 +57,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=5,
+    difficulty=1,
+    importance=5,
     section="Output",
     source="S2, Attention: Working Example",
     reference=attention.weighted_values,

@@ -51,6 +51,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=4,
+    difficulty=1,
+    importance=5,
     section="Scaling",
     source="S2, Attention: Working Example; Vaswani et al. (2017), section 3.2.1",
     reference=attention.scale_scores,

@@ -80,6 +80,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="Scaled dot-product attention",
     source="Vaswani et al. (2017), section 3.2.1; S2, Scaled Dot-Product",
     reference=attention.scaled_dot_product_attention,

@@ -52,6 +52,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=1,
+    importance=5,
     section="Scores",
     source="S2, Attention: Working Example",
     reference=attention.dot_product_scores,

@@ -69,6 +69,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=12,
+    difficulty=4,
+    importance=3,
     section="The gradient of softmax",
     source="S2, large values and the gradients of the softmax",
     reference=attention.softmax_jacobian,

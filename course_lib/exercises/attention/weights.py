@@ -70,6 +70,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=3,
+    importance=5,
     section="Weights",
     source="S2, Attention: Working Example; S3, normalised attention weights",
     reference=attention.attention_weights,

@@ -101,6 +101,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=18,
+    difficulty=4,
+    importance=4,
     section="A span of the text",
     source="S1, question answering; Devlin et al. (2019), section 4.2",
     reference=heads.best_spans,

@@ -45,6 +45,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=4,
+    difficulty=1,
+    importance=4,
     section="Hiding words",
     source="Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.expected_counts,

@@ -101,6 +101,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="Hiding words",
     source="S1 and S2, masked language modelling; Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.mask_words,

@@ -81,6 +81,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=5,
     section="What is learned from",
     source="S1, masked language modelling; Devlin et al. (2019), section 3.1",
     reference=heads.label_loss,

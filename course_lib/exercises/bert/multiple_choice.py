@@ -86,6 +86,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=3,
+    importance=2,
     section="One of several choices",
     source="S1, multiple choice; Devlin et al. (2019), section 4.4",
     reference=heads.choice_probabilities,

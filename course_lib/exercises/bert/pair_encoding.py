@@ -115,6 +115,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=3,
+    importance=4,
     section="What BERT reads",
     source="S1, BERT's representation; Devlin et al. (2019), section 3, figure 2",
     reference=pretraining.encode_pairs,

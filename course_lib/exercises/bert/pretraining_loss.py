@@ -86,6 +86,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=3,
     section="Pairs that need no labels",
     source="S2, BERT; Devlin et al. (2019), appendix A.2",
     reference=pretraining.pretraining_loss,

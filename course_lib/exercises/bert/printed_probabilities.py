@@ -50,6 +50,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=6,
+    difficulty=2,
+    importance=2,
     section="One label for a text or a pair",
     source="S1, classifiers as exp(θ·f)",
     reference=bert.printed_probabilities,

@@ -127,6 +127,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=2,
     section="Pairs that need no labels",
     source="S1 and S2, next-sentence prediction; Devlin et al. (2019), section 3.1, task 2",
     reference=pretraining.next_sentence_pairs,

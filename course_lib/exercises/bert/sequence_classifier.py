@@ -86,6 +86,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=4,
     section="One label for a text or a pair",
     source="S1, BERTForSequenceClassification; Devlin et al. (2019), sections 3.2 and 4.1",
     reference=heads.SequenceHead,

@@ -124,6 +124,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=4,
     section="A label for every word",
     source="S1, BERTForTokenClassification; Devlin et al. (2019), section 5.3",
     reference=heads.WordHead,

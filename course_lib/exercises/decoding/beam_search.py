@@ -224,6 +224,8 @@ EXERCISE = Exercise(
     ),
     points=6,
     minutes=35,
+    difficulty=5,
+    importance=5,
     section="Several beginnings at once",
     source="Wu et al. (2016), section 7; Vaswani et al. (2017), section 6.1",
     reference=decoding.beam_search,

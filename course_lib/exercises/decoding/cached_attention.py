@@ -81,6 +81,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="What has been read need not be read again",
     source="S4, test time; Shazeer (2019)",
     reference=decoding.cached_attention,

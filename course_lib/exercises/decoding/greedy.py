@@ -104,6 +104,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=2,
+    importance=5,
     section="One word after the other",
     source="S2, generating outputs (greedy); S4, test time",
     reference=decoding.greedy,

@@ -63,6 +63,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=1,
+    importance=3,
     section="Short sentences win",
     source="Wu et al. (2016), section 7, equation 14",
     reference=decoding.length_penalised,

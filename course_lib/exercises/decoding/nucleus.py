@@ -99,6 +99,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=18,
+    difficulty=3,
+    importance=4,
     section="The nucleus",
     source="Holtzman et al. (2020)",
     reference=decoding.nucleus,

@@ -69,6 +69,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=10,
+    difficulty=3,
+    importance=3,
     section="Where greedy decoding loses",
     source="S2, generating outputs (greedy); Wu et al. (2016), section 7",
     reference=decoding.sentence_found,

@@ -111,6 +111,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=4,
     section="How probable is a sentence?",
     source="S1 and S4, the chain rule of P(e given f)",
     reference=decoding.sequence_log_probability,

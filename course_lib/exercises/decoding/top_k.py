@@ -69,6 +69,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=10,
+    difficulty=2,
+    importance=4,
     section="Only the k most probable words",
     source="Fan et al. (2018); Holtzman et al. (2020)",
     reference=decoding.top_k,

@@ -62,6 +62,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=6,
+    difficulty=1,
+    importance=5,
     section="Temperature",
     source="Ackley, Hinton and Sejnowski (1985); Holtzman et al. (2020)",
     reference=decoding.with_temperature,

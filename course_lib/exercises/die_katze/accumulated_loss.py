@@ -78,6 +78,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=10,
+    difficulty=3,
+    importance=5,
     section="More than fits",
     source="Vaswani et al. (2017), section 5.1",
     reference=die_katze.accumulated_loss,

@@ -97,6 +97,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=4,
+    importance=4,
     section="Batches of about the same size",
     source="Vaswani et al. (2017), section 5.1",
     reference=die_katze.batches_by_tokens,

@@ -104,6 +104,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=4,
+    importance=4,
     section="How sure is the score?",
     source="Koehn (2004), section 3; Post (2018)",
     reference=die_katze.bootstrap_interval,

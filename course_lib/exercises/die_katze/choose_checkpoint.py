@@ -84,6 +84,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=3,
+    importance=4,
     section="Which checkpoint?",
     source='Prechelt (1998), "Early Stopping - But When?"',
     reference=die_katze.choose_checkpoint,

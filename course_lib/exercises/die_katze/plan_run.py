@@ -83,6 +83,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=10,
+    difficulty=2,
+    importance=3,
     section="The plan",
     source="Vaswani et al. (2017), section 5",
     reference=die_katze.plan_run,

@@ -122,6 +122,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=3,
     section="The worst ten",
     source='Vilar et al. (2006), "Error Analysis of Statistical Machine Translation Output"',
     reference=die_katze.sort_error,

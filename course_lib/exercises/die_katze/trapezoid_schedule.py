@@ -69,6 +69,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=3,
     section="Up, along, and down",
     source="Zhai et al. (2022), section 3.5",
     reference=die_katze.trapezoid_schedule,

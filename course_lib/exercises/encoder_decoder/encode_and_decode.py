@@ -179,6 +179,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=4,
+    importance=5,
     section="The two stacks joined",
     source="S2, T-ED; S4, encoder and decoder; Vaswani et al. (2017), figure 1",
     reference=encoder_decoder.encode_and_decode,

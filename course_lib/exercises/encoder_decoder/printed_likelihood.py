@@ -81,6 +81,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=2,
     section="One word at a time",
     source="S1, teacher forcing",
     reference=encoder_decoder.printed_likelihood,

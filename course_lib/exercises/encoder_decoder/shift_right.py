@@ -84,6 +84,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=5,
+    difficulty=1,
+    importance=5,
     section="Shifted right",
     source="S2, masked training; S4, outputs shifted right",
     reference=losses.shift_right,

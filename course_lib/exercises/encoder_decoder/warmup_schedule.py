@@ -69,6 +69,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Up, then down",
     source="Vaswani et al. (2017), section 5.3; S4, the transformer's optimizer",
     reference=encoder_decoder.warmup_schedule,

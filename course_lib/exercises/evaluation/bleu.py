@@ -71,6 +71,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=10,
+    difficulty=2,
+    importance=5,
     section="Putting BLEU together",
     source="S1, BLEU; Papineni et al. (2002), section 2.3",
     reference=evaluation.bleu,

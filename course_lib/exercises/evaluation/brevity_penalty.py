@@ -80,6 +80,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=1,
+    importance=3,
     section="The brevity penalty",
     source="Papineni et al. (2002), section 2.2",
     reference=evaluation.brevity_penalty,

@@ -116,6 +116,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=3,
+    importance=5,
     section="Counting, and clipping",
     source="S1, BLEU; Papineni et al. (2002), section 2.1",
     reference=evaluation.clipped_ngrams,

@@ -70,6 +70,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Corpus or sentence",
     source="S1, a note on BLEU and ROUGE",
     reference=evaluation.micro_and_macro,

@@ -93,6 +93,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=25,
+    difficulty=4,
+    importance=3,
     section="The table of edits",
     source="S1, word error rate; Levenshtein (1966); Wagner and Fischer (1974)",
     reference=evaluation.edit_table,

@@ -125,6 +125,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=5,
     section="Precision and recall",
     source="S1, evaluating sequence prediction",
     reference=evaluation.precision_recall_f1,

@@ -83,6 +83,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=3,
     section="Whole sentences",
     source="S1, evaluating sequence prediction",
     reference=evaluation.sequence_accuracy,

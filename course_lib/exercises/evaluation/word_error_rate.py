@@ -89,6 +89,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=1,
+    importance=3,
     section="The word error rate",
     source="S1, word error rate",
     reference=evaluation.word_error_rate,

@@ -139,6 +139,8 @@ EXERCISE = Exercise(
     ),
     points=5,
     minutes=25,
+    difficulty=4,
+    importance=5,
     section="Only a decoder",
     source="S0, transformer language models; S2, transformer decoder (T-D)",
     reference=CausalLanguageModel,

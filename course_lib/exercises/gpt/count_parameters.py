@@ -92,6 +92,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=18,
+    difficulty=3,
+    importance=3,
     section="How large is GPT-2?",
     source="S3, GPT-2's four sizes; Radford et al. (2019), table 2",
     reference=gpt_parameters,

@@ -110,6 +110,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=3,
     section="Fine-tuning",
     source="S2, GPT-1; Radford et al. (2018), section 3.2",
     reference=gpt.fine_tuning_loss,

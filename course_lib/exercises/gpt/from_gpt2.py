@@ -158,6 +158,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=4,
+    importance=4,
     section="GPT-2, in your own model",
     source="Radford et al. (2019); the published weights of GPT-2",
     reference=gpt.from_gpt2,

@@ -94,6 +94,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="Let it write",
     source="S3, text generation; S2, greedy decoding",
     reference=gpt.generate,

@@ -106,6 +106,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=5,
     section="One loss for a whole batch",
     source="S0, batching with NLLLoss",
     reference=gpt.lm_loss,

@@ -65,6 +65,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=6,
+    difficulty=3,
+    importance=3,
     section="What would happen without the mask?",
     source="S0, a small problem with transformer language models",
     reference=gpt.loss_without_mask,

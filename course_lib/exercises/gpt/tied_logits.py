@@ -58,6 +58,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=6,
+    difficulty=1,
+    importance=4,
     section="From a vector to a word",
     source="S0, P(w given context) = softmax(W h); Press and Wolf (2017)",
     reference=gpt.tied_logits,

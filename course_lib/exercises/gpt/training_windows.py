@@ -72,6 +72,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=5,
     section="Every word is a question",
     source="S0, training transformer language models",
     reference=gpt.training_windows,

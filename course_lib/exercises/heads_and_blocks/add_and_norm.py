@@ -127,6 +127,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=10,
+    difficulty=2,
+    importance=5,
     section="Add and norm, in two orders",
     source="S2, add & norm; Vaswani et al. (2017), section 5.4; Xiong et al. (2020)",
     reference=heads_and_blocks.AddAndNorm,

@@ -82,6 +82,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=3,
+    importance=3,
     section="What it costs",
     source="S2, no parameters in attention; S1 and S4; Vaswani et al. (2017), section 3.2.2",
     reference=heads_and_blocks.block_parameters,

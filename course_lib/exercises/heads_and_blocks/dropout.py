@@ -80,6 +80,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Dropout",
     source="S3, dropout; Srivastava et al. (2014), section 10",
     reference=heads_and_blocks.dropout,

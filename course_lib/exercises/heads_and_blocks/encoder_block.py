@@ -127,6 +127,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="The transformer block",
     source="S2 and S3, the transformer block; Vaswani et al. (2017), section 3.1",
     reference=heads_and_blocks.EncoderBlock,

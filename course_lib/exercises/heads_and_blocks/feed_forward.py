@@ -96,6 +96,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=5,
     section="The feed-forward network",
     source="S2, position-wise feed forward; S3; Vaswani et al. (2017), section 3.3",
     reference=heads_and_blocks.FeedForward,

@@ -106,6 +106,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=5,
     section="Layer norm",
     source="S3, layer normalization; Ba, Kiros and Hinton (2016), section 3",
     reference=heads_and_blocks.LayerNorm,

@@ -153,6 +153,8 @@ EXERCISE = Exercise(
     ),
     points=6,
     minutes=25,
+    difficulty=4,
+    importance=5,
     section="Putting the heads together",
     source="S1 to S4, multi-head attention; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
     reference=heads_and_blocks.MultiHeadAttention,

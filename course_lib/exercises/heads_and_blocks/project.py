@@ -71,6 +71,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=1,
+    importance=4,
     section="Learned projections",
     source="S3, projections K, Q, V; S2 and S4, cross-attention; Vaswani et al. (2017), section 3.2.2",
     reference=multihead.project,

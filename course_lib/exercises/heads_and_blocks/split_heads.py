@@ -68,6 +68,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=10,
+    difficulty=3,
+    importance=5,
     section="Several heads",
     source="S1 to S4, multi-head attention; Vaswani et al. (2017), section 3.2.2",
     reference=multihead.split_heads,

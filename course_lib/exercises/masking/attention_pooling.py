@@ -145,6 +145,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=4,
+    importance=3,
     section="One vector for a whole sentence",
     source="S1, attention in general; S3, mean pooling",
     reference=masking.AttentionPooling,

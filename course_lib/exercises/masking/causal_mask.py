@@ -54,6 +54,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=4,
+    difficulty=1,
+    importance=5,
     section="The causal mask",
     source="S2, masked self-attention; S0 and S4, why a model must not look ahead",
     reference=masking.causal_mask,

@@ -68,6 +68,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Padding",
     source="S4, masks for a batch; S2, masked self-attention",
     reference=masking.combined_mask,

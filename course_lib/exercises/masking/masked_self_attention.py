@@ -100,6 +100,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=10,
+    difficulty=3,
+    importance=5,
     section="Masked self-attention",
     source="S2, the second working example; S4, the cheating problem",
     reference=masking.masked_self_attention,

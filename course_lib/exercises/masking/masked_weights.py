@@ -112,6 +112,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="Filling with −∞",
     source="S2, masked self-attention; S4, filling with minus infinity",
     reference=masking.masked_weights,

@@ -127,6 +127,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=3,
     section="Multiplying the exponentials",
     source="S3, the causal mask as a factor",
     reference=masking.multiplicative_weights,

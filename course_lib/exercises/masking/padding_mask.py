@@ -70,6 +70,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=5,
     section="Padding",
     source="S4, a mask for each sequence, depending on its length",
     reference=masking.padding_mask,

@@ -61,6 +61,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=8,
+    difficulty=1,
+    importance=2,
     section="The easiest idea",
     source="S4, the easiest way to encode a position",
     reference=positions.appended_index,

@@ -80,6 +80,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=10,
+    difficulty=2,
+    importance=2,
     section="Counting with two digits",
     source="S4, the binary encoding of 0 to 15",
     reference=positions.binary_counting,

@@ -108,6 +108,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=4,
     section="Learned positions",
     source="S3, learn a position embedding; S4; Vaswani et al. (2017), section 3.5",
     reference=positions.LearnedPositions,

@@ -111,6 +111,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=12,
+    difficulty=3,
+    importance=3,
     section="Shuffling under a mask",
     source="S4, switching tokens; S2 and S4, the causal mask",
     reference=positions.same_under_causal_mask,

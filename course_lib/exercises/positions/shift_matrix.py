@@ -76,6 +76,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=5,
+    importance=3,
     section="A shift is a matrix",
     source="Vaswani et al. (2017), section 3.5; S4, relative positions",
     reference=positions.shift_matrix,

@@ -61,6 +61,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=5,
+    difficulty=2,
+    importance=4,
     section="A bag of words",
     source="S4, why position embeddings are needed; Lee et al. (2019)",
     reference=positions.shuffled_outputs,

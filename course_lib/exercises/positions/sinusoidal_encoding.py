@@ -102,6 +102,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="Clocks",
     source="Vaswani et al. (2017), section 3.5; S4",
     reference=positions.sinusoidal_encoding,

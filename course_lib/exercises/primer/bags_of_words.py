@@ -75,6 +75,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=3,
+    importance=3,
     section="Broadcasting",
     source="PyTorch's documentation, Broadcasting semantics",
     reference=primer.bags_of_words,

@@ -105,6 +105,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=6,
+    difficulty=2,
+    importance=5,
     section="A model is an nn.Module",
     source="PyTorch's documentation, torch.nn.Module",
     reference=primer.Critic,

@@ -64,6 +64,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Sums and means take a dimension away",
     source="PyTorch's documentation, Reduction operations",
     reference=primer.distance_danced,

@@ -65,6 +65,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=7,
+    difficulty=2,
+    importance=5,
     section="A gradient says which way is up",
     source="PyTorch's documentation, Automatic differentiation",
     reference=primer.loss_gradient,

@@ -81,6 +81,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=5,
+    difficulty=1,
+    importance=4,
     section="A split keeps you honest",
     source="Goodfellow et al. (2016), Deep Learning, section 5.3",
     reference=primer.split,

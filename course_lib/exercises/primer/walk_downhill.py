@@ -74,6 +74,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=7,
+    difficulty=2,
+    importance=5,
     section="Gradient descent",
     source="Cauchy (1847), by way of Goodfellow et al. (2016), section 4.3",
     reference=primer.walk_downhill,

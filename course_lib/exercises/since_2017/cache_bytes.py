@@ -52,6 +52,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=5,
+    difficulty=1,
+    importance=4,
     section="What a cache holds",
     source="Shazeer (2019), section 2.4; Ainslie et al. (2023), section 2.2",
     reference=since_2017.cache_bytes,

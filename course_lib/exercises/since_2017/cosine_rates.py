@@ -73,6 +73,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Down to nothing",
     source="Loshchilov and Hutter (2017), equation 5",
     reference=since_2017.cosine_rates,

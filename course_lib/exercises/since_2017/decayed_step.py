@@ -67,6 +67,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Weights that fade",
     source="Loshchilov and Hutter (2019), algorithm 2",
     reference=since_2017.decayed_step,

@@ -95,6 +95,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="Fewer keys",
     source="Ainslie et al. (2023), section 2.2",
     reference=since_2017.grouped_query_attention,

@@ -79,6 +79,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=3,
     section="Counting a Llama",
     source="Touvron et al. (2023), section 2.2, table 2",
     reference=since_2017.llama_parameters,

@@ -73,6 +73,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=10,
+    difficulty=2,
+    importance=5,
     section="Learning beside a large model",
     source="Hu et al. (2022), section 4.1, equation 3",
     reference=since_2017.lora,

@@ -87,6 +87,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=5,
     section="A free way through",
     source="Xiong et al. (2020), table 1",
     reference=since_2017.pre_norm,

@@ -115,6 +115,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=25,
+    difficulty=5,
+    importance=4,
     section="A softmax in one pass",
     source="Milakov and Gimelshein (2018), algorithm 3; Dao et al. (2022), algorithm 1",
     reference=since_2017.read_block,

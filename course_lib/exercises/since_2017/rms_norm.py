@@ -65,6 +65,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=6,
+    difficulty=1,
+    importance=5,
     section="A norm with less in it",
     source="Zhang and Sennrich (2019), equation 4",
     parts={CORE: 1, DOUBLE: 1},

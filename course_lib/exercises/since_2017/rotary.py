@@ -86,6 +86,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=4,
+    importance=5,
     section="Turn, do not add",
     source="Su et al. (2021), section 3.2.2, equation 34",
     parts={CORE: 3, DOUBLE: 1},

@@ -64,6 +64,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=7,
+    difficulty=1,
+    importance=4,
     section="A gate in every word",
     source="Shazeer (2020), equation 6",
     reference=since_2017.swiglu,

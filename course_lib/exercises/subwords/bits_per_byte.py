@@ -58,6 +58,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Pieces in a model",
     source="Gao et al. (2020), The Pile, section 3.1; Shannon (1948)",
     reference=subwords.bits_per_byte,

@@ -76,6 +76,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=2,
+    importance=4,
     section="Which two stand together?",
     source="Sennrich et al. (2016), section 3.2, algorithm 1; S4",
     reference=subwords.count_pairs,

@@ -61,6 +61,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=6,
+    difficulty=1,
+    importance=3,
     section="Words that were never seen",
     source="Kudo and Richardson (2018), section 3.1, lossless tokenization",
     reference=subwords.decode_pieces,

@@ -122,6 +122,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
+    difficulty=4,
+    importance=5,
     section="Words that were never seen",
     source="Sennrich et al. (2016), section 3.2; S4",
     reference=subwords.encode_pieces,

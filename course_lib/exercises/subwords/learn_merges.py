@@ -155,6 +155,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=20,
+    difficulty=3,
+    importance=5,
     section="The whole algorithm",
     source="Sennrich et al. (2016), section 3.2, algorithm 1; S4",
     reference=subwords.learn_merges,

@@ -83,6 +83,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=12,
+    difficulty=3,
+    importance=5,
     section="Merging",
     source="Sennrich et al. (2016), section 3.2, algorithm 1",
     reference=subwords.join,

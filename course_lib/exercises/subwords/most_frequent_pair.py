@@ -87,6 +87,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Ties",
     source="Sennrich et al. (2016), section 3.2; the tie rule of the tokenizers library",
     reference=subwords.most_frequent_pair,

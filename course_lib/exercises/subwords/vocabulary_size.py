@@ -50,6 +50,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=5,
+    difficulty=1,
+    importance=3,
     section="How many pieces?",
     source="Radford et al. (2019), section 2.3: 50,257",
     reference=subwords.vocabulary_size,

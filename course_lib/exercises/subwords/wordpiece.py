@@ -116,6 +116,8 @@ EXERCISE = Exercise(
     ),
     points=3,
     minutes=15,
+    difficulty=3,
+    importance=3,
     section="WordPiece",
     source="Devlin et al. (2019), section 3; S1",
     reference=subwords.longest_pieces,

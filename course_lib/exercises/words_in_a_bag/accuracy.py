@@ -62,6 +62,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=6,
+    difficulty=1,
+    importance=3,
     section="How good is it?",
     source="S1, evaluating a classifier",
     reference=bags.logits_accuracy,

@@ -125,6 +125,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
+    difficulty=3,
+    importance=4,
     section="A classifier",
     source="S3, a simple model",
     reference=bags.BagClassifier,

@@ -58,6 +58,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=2,
+    importance=4,
     section="Which words are alike?",
     source="S3, related words have similar vectors",
     reference=bags.cosine_similarities,

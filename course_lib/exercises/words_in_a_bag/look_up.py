@@ -54,6 +54,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=4,
+    difficulty=1,
+    importance=4,
     section="A vector for every word",
     source="S3, a simple model: the embedding layer",
     reference=bags.look_up,

@@ -81,6 +81,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=8,
+    difficulty=1,
+    importance=4,
     section="How good is it?",
     source="S1, evaluating a classifier",
     reference=bags.majority_accuracy,

@@ -79,6 +79,8 @@ EXERCISE = Exercise(
     ),
     points=4,
     minutes=15,
+    difficulty=3,
+    importance=5,
     section="A sentence is the mean of its words",
     source="S3, a simple model: mean pooling",
     reference=bags.mean_pooling,

@@ -52,6 +52,8 @@ EXERCISE = Exercise(
     ),
     points=1,
     minutes=5,
+    difficulty=1,
+    importance=2,
     section="What it costs",
     source="S3, a simple model: `hidden_dim` is never used",
     reference=bags.count_bag_parameters,

@@ -112,6 +112,8 @@ EXERCISE = Exercise(
     ),
     points=2,
     minutes=10,
+    difficulty=2,
+    importance=3,
     section="What a bag forgets",
     source="S3, order matters",
     reference=bags.same_vector,

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -128,6 +129,58 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 
 # ---- what students get
+
+
+ASIDES = """\
+# %% [markdown] tags=["slides"]
+# S1 prints *three* times.
+
+# %% tags=["slides", "demo"]
+1 + 2
+
+# %% [markdown]
+# ### Exercise 1 · Twice
+# `toy.double` · 3 points · about 1 minutes
+#
+# Return it.
+
+# %% [markdown] tags=["fine-print"]
+# Any number will do.
+
+"""
+"""Cells that most readers may skip, around the task of the exercise."""
+
+
+@pytest.fixture
+def course_with_asides(course: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
+    write_lesson(course.root, LESSON.replace("# %% nbgrader", f"{ASIDES}# %% nbgrader", 1))
+    monkeypatch.setattr(Catalogue, "all", lambda _catalogue: [replace(toy(), difficulty=2, importance=5)])
+    return course
+
+
+def test_asides_are_folded_and_a_task_says_how_hard_it_is(course_with_asides: Course) -> None:
+    sources = [cell.source for cell in released(course_with_asides).cells]
+    folded = "<details><summary>{}</summary>\n\n{}\n\n</details>"
+    assert folded.format("On the slides", "S1 prints *three* times.") in sources
+    assert folded.format("Fine print", "Any number will do.") in sources
+    assert "1 + 2" in sources
+    line = "`toy.double` · 3 points · about 1 minutes · difficulty 2/5 · importance 5/5"
+    assert f"### Exercise 1 · Twice\n{line}\n\nReturn it." in sources
+
+
+def test_a_course_without_slides_leaves_out_what_is_on_them(course_with_asides: Course) -> None:
+    config = course_with_asides.root / "nbgrader_config.py"
+    config.write_text(f"{config.read_text()}c.Katze.slides = False\n")
+    text = "\n".join(cell.source for cell in released(Course.find(course_with_asides.root)).cells)
+    assert "Any number will do." in text
+    assert not [word for word in ("slides", "three", "1 + 2") if word in text]
+
+
+def test_code_about_slides_must_be_a_demo(course_with_asides: Course) -> None:
+    path = course_with_asides.solutions / "01_toy" / "01_toy.py"
+    path.write_text(path.read_text().replace('["slides", "demo"]', '["slides"]'))
+    with pytest.raises(BadInput, match="the code '1 \\+ 2' has the tag 'slides': give it the tag 'demo', too"):
+        release(course_with_asides)
 
 
 def test_students_get_stubs_and_visible_checks_with_markers_first(course: Course) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from traitlets.config.loader import Config
 
-from autograder.course.settings import limits_from, shows_solutions_from
+from autograder.course.settings import limits_from, shows_from
 from autograder.errors import BadInput
 from autograder.limits import Allowance, Limits
 
@@ -82,8 +82,9 @@ def test_what_is_no_limit_is_refused_in_one_line(settings: dict[str, Any], said:
     assert "\n" not in str(caught.value)
 
 
-def test_solutions_are_shown_unless_the_course_turns_them_off() -> None:
-    assert shows_solutions_from(Config())
-    assert not shows_solutions_from(config(solutions=False))
-    with pytest.raises(BadInput, match="c.Katze.solutions must be True or False, not 'no'"):
-        shows_solutions_from(config(solutions="no"))
+@pytest.mark.parametrize("name", ["solutions", "slides"])
+def test_a_part_is_shown_unless_the_course_turns_it_off(name: str) -> None:
+    assert shows_from(Config(), name)
+    assert not shows_from(config(**{name: False}), name)
+    with pytest.raises(BadInput, match=f"c.Katze.{name} must be True or False, not 'no'"):
+        shows_from(config(**{name: "no"}), name)

@@ -54,7 +54,7 @@ def test_it_counts_who_is_right_and_names_mistakes_first() -> None:
     )
     assert text(soup.select_one(".facts") or soup) == "submissions 5 without a score 1 median 33 % mean 42 %"
     said = row(soup, SCALE)
-    assert said.startswith(f"Scaling {SCALE} 1 of 4 25 % of 1 3 of 4 not right: 1 × {MISTAKE.id} ")
+    assert said.startswith(f"Scaling {SCALE} 4 minutes · difficulty 1/5 · importance 5/5 1 of 4 25 % of 1 3 of 4 not right: 1 × {MISTAKE.id} ")
     assert said.endswith("2 × died")
     assert row(soup, "zoe") == "zoe no score The notebook is an empty file: save it."
     assert row(soup, "ada") == "ada 3 of 3"
@@ -78,7 +78,7 @@ def test_every_failure_is_in_a_row_and_the_table_says_out_of_how_many() -> None:
     ]
     lost = [(RIGHT, exercise_record("attention.weights", None, 3, Outcome.UNGRADED))]
     said = row(page([*results, *(record("lost", "01_attention", one) for one in lost)]), "attention.weights")
-    assert "attention.weights 1 of 36 1 without a score" in said
+    assert "importance 5/5 1 of 36 1 without a score" in said
     assert "35 of 36 not right:" in said
     rows = {name or str(outcome): times for (outcome, name), times in failed.items()}
     rows["wrong in another way"] = rows.pop("wrong")
