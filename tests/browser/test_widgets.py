@@ -112,8 +112,8 @@ EXPLORERS: Mapping[str, Callable[[], object]] = {
 
 MOVES: Mapping[str, Mapping[str, str]] = {
     "heads": {
-        "layer": "ArrowDown",
-        "head": "ArrowDown",
+        "layer": "ArrowUp",
+        "head": "ArrowUp",
         "small": "Space",
         "cell": "ArrowUp ArrowDown Enter",
         "text": "ArrowDown",
@@ -440,7 +440,7 @@ def test_the_script_learns_the_pairs_that_the_library_learns(opened: Callable[..
 def test_a_word_is_pointed_at(opened: Callable[..., Page]) -> None:
     page = opened("heads")
     said = page.locator(".katze-say")
-    assert said.inner_text().startswith("From “the” layer 1, the mean of its heads, looks at")
+    assert said.inner_text().startswith("From “the” head 2 of layer 2 looks at")
     page.get_by_role("rowheader", name="kitchen").locator("+ td").hover()
     assert said.inner_text().startswith("From “kitchen”")
     page.get_by_role("rowheader", name="small").locator("+ td").click()

@@ -48,10 +48,11 @@ def heads(texts: Sequence[TextAttention]) -> None:
         }
         for text in texts
     ]
+    layer, head, query = _most_telling(texts[0])
     interactive(
         "heads",
-        {"texts": data, "layers": layers, "heads": count},
-        still=f"<p>Layer 1, the mean of its heads:</p>{_mean_of_the_first(texts[0])}",
+        {"texts": data, "layers": layers, "heads": count, "opens": [layer, head + 1, query]},  # 0 is the mean of heads
+        still=f"<p>Head {head + 1} of layer {layer + 1}:</p>{_table(texts[0], texts[0].alpha[layer, head])}",
         alt=f"Where each word of “{data[0]['name']}” looks, in each of {layers} layers with {count} heads.",
         text=_most_looked_at(texts[0]),
     )
@@ -61,12 +62,27 @@ def _looked_at(text: TextAttention) -> Sequence[str]:
     return text.queries if text.keys is None else text.keys
 
 
-def _mean_of_the_first(text: TextAttention) -> str:
-    """The first layer as a table."""
+def _most_telling(text: TextAttention) -> tuple[int, int, int]:
+    """The layer, head and query to open on: where most of the attention goes to single words.
+
+    Neither a word's look at itself counts nor one at the first or at [SEP], where a head with nothing to look for
+    rests.
+    """
+    alpha = text.alpha.clone()
+    if text.keys is None:
+        alpha[..., [index == 0 or word.startswith("[") for index, word in enumerate(text.queries)]] = 0.0
+        alpha.diagonal(dim1=-2, dim2=-1).zero_()
+    most = alpha.amax(dim=-1)
+    layer, head = divmod(int(most.mean(dim=-1).argmax()), most.shape[1])
+    return layer, head, int(most[layer, head].argmax())
+
+
+def _table(text: TextAttention, alpha: Float[Tensor, "queries keys"]) -> str:
+    """One head's weights."""
     head = "".join(f"<th>{escape(word)}</th>" for word in _looked_at(text))
     rows = [
         f"<tr><th>{escape(word)}</th>{''.join(f'<td>{weight:.2f}</td>' for weight in weights)}</tr>"
-        for word, weights in zip(text.queries, text.alpha[0].mean(dim=0).tolist(), strict=True)
+        for word, weights in zip(text.queries, alpha.tolist(), strict=True)
     ]
     return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"
 

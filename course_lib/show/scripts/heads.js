@@ -1,10 +1,10 @@
 // Attention weights of every layer and head, for a few texts: where a word looks, and who looks where.
 
-function draw({ texts, layers, heads }) {
+function draw({ texts, layers, heads, opens }) {
   const { element, say } = speaker();
   const stage = el("div");
   const sources = el("div");
-  let [text, layer, head, query] = [texts[0], 0, 0, 0];
+  let [text, layer, head, query] = [texts[0], ...opens];
   let [grid, links] = [null, null];
   const rounded = (value) => value.toFixed(2);
   const names = ["mean of the heads", ...range(heads).map((i) => `head ${i + 1}`)];
@@ -17,7 +17,7 @@ function draw({ texts, layers, heads }) {
 
   // Two columns of words, and a line from each query to each key, as wide as its weight.
   function paint(all) {
-    const [high, left, right] = [24, 110, 250];
+    const [high, left, right] = [24, 150, 310];
     const height = high * Math.max(text.queries.length, text.keys.length) + 8;
     const at = (i) => 18 + high * i;
     const line = (q, k) => {
@@ -29,7 +29,7 @@ function draw({ texts, layers, heads }) {
     links.replaceChildren(
       svg(
         "svg",
-        { class: "katze-chart", viewBox: `0 0 360 ${height}`, style: "max-width:360px", role: "img", "aria-label": `Lines from each word to those it looks at; from ${text.queries[query]} they are bold.` },
+        { class: "katze-chart", viewBox: `0 0 480 ${height}`, style: "max-width:600px", role: "img", "aria-label": `Lines from each word to those it looks at; from ${text.queries[query]} they are bold.` },
         ...order.flatMap((q) => text.keys.map((_, k) => (all[q][k] < 0.01 ? null : line(q, k))).filter(Boolean)),
         ...text.queries.map((label, q) => word(label, left, at(q), "end", q === query)),
         ...text.keys.map((label, k) => word(`${label} ${rounded(all[query][k])}`, right, at(k), "start", all[query][k] >= 0.1)),
@@ -54,10 +54,10 @@ function draw({ texts, layers, heads }) {
   }
 
   function renew() {
-    query = Math.min(1, text.queries.length - 1);
+    query = Math.min(query, text.queries.length - 1);
     grid = matrix("query ↓  key →", text.queries, text.keys, { text: rounded, pick: look });
     grid.cells.forEach((line, q) => line.forEach((cell) => cell.addEventListener("mouseenter", () => look(q))));
-    links = el("div", { style: "flex:0 1 22em;min-width:16em" });
+    links = el("div", { style: "flex:1 0 min(30em,100%)" });
     sources.replaceChildren(choices("look from", text.queries, query, look).element);
     stage.replaceChildren(el("div", { class: "katze-row top" }, links, grid.element));
     update();
