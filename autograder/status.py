@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from shlex import quote
 from typing import Any
@@ -54,6 +54,7 @@ class LessonStatus:
         back_to: the platform that its submissions came from, and its pages go back to; empty where nobody collected.
         refused: folders that are no student's id, each with a sentence that says what to do.
         not_looked_at: what lies where no lesson looks for it.
+        moved: exercises that grades are for and the lesson no longer has, each with the one that took its place, or "".
         is_plain: whether it has no exercises, but test cells of plain nbgrader's.
     """
 
@@ -76,6 +77,7 @@ class LessonStatus:
     back_to: str = ""
     refused: tuple[str, ...] = ()
     not_looked_at: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
     is_plain: bool = False
 
     @property
@@ -205,7 +207,17 @@ def _of_lesson(course: Course, lesson: str, records: Mapping[str, Record], froze
         back_to=next(iter(platforms)) if len(platforms) == 1 and platforms <= _TAKE_FEEDBACK else "",
         refused=tuple(refused_submissions(course.submitted, lesson).values()),
         not_looked_at=tuple(misplaced(course, lesson)),
+        moved={} if bare.is_plain else _moved(course, lesson, current.values()),
     )
+
+
+def _moved(course: Course, lesson: str, records: Iterable[Record]) -> dict[str, str]:
+    """The exercises that grades are for and the lesson no longer has."""
+    graded = dict.fromkeys(one.exercise for record in records for one in record.exercises)
+    if lesson not in course.exercises.modules or not graded:
+        return {}
+    known, moved = {one.id for one in course.exercises.of_lesson(lesson)}, course.exercises.moved_in(lesson)
+    return {exercise: moved.get(exercise, "") for exercise in graded if exercise not in known}
 
 
 _TAKE_FEEDBACK = {one.name for one in PLATFORMS if one.feedback}
@@ -256,6 +268,10 @@ def _to_see_to(one: LessonStatus) -> list[str]:
         lines.append(f"{count(len(one.withdrawn), 'submission')} withdrawn: {some(one.withdrawn)}; {exported}.")
     if one.frozen and one.to_grade:
         lines.append(f"frozen, so {some(one.to_grade)} will not be graded; `katze thaw {quote(one.lesson)}` lets them.")
+    if one.moved:
+        listed = ", ".join(f"{old} (now {new})" if new else old for old, new in one.moved.items())
+        keeps = "" if one.frozen else f" until they are graded again; `katze freeze {quote(one.lesson)}` keeps them"
+        lines.append(f"grades are for exercises that the lesson no longer has: {listed}. They count{keeps}.")
     if one.changed_since:
         lines.append(f"the page has changed since it was returned: {some(one.changed_since)}.")
     if one.not_looked_at:

@@ -163,6 +163,19 @@ class Catalogue:
             return dict(self.written)
         return {name: points for lesson in self.modules for name, points in self.written_in(lesson).items()}
 
+    def moved_in(self, lesson: str) -> dict[str, str]:
+        """A lesson's exercises of earlier versions that it no longer has, each with the one that took its place, or "".
+
+        Its module lists them in `MOVED`.
+
+        Raises:
+            UnusableExercises: that is no table of ids.
+        """
+        found = self._of_module(lesson, "MOVED") or {}
+        if not isinstance(found, dict) or not all(isinstance(one, str) for item in found.items() for one in item):
+            raise UnusableExercises(f'{lesson}: MOVED is a dict of ids, such as {{"ols.fit": "ols.slope"}}')
+        return dict(found)
+
     def title(self, lesson: str) -> str:
         """Return a lesson's title; without one, its folder's name in words.
 
@@ -182,6 +195,11 @@ class Catalogue:
         if name in self.all_written():
             said = "is read by a person: it has no check and no hints. Write your answer into its cell."
             return UnknownName(f"{name} {said}", [name])
+        for lesson in self.modules:
+            moved = self.moved_in(lesson)
+            if name in moved:
+                then = f"what it asked for is now in {moved[name]}" if moved[name] else "nothing took its place"
+                return UnknownName(f"{name} is an exercise of an earlier version; {then}.", [name])
         known = self.all()
         if not known:
             return UnknownName(NO_EXERCISES, [name])

@@ -15,6 +15,8 @@ from autograder.delivery.history import ReturnedPage, digest_of, page_of, write_
 from autograder.gradebook.grades import read_grades
 from autograder.grading.batch import grade_assignment
 from autograder.status import LessonStatus, status_of
+from course_lib import exercises
+from course_lib.exercises.catalogue import Catalogue
 from tests.autograder import small_gradebook
 from tests.autograder.small_class import BY_NAME, LESSON, hand_in, make_course
 
@@ -136,6 +138,19 @@ def test_one_that_a_platform_calls_late_is_named_until_somebody_says_how_late(du
     more = f"[lessons.{LESSON}.handed_in]\ncem = {small_gradebook.DUE}\n"
     more += f"[lessons.{LESSON}.extensions]\ndov = {small_gradebook.DUE}\n"
     assert of(small_gradebook.set_terms(course, small_gradebook.LINEAR_TERMS + more)).marked_late == ()
+
+
+def test_exercises_that_the_lesson_no_longer_has_are_named(
+    due: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [one for one in exercises.of_lesson(LESSON) if one.id != "attention.scores"]
+    monkeypatch.setattr(Catalogue, "of_lesson", lambda _catalogue, _lesson: left)
+    assert of(due).moved == {"attention.scores": ""}
+    monkeypatch.setattr(Catalogue, "moved_in", lambda *_: {"attention.scores": "attention.scale", "attention.old": ""})
+    assert of(due).moved == {"attention.scores": "attention.scale"}
+    assert main(["status", LESSON, "--course", str(due.root)]) == 0
+    said = "grades are for exercises that the lesson no longer has: attention.scores (now attention.scale). They count"
+    assert f"{LESSON}: {said} until they are graded again; `katze freeze {LESSON}`" in capsys.readouterr().out
 
 
 def test_what_was_withdrawn_is_counted(due: Course, capsys: pytest.CaptureFixture[str]) -> None:

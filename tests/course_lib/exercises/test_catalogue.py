@@ -41,7 +41,8 @@ def course(folder: Path, module: str, setting: str = '{"01_ols": "ols_exercises"
 
 def test_a_module_in_the_course_s_folder_is_found_by_lesson_and_by_id(tmp_path: Path) -> None:
     path = list(sys.path)
-    found = course(tmp_path, 'EXERCISES = (exercise("ols.slope"),)\nWRITTEN = {"ols.why": 2}')
+    moved = 'MOVED = {"ols.fit": "ols.slope", "ols.guess": ""}'
+    found = course(tmp_path, f'EXERCISES = (exercise("ols.slope"),)\nWRITTEN = {{"ols.why": 2}}\n{moved}')
     assert [one.id for one in found.of_lesson("01_ols")] == ["ols.slope"]
     assert found.find("ols.slope") is found.named(["01_ols", "ols.slope"])[0]
     assert found.written_in("01_ols") == found.all_written() == {"ols.why": 2}
@@ -53,6 +54,13 @@ def test_a_module_in_the_course_s_folder_is_found_by_lesson_and_by_id(tmp_path: 
         found.find("slope")
     with pytest.raises(UnknownName, match="why is read by a person"):
         found.find("ols.why")
+    assert found.moved_in("01_ols") == {"ols.fit": "ols.slope", "ols.guess": ""}
+    with pytest.raises(
+        UnknownName, match=r"ols.fit is .* of an earlier version; what it asked for is now in ols\.slope"
+    ):
+        found.find("ols.fit")
+    with pytest.raises(UnknownName, match="nothing took its place"):
+        found.find("ols.guess")
     with pytest.raises(UnknownName, match="did you mean 01_ols"):
         found.of_lesson("1_ols")
 
