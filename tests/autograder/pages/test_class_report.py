@@ -54,9 +54,8 @@ def test_it_counts_who_is_right_and_names_mistakes_first() -> None:
     )
     assert text(soup.select_one(".facts") or soup) == "submissions 5 without a score 1 median 33 % mean 42 %"
     said = row(soup, SCALE)
-    assert said.startswith(
-        f"Scaling {SCALE} 4 minutes · difficulty 1/5 · importance 5/5 1 of 4 25 % of 1 3 of 4 not right: 1 × {MISTAKE.id} "
-    )
+    rated = "4 minutes · difficulty 1/5 · importance 5/5"
+    assert said.startswith(f"Scaling {SCALE} {rated} 1 of 4 25 % of 1 3 of 4 not right: 1 × {MISTAKE.id} ")
     assert said.endswith("2 × died")
     assert row(soup, "zoe") == "zoe no score The notebook is an empty file: save it."
     assert row(soup, "ada") == "ada 3 of 3"
