@@ -1,4 +1,4 @@
-"""The progress file: a line for every check, hint, solution, and answer to the questions that look back.
+"""The progress file: a line for each check, hint, solution, figure, and answer to the questions that look back.
 
 Lines are only ever added, each in one write, so that two notebooks at once lose nothing; a line that cannot be read
 is passed over, and costs no other.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,11 @@ class History:
         asked: how often the solution was asked for.
         seen_solution: whether the solution has been shown.
         aided: whether that was before the first check that was passed.
-        last: when something was last done, in seconds since 1970; 0 where nothing has been.
+        first: when something was first done, in seconds since 1970; 0 where nothing has been.
+        last: when something was last done.
         questions: of a lesson, how many questions that look back were answered; 0 where none were.
         missed: the numbers of those that were wrong at first, from 1.
+        figures: of a lesson, what was measured in it with the learner's answers, by what it is.
     """
 
     points: float = 0.0
@@ -45,9 +47,11 @@ class History:
     asked: int = 0
     seen_solution: bool = False
     aided: bool = False
+    first: float = 0.0
     last: float = 0.0
     questions: int = 0
     missed: tuple[int, ...] = ()
+    figures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def attempted(self) -> bool:
@@ -123,6 +127,10 @@ class ProgressFile:
         """The questions that look back were answered: the numbers of those that were wrong, and how many there are."""
         self._add({"did": "recall", "exercise": lesson, "missed": missed, "questions": questions})
 
+    def note_figure(self, lesson: str, what: str, value: str) -> None:
+        """A lesson has measured something with the learner's answers."""
+        self._add({"did": "figure", "exercise": lesson, "what": what, "value": value})
+
     def _add(self, event: Event) -> None:
         """Keep a line; where that cannot be, remember it as long as this runs, and say why in `problem`."""
         event = {"at": round(datetime.now(UTC).timestamp(), 3), **event}
@@ -166,7 +174,8 @@ def progress_file() -> ProgressFile:
 
 def _after(before: History, event: Event) -> History:
     """The history with one more event."""
-    now = replace(before, last=max(before.last, float(event.get("at", 0))))
+    at = float(event.get("at", 0))
+    now = replace(before, first=min(before.first or at, at), last=max(before.last, at))
     match event["did"]:
         case "check" if event["passed"] is True:
             points, aided = max(now.points, float(event["points"])), now.aided if now.passed else now.seen_solution
@@ -184,4 +193,6 @@ def _after(before: History, event: Event) -> History:
             return replace(now, questions=int(event["questions"]), missed=tuple(map(int, event["missed"])))
         case "recall":
             return now
+        case "figure":
+            return replace(now, figures={**now.figures, str(event["what"]): str(event["value"])})
     return before  # of a later version

@@ -1,9 +1,10 @@
-"""Your answers from earlier lessons: for use in later ones, and all together.
+"""Your answers from earlier lessons: for use in later ones, all together, and the page with what you have built.
 
-from course_lib.mine import answer, mine
+from course_lib.mine import answer, ending, mine
 
 encode = answer("subwords.encode")
 mine()
+ending()
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from course_lib.learner.kept_answers import NotAtHand, load_answer
 from course_lib.learner.references import reference
 
 if TYPE_CHECKING:
+    from course_lib.learner.ending import Ending
     from course_lib.mine.whole import MyTransformer
 
 
@@ -62,6 +64,34 @@ def mine() -> MyTransformer | None:
     from course_lib.mine.whole import my_transformer
 
     return my_transformer()
+
+
+def keep_figure(lesson: str, what: str, value: str) -> None:
+    """Keep a figure that a lesson has measured with the learner's own answers, for `ending`; the newest counts.
+
+    Args:
+        lesson: its folder, such as "07_gpt".
+        what: what was measured, in a few words.
+        value: as it is shown, with its unit.
+    """
+    if find_spec("course_lib.exercises") is not None:
+        from course_lib.learner.progress_file import progress_file
+
+        progress_file().note_figure(lesson, what, value)
+
+
+def ending() -> Ending | None:
+    """Show what a learner has built, their own figures, what to read and build next, and how to show it.
+
+    Returns:
+        What shows itself when it is the last value of a cell; None where grades are given, which is printed.
+    """
+    if find_spec("course_lib.exercises") is None:
+        print("There is no page to show here.")
+        return None
+    from course_lib.learner.ending import ending_page
+
+    return ending_page()
 
 
 def _reference_at_hand(exercise_id: str) -> Callable[..., Any] | None:

@@ -1564,5 +1564,11 @@ def cats_for_gpt2():
 # you would have to take on trust or measure at a size that you do not have. Next time somebody says that *everybody does it
 # this way now*, you know the question to ask. The cat, of course, has always asked it.
 #
-# One thing is yours to keep and to show. In a terminal, `katze mine` writes your transformer of lessons 01 to 06 to a file,
-# `my_transformer.py`: it runs without this course, compares itself with torch's own, and translates *the cat danced*.
+# The page below is yours to keep and to show. In a terminal, `katze mine` writes it beside your transformer of lessons 01
+# to 06, `my_transformer.py`: that file runs without this course, compares itself with torch's own, and translates *the cat
+# danced*.
+
+# %% tags=["demo"]
+from course_lib.mine import ending
+
+ending()

@@ -453,6 +453,11 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     assert said.endswith(f"run it with: python {tmp_path / 'my_transformer.py'}\n")
     record = json.loads((tmp_path / "out.json").read_text())
     assert [piece["exercise"] for piece in record["pieces"] if piece["own"]] == ["attention.scores"]
+    assert f"written: {tmp_path / 'my_course.md'}, with what you have built" in said
+    (tmp_path / "my_course.md").write_text("mine")
+    assert main(["mine", str(tmp_path)]) == 0
+    assert "my_course.md stays as it is" in capsys.readouterr().out
+    assert (tmp_path / "my_course.md").read_text() == "mine"
     (tmp_path / "my_transformer.py").write_text("my own")
     assert "has been changed, and would be overwritten" in refused(capsys, "mine", str(tmp_path))
     assert "No such file or directory" in refused(capsys, "mine", str(tmp_path / "nowhere"))

@@ -1,0 +1,88 @@
+"""A page to keep at the end of the course, with what a learner has built, their own figures, and what next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from course_lib.learner.progress_file import progress_file
+from course_lib.learner.progress_map import LessonProgress, progress_map
+
+PAGE = "my_course.md"
+"""What the page is called, beside the learner's transformer."""
+
+NEXT = Path(__file__).with_name("ending.md")
+"""What to read and build next, and how to show it."""
+
+NO_FIGURES = "None yet: the last cells of lessons keep some of what they measure with your answers."
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A learner's page. In a notebook it shows itself; `print` gives its Markdown.
+
+    Attributes:
+        lessons: how far each has come.
+        days: the first and the last day on which something was done; None where nothing has been.
+    """
+
+    lessons: tuple[LessonProgress, ...]
+    days: tuple[date, date] | None
+
+    def markdown(self) -> str:
+        """The page."""
+        return "\n".join(
+            [
+                *("# What you have built", "", self._counted(), ""),
+                *("| lesson | you wrote | exercises | points |", "|---|---|---|---|", *self._rows(), ""),
+                *("## Your own figures", "", *(self._figures() or [NO_FIGURES]), ""),
+                NEXT.read_text(encoding="utf-8"),
+            ]
+        )
+
+    def _counted(self) -> str:
+        exercises = [lesson.of(one) for lesson in self.lessons for one in lesson.exercises]
+        points = sum(lesson.points for lesson in self.lessons), sum(lesson.max_points for lesson in self.lessons)
+        passed = sum(one.passed for one in exercises)
+        told = f"{passed} of {len(exercises)} exercises passed, {points[0]:g} of {points[1]} points"
+        asked = sum(lesson.recall.questions for lesson in self.lessons)
+        if asked:
+            recalled = sum(lesson.recall.recalled for lesson in self.lessons)
+            told += f", {recalled} of {asked} questions that look back right at first"
+        if self.days is not None:
+            first, last = (f"{day.day} {day:%B %Y}" for day in self.days)
+            told += f", on {first}" if first == last else f", from {first} to {last}"
+        return f"{told}."
+
+    def _rows(self) -> Iterator[str]:
+        for lesson in self.lessons:
+            written = ", ".join(f"`{one.name}`" for one in lesson.exercises if lesson.of(one).passed)
+            done = f"{lesson.done} of {len(lesson.exercises)} | {lesson.points:g} of {lesson.max_points}"
+            yield f"| {lesson.title} | {written} | {done} |"
+
+    def _figures(self) -> list[str]:
+        return [
+            f"- {lesson.title}: {what}: **{value}**"
+            for lesson in self.lessons
+            for what, value in lesson.recall.figures.items()
+        ]
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return self.markdown()
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+
+def ending_page() -> Ending:
+    """The learner's page as it is now."""
+    kept = progress_file()
+    done = [history for history in kept.read().values() if history.last]
+    first, last = min((one.first for one in done), default=0.0), max((one.last for one in done), default=0.0)
+    days = (date.fromtimestamp(first), date.fromtimestamp(last)) if done else None
+    return Ending(progress_map(kept=kept).lessons, days)
