@@ -36,10 +36,13 @@ class TorchAttention(nn.Module):
             mask: the same for all heads; None allows everything.
 
         Raises:
+            TypeError: `mask` is not boolean.
             ValueError: `mask` has another number of dimensions.
         """
         batch, queries, d_model = x.shape
         if mask is not None:
+            if mask.dtype != torch.bool:
+                raise TypeError(f"a mask is a boolean tensor, True where a query may attend, not {mask.dtype}")
             if mask.dim() != 3:
                 raise ValueError(f"a mask is [batch, queries, keys], where batch may be 1, not {list(mask.shape)}")
             mask = ~mask.expand(batch, queries, memory.shape[1]).repeat_interleave(self.heads, dim=0)

@@ -51,8 +51,29 @@ class Block(nn.Module):
         return out
 
 
+class AskingBlock(nn.Module):
+    """In place of a decoder block, and called like one: block(x, memory, mask, memory_mask). It adds what it finds.
+
+    Parameters:
+        self_attention, cross_attention: torch's.
+    """
+
+    def __init__(self, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.self_attention = TorchAttention(d_model, heads, bias=False)
+        self.cross_attention = TorchAttention(d_model, heads, bias=False)
+
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        """Each token with what it has found among its own where `mask` is True, then in the memory."""
+        x = x + self.self_attention(x.tanh(), x.tanh(), mask)
+        out: Tensor = x + self.cross_attention(x.tanh(), memory.tanh(), memory_mask)
+        return out
+
+
 KINDS: dict[str, type[nn.Module]] = {
-    **{kind.__name__: kind for kind in (TorchAttention, Join, Block)},
+    **{kind.__name__: kind for kind in (TorchAttention, Join, Block, AskingBlock)},
     **{f"nn.{kind.__name__}": kind for kind in (nn.Linear, nn.LayerNorm, nn.Embedding, nn.GELU)},
 }
 """All there are, by the names that a student reads."""

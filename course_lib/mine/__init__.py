@@ -22,34 +22,39 @@ if TYPE_CHECKING:
     from course_lib.mine.whole import MyTransformer
 
 
-def answer(exercise_id: str) -> Callable[..., Any]:
+def answer(exercise_id: str, *more: str) -> Any:
     """Your newest answer that has passed its check, or else the course's own; a printed line says which.
 
     Where grades are given it is always the course's own, so that no lesson costs points in another.
 
     Args:
         exercise_id: such as "subwords.encode".
+        *more: others, for a tuple of all of them.
 
     Raises:
         LookupError: there is no such exercise, or this lesson asks you to write it.
     """
+    found = {one: _whose(one) for one in (exercise_id, *more)}
+    for told in dict.fromkeys(told for _, told in found.values()):
+        print(f"{', '.join(one for one, (_, said) in found.items() if said == told)}: {told}.")
+    answers = tuple(own for own, _ in found.values())
+    return answers if more else answers[0]
+
+
+def _whose(exercise_id: str) -> tuple[Callable[..., Any], str]:
+    """An answer, and what is to be said of it."""
     if find_spec("course_lib.exercises") is None:
-        print(f"{exercise_id}: the course's own.")
-        return reference(exercise_id)
+        return reference(exercise_id), "the course's own"
     from course_lib import exercises
 
     exercise = exercises.find(exercise_id)
     try:
         own = load_answer(exercise_id, exercise.name, _reference_at_hand(exercise_id))
     except NotAtHand as problem:
-        print(f"{exercise_id}: the course's own, because yours is not at hand: {problem}.")
-        return reference(exercise_id)
+        return reference(exercise_id), f"the course's own, because yours is not at hand: {problem}"
     if own is None:
-        print(f"{exercise_id}: the course's own, until yours has passed its check.")
-        return reference(exercise_id)
-    print(f"{exercise_id}: your own.")
-    found: Callable[..., Any] = own
-    return found
+        return reference(exercise_id), "the course's own, until yours has passed its check"
+    return own, "your own"
 
 
 def mine() -> MyTransformer | None:

@@ -22,20 +22,8 @@ from course_lib.mine.renaming import CannotRename, names_of, renamed
 
 _FRAME = Path(__file__).with_name("frame.template")
 
-_NORM = "AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout))"
-_PARTS = {
-    "self_attention": "MultiHeadAttention(d_model, heads)",
-    "add_and_norm_1": _NORM,
-    "cross_attention": "MultiHeadAttention(d_model, heads)",
-    "add_and_norm_2": _NORM,
-    "feed_forward": "FeedForward(d_model, d_ff)",
-    "add_and_norm_3": _NORM,
-}
-"""What a block is made of, by the name of its argument."""
-
 _COURSE = {f"course_lib.{path}": PIECES[exercise] for exercise, path in REFERENCES.items() if exercise in PIECES} | {
     "course_lib.attention.scaled_dot_product_attention": "scaled_dot_product_attention",
-    "course_lib.multihead.MultiHeadAttention": "AttentionWithOut",
     **{f"course_lib.text.tokenization.{name}": name for name in ("PADDING_ID", "START_ID", "END_ID")},
 }
 """What lessons hand out of the library, and what does the same in the file."""
@@ -44,25 +32,8 @@ _ADAPTERS = {
     "causal_mask_on": '''def causal_mask_on(length, device=None):
     """`causal_mask`, on the device of what it is for."""
     return causal_mask(length).to(device)''',
-    "AttentionWithOut": '''class AttentionWithOut(MultiHeadAttention):
-    """`MultiHeadAttention` as lesson 05 calls it: of what it returns, the block takes `out`."""
-
-    def forward(self, x, memory=None, mask=None):
-        mask = mask.unsqueeze(0) if mask is not None and mask.dim() == 2 else mask
-        return SimpleNamespace(out=super().forward(x, x if memory is None else memory, mask))''',
-    "AddAfter": '''class AddAfter(AddAndNorm):
-    """`AddAndNorm` as lesson 05 calls it: with what came out of the sublayer."""
-
-    def __init__(self, d_model, dropout):
-        super().__init__(LayerNorm(d_model), nn.Dropout(dropout))
-
-    def forward(self, x, y):
-        return super().forward(x, lambda _: y)''',
 }
 """What stands between pieces whose lessons call the same thing in two ways; written where one asks for it."""
-
-_GIVEN = {"MultiHeadAttention": "AttentionWithOut", "AddAndNorm": "AddAfter", "FeedForward": "FeedForward"}
-"""What lesson 05 gives for a decoder block that is made from its sizes, and what is in its place in the file."""
 
 _BUILT_IN = frozenset({*dir(builtins), "__name__", "__doc__", "__file__"})
 
@@ -174,9 +145,6 @@ class _File:
         _check_called_alike(name, parameters, wanted)
         cell = _Cell(self, name, set[str]().union(*(statement.mentions for statement in statements)))
         body = [statement for statement in statements if not cell.takes(statement)]
-        given = _given(name, parameters or ())
-        body = [statement for statement in body if not statement.defines & given.keys()]
-        cell.names |= given
         defined = set[str]().union(*(statement.defines for statement in body))
         for statement in body:
             if unknown := sorted(names_of(statement.text) - defined - cell.names.keys() - _BUILT_IN):
@@ -196,7 +164,6 @@ class _File:
         """Add the course's own answer; return its text."""
         self.parameters[name] = _parameters(name, code) or ()
         names = {used: self.adapted(used) for used in names_of(code) & set(_COURSE.values()) - {name}}
-        names |= _given(name, self.parameters[name])
         changed = {old: new for old, new in names.items() if old != new}
         return "\n\n\n".join([*self._adapters(names), renamed(code, changed)])
 
@@ -297,10 +264,6 @@ class _Cell:
         self.imports[key] = line
 
 
-def _given(name: str, parameters: Sequence[Parameter]) -> Mapping[str, str]:
-    return _GIVEN if name == "DecoderBlock" and "d_model" in {one.name for one in parameters} else {}
-
-
 def _statements(name: str, script: str) -> Sequence[Statement]:
     """The statements of an answer.
 
@@ -319,17 +282,21 @@ def _statements(name: str, script: str) -> Sequence[Statement]:
 
 
 def _lent(node: ast.stmt) -> dict[str, str]:
-    """The names that `a, b = answer("..."), answer("...")` defines, each with its piece; none for other statements."""
+    """The names that `a, b = answer("...", "...")` defines, each with its piece; none for other statements."""
     if not isinstance(node, ast.Assign):
         return {}
-    target, value = node.targets[0], node.value
-    pairs: list[tuple[ast.expr, ast.expr]] = [(target, value)]
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        pairs = list(zip(target.elts, value.elts, strict=False))
+    names, calls = (
+        list(side.elts) if isinstance(side, ast.Tuple) else [side] for side in (node.targets[0], node.value)
+    )
+    asked: list[ast.expr] = []
+    for call in calls:
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "answer"):
+            return {}
+        asked += call.args
     found: dict[str, str] = {}
-    for pair in pairs:
+    for pair in zip(names, asked, strict=False):
         match pair:
-            case ast.Name(id=name), ast.Call(func=ast.Name(id="answer"), args=[ast.Constant(value=exercise_id)]):
+            case ast.Name(id=name), ast.Constant(value=exercise_id):
                 if str(exercise_id) not in PIECES:
                     raise CannotJoin(f"it uses the answer {exercise_id!s}, which is no piece of the file")
                 found[name] = PIECES[str(exercise_id)]
@@ -387,23 +354,12 @@ def _written(file: _File, pieces: Sequence[Piece]) -> str:
     texts = {piece.exercise_id: piece for piece in pieces}
     parts = re.split(r"^#: (.+)\n", frame[frame.index("\nPADDING_ID") :], flags=re.M)
     parts[1::2] = [_shown(texts[exercise_id]) for exercise_id in parts[1::2]]
-    parts[::2] = [
-        re.sub(r"^ +#= (.+)\n", lambda found: _made_of(file.parameters[found[1]]), part, flags=re.M)
-        for part in parts[::2]
-    ]
     body = "\n\n\n".join(part.strip("\n") for part in parts if part.strip())
     return f'"""{_told(pieces)}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n'
 
 
 def _shown(piece: Piece) -> str:
     return piece.text if piece.own else f"# Borrowed from the course: {piece.exercise_id}\n{piece.text}"
-
-
-def _made_of(parameters: Sequence[Parameter]) -> str:
-    """The arguments that a block is made with, each in a line."""
-    sizes = ("d_model", "heads", "d_ff", "dropout")
-    parts = _PARTS | {size: size for size in sizes}
-    return "".join(f"        {one.name}={parts[one.name]},\n" for one in parameters if one.name in parts)
 
 
 def _told(pieces: Sequence[Piece]) -> str:

@@ -12,27 +12,12 @@ import json
 import sys
 from pathlib import Path
 
-from torch import Tensor
-
 from course_lib.ground.optional import needed_for
 from course_lib.mine.whole import NAME
 from course_lib.models import Transformer
+from course_lib.references.heads_and_blocks import one_by_one
 from course_lib.text.tokenization import WordVocabulary
 from course_lib.toys.toy_translator import train_toy_translator
-
-
-def one_by_one(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of the library's `Transformer`, with each projection by itself, as lesson 04 has them."""
-    found: dict[str, Tensor] = {}
-    for name, tensor in weights.items():
-        if name == "output.weight":  # the target's embedding, once more
-            continue
-        before, joined, kind = name.partition(".W_qkv." if ".W_qkv." in name else ".W_kv.")
-        letters = joined.strip(".").removeprefix("W_")
-        pieces = tensor.chunk(len(letters)) if joined else [tensor]
-        names = [f"{before}.W_{letter}.{kind}" for letter in letters] if joined else [name]
-        found |= dict(zip(names, pieces, strict=True))
-    return found
 
 
 def make_weights(folder: Path) -> None:
@@ -50,7 +35,9 @@ def make_weights(folder: Path) -> None:
     assert isinstance(english, WordVocabulary)
     assert isinstance(german, WordVocabulary)
     folder.mkdir(parents=True, exist_ok=True)
-    kept = {name: tensor.half().contiguous() for name, tensor in one_by_one(model.state_dict()).items()}
+    weights = model.state_dict()
+    del weights["output.weight"]  # the target's embedding, once more
+    kept = {name: tensor.half().contiguous() for name, tensor in one_by_one(weights).items()}
     save_file(kept, folder / f"{NAME}.safetensors")
     sizes = {"d_model": model.config.d_model, "heads": model.config.heads, "d_ff": model.config.d_ff}
     words = {"sizes": sizes | {"layers": model.config.encoder_layers}, "english": english.words, "german": german.words}

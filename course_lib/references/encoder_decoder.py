@@ -16,10 +16,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from course_lib import blocks
-from course_lib.blocks import BlockConfig
 from course_lib.masking import causal_mask
-from course_lib.multihead import MultiHeadAttention
 from course_lib.objectives.losses import smoothed_cross_entropy
 from course_lib.text.tokenization import PADDING_ID
 from course_lib.training.schedules import paper_schedule
@@ -28,48 +25,45 @@ BETAS, EPSILON = (0.9, 0.98), 1e-9
 """Adam's settings in the transformer paper (section 5.3)."""
 
 
-class AddAndNorm(nn.Module):
-    """The residual connection, then the layer norm, once a sublayer has been called: as the lesson gives it."""
+class DecoderBlock(nn.Module):
+    """`blocks.DecoderBlock`, put together from its six parts."""
 
-    def __init__(self, d_model: int, dropout: float) -> None:
+    def __init__(
+        self,
+        self_attention: nn.Module,
+        add_and_norm_1: nn.Module,
+        cross_attention: nn.Module,
+        add_and_norm_2: nn.Module,
+        feed_forward: nn.Module,
+        add_and_norm_3: nn.Module,
+    ) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.self_attention = self_attention
+        self.add_and_norm_1 = add_and_norm_1
+        self.cross_attention = cross_attention
+        self.add_and_norm_2 = add_and_norm_2
+        self.feed_forward = feed_forward
+        self.add_and_norm_3 = add_and_norm_3
 
     def forward(
-        self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
-    ) -> Float[Tensor, "batch tokens d_model"]:
-        """Join what came out of a sublayer, `y`, to what went into it, `x`."""
-        out: Tensor = self.norm(x + self.dropout(y))
-        return out
-
-
-class DecoderBlock(blocks.DecoderBlock):
-    """The post-norm block of `course_lib.blocks`, made from plain sizes; its output is the vectors alone.
-
-    Both of its attentions are the one kind that lesson 04 has built.
-    """
-
-    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
-        super().__init__(BlockConfig(d_model, heads, d_ff, dropout))
-        self.cross_attention = MultiHeadAttention(d_model, heads)
-
-    def forward(  # type: ignore[override]  # a narrower call of the same thing
         self,
         x: Float[Tensor, "batch target d_model"],
         memory: Float[Tensor, "batch source d_model"],
-        mask: Bool[Tensor, "..."],
-        memory_mask: Bool[Tensor, "..."],
+        mask: Bool[Tensor, "#batch #target target"] | None = None,
+        memory_mask: Bool[Tensor, "#batch #target source"] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Masked self-attention, cross-attention to the memory, feed-forward network, each with add & norm.
+        """Masked self-attention, cross-attention to the memory, feed-forward network, each in its add & norm.
 
         Args:
             x: the target's tokens.
             memory: the encoder's output.
-            mask: where a target token may attend among the target's tokens; broadcasts to [batch, target, target].
-            memory_mask: where it may attend among the source's tokens; broadcasts to [batch, target, source].
+            mask: where a target token may attend among the target's tokens; None allows all.
+            memory_mask: where it may attend among the source's tokens; None allows all.
         """
-        return super().forward(x, memory, mask, memory_mask).out
+        attended = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
+        crossed = self.add_and_norm_2(attended, lambda y: self.cross_attention(y, memory, memory_mask))
+        out: Tensor = self.add_and_norm_3(crossed, self.feed_forward)
+        return out
 
 
 def encode_and_decode(
@@ -88,14 +82,15 @@ def encode_and_decode(
         target: ids from <s> on.
         embed_source, embed_target: ids to vectors, positions included.
         encoder: blocks, called as block(x, mask).
-        decoder: blocks, called as block(x, memory, mask, memory_mask).
+        decoder: blocks, called as block(x, memory, mask, memory_mask). All masks are [batch, queries, keys], where
+            batch and queries may be 1, on the device of the ids.
         output: vectors to a score for each token of the target language.
     """
     memory_mask = (source != PADDING_ID).unsqueeze(1)
     memory = embed_source(source)
     for read in encoder:
         memory = read(memory, memory_mask)
-    mask = causal_mask(target.shape[1], target.device)
+    mask = causal_mask(target.shape[1], target.device).unsqueeze(0)
     x = embed_target(target)
     for write in decoder:
         x = write(x, memory, mask, memory_mask)

@@ -156,3 +156,15 @@ def block_parameters(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
         "feed_forward": (d_model * d_ff + d_ff) + (d_ff * d_model + d_model),
         "layer_norms": 2 * (d_model + d_model),
     }
+
+
+def one_by_one(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of one of the library's models, whose projections share layers, with a layer for each, as here."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in weights.items():
+        before, joined, kind = name.partition(".W_qkv." if ".W_qkv." in name else ".W_kv.")
+        letters = joined.strip(".").removeprefix("W_")
+        pieces = tensor.chunk(len(letters)) if joined else [tensor]
+        names = [f"{before}.W_{letter}.{kind}" for letter in letters] if joined else [name]
+        found |= dict(zip(names, pieces, strict=True))
+    return found

@@ -28,7 +28,7 @@
 # | 2 | the negative log-likelihood | 2 | 10 |
 # | 3 | which computation printed 1.6290 | 2 | 8 |
 # | 4 | the perplexity of a padded batch | 2 | 8 |
-# | 5 | the decoder block | 5 | 20 |
+# | 5 | the decoder block | 4 | 15 |
 # | 6 | encoder and decoder, joined | 4 | 20 |
 # | 7 | a training loop, with clipping | 4 | 20 |
 # | 8 | a step of Adam | 3 | 12 |
@@ -57,8 +57,7 @@ from course_lib.attention import attention
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.hooks import record_attention
 from course_lib.masking import causal_mask
-from course_lib.multihead import MultiHeadAttention
-from course_lib.positions import SinusoidalPositions
+from course_lib.mine import answer
 from course_lib.text.batches import collate, examples, pad
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
 from course_lib.toys.grammar import toy_translation
@@ -446,50 +445,18 @@ show.stacks(
 # the cross-attention, so that nobody looks at padding. And the loss takes the scores before the **softmax**, since
 # `log_softmax` of them is more exact than the logarithm of probabilities.
 #
-# The encoder's parts are those of lesson 04. Here they are again in the shortest form, with the names they have in our
-# library.
-
+# You have written the encoder's parts: they are lesson 04's, and the positions are lesson 03's. Your own are used from here
+# on, where they have passed their checks, and the course's in the place of others; a line says which.
 
 # %%
-class AddAndNorm(nn.Module):
-    """The residual connection, then the layer norm (post-norm, as in the paper)."""
-
-    def __init__(self, d_model, dropout):
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x, y):
-        """x: what went into a sublayer; y: what came out of it."""
-        return self.norm(x + self.dropout(y))
-
-
-class FeedForward(nn.Module):
-    """The same small network at every token."""
-
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.W_1 = nn.Linear(d_model, d_ff)
-        self.W_2 = nn.Linear(d_ff, d_model)
-
-    def forward(self, x):
-        return self.W_2(torch.relu(self.W_1(x)))
-
-
-class EncoderBlock(nn.Module):
-    """Self-attention, then the feed-forward network."""
-
-    def __init__(self, d_model, heads, d_ff, dropout=0.0):
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-
-    def forward(self, x, mask):
-        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
-        return self.add_and_norm_2(x, self.feed_forward(x))
-
+MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward, EncoderBlock = answer(
+    "heads_and_blocks.multi_head_attention",
+    "heads_and_blocks.layer_norm",
+    "heads_and_blocks.add_and_norm",
+    "heads_and_blocks.feed_forward",
+    "heads_and_blocks.encoder_block",
+)
+sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 
 # %% [markdown]
 # ### 3.2 The decoder block
@@ -504,66 +471,66 @@ class EncoderBlock(nn.Module):
 # After each of them comes its own add & norm.
 #
 # ### Exercise 5 · The decoder block
-# `encoder_decoder.decoder_block` · 5 points (4 for evaluation, 1 more for training) · about 20 minutes
+# `encoder_decoder.decoder_block` · 4 points · about 15 minutes
 #
-# The constructor is given; leave its names as they are, because the check loads weights into them. Write `forward`.
-# Values are compared, and so are the gradients of both inputs and of all weights.
+# Like lesson 04's `EncoderBlock`, the block is handed its parts. Write `forward`. An attention is called as
+# `self_attention(x, memory, mask)`, an add & norm as `add_and_norm_1(x, sublayer)`.
 #
-# `MultiHeadAttention` is the library's. Its arguments are what asks, what is looked at (by default the same), and `mask`,
-# so when you leave out the middle one, write `mask=mask`. Of what it returns you need `.out`. Watch the order in which
-# you hand `AddAndNorm` its two vectors. In evaluation mode, where dropout does nothing, it makes no difference; in
-# training only what came out of the sublayer may be dropped.
-#
-# Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean and broadcasts to
-# `[batch, target, target]`, `memory_mask` to `[batch, target, source]`, True where a token may attend. Both may be any
-# masks of these shapes, not just a causal one and one for padding. The result has the shape of `x`.
+# Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean
+# `[batch, target, target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has the
+# shape of `x`.
+
+# %% [markdown] tags=["fine-print"]
+# The check passes in parts of its own, so none of your earlier answers is needed. Leave the constructor as it is: weights
+# are loaded into its names. The masks' batch and queries may be 1, either mask may be None, which allows everything, and
+# both may be any masks, not just a causal one and one for padding. The gradients of `x`, `memory` and all parts are
+# compared, too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderBlock(nn.Module):
-    """Masked self-attention, cross-attention to the memory, feed-forward network, each with add & norm.
+    """Masked self-attention, cross-attention to the memory, feed-forward network, each in its add & norm.
 
-    d_model: int, the length of a token's vector
-    heads: int, of both attentions
-    d_ff: int, the width of the feed-forward network
-    dropout: float, the share that training drops of each sublayer's output
+    self_attention, cross_attention: called as self_attention(x, memory, mask)
+    add_and_norm_1, add_and_norm_2, add_and_norm_3: called as add_and_norm_1(x, sublayer)
+    feed_forward: called as feed_forward(x)
     """
 
-    def __init__(self, d_model, heads, d_ff, dropout=0.0):
+    def __init__(self, self_attention, add_and_norm_1, cross_attention, add_and_norm_2, feed_forward, add_and_norm_3):
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
-        self.cross_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
+        self.self_attention = self_attention
+        self.add_and_norm_1 = add_and_norm_1
+        self.cross_attention = cross_attention
+        self.add_and_norm_2 = add_and_norm_2
+        self.feed_forward = feed_forward
+        self.add_and_norm_3 = add_and_norm_3
 
-    def forward(self, x, memory, mask, memory_mask):
+    def forward(self, x, memory, mask=None, memory_mask=None):
         """One layer of the decoder.
 
         x: [batch, target, d_model]
         memory: [batch, source, d_model], the encoder's output
-        mask: bool, broadcasts to [batch, target, target]; True where a target token may attend to a target token
-        memory_mask: bool, broadcasts to [batch, target, source]; True where it may attend to a source token
+        mask: bool [batch, target, target]; True where a target token may attend to a target token
+        memory_mask: bool [batch, target, source]; True where it may attend to a source token
         returns: [batch, target, d_model]
         """
         ### BEGIN SOLUTION
-        x = self.add_and_norm_1(x, self.self_attention(x, mask=mask).out)
-        x = self.add_and_norm_2(x, self.cross_attention(x, memory, memory_mask).out)
-        return self.add_and_norm_3(x, self.feed_forward(x))
+        x = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
+        x = self.add_and_norm_2(x, lambda y: self.cross_attention(y, memory, memory_mask))
+        return self.add_and_norm_3(x, self.feed_forward)
         ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# Three sublayers: look at what has been written, look at the source, think. Each is added to what went into it, so `x`
-# is overwritten after each one; adding the block's own input again would throw away what the sublayer before has found.
+# Three sublayers: look at what has been written, look at the source, think. Each add & norm adds what came out of its
+# sublayer to what went in, so `x` is overwritten after each; going on from the block's own input would throw away what
+# the sublayer before has found.
 #
-# In cross-attention the target asks and the source answers. Its mask is about source words, that is about padding, and
-# has nothing causal: the whole source may be read from the first word on. In AddAndNorm the first argument is the
-# residual and the second is what dropout may hit. Exchanged, they agree in evaluation and differ in training, which is
-# the kind of mistake that shows only as a slightly worse model.
+# In cross-attention the target asks and the source answers: `y` is what the add & norm hands over, `memory` is the same
+# for every block. Its mask is about source tokens, that is about padding, and has nothing causal: the whole source may
+# be read from the first token on.
 
-# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-decoder_block-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-decoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.decoder_block")
 ### BEGIN HIDDEN TESTS
 check("encoder_decoder.decoder_block", hidden=True)
@@ -587,14 +554,18 @@ check("encoder_decoder.decoder_block", hidden=True)
 # two stacks are not rungs of one ladder; first the encoder runs to its end.
 #
 # ### Exercise 6 · Encoder and decoder joined
-# `encoder_decoder.encode_and_decode` · 4 points · about 20 minutes
+# `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
 #
 # Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so your
 # decoder block is not needed here.
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`, already
-# shifted right; the result is `[batch, target, vocab_size]`. The masks that you hand to the blocks are boolean and broadcast
-# to `[batch, queries, keys]`. Only padding is hidden: an unknown token is a token.
+# shifted right; the result is `[batch, target, vocab_size]`. Both masks are boolean `[batch, queries, keys]`, where batch and
+# queries may be 1, and on the device of the ids: `causal_mask(length, device)` takes one.
+
+# %% [markdown] tags=["fine-print"]
+# Only padding is hidden: an unknown token is a token. Padding after the target needs no mask. The blocks refuse a mask that
+# is not boolean, or that has not three dimensions.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-encode_and_decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -614,7 +585,7 @@ def encode_and_decode(source, target, embed_source, encoder, embed_target, decod
     memory = embed_source(source)
     for block in encoder:
         memory = block(memory, memory_mask)
-    mask = causal_mask(target.shape[1], target.device)
+    mask = causal_mask(target.shape[1], target.device).unsqueeze(0)
     x = embed_target(target)
     for block in decoder:
         x = block(x, memory, mask, memory_mask)
@@ -638,11 +609,31 @@ check("encoder_decoder.encode_and_decode", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The model itself is now only a box for its weights. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in section
+# The model itself is now only a box for its weights, made of your parts. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in section
 # 3.4 of the paper, since they are drawn small and would otherwise drown in the positions.
 
 
 # %%
+def encoder_block(d_model, heads, d_ff, dropout):
+    return EncoderBlock(
+        self_attention=MultiHeadAttention(d_model, heads),
+        add_and_norm_1=AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout)),
+        feed_forward=FeedForward(d_model, d_ff),
+        add_and_norm_2=AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout)),
+    )
+
+
+def decoder_block(d_model, heads, d_ff, dropout):
+    return DecoderBlock(
+        self_attention=MultiHeadAttention(d_model, heads),
+        add_and_norm_1=AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout)),
+        cross_attention=MultiHeadAttention(d_model, heads),
+        add_and_norm_2=AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout)),
+        feed_forward=FeedForward(d_model, d_ff),
+        add_and_norm_3=AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout)),
+    )
+
+
 class EncoderDecoder(nn.Module):
     """The transformer, of your blocks."""
 
@@ -651,10 +642,9 @@ class EncoderDecoder(nn.Module):
         self.d_model = d_model
         self.source_embedding = nn.Embedding(source_vocab_size, d_model)
         self.target_embedding = nn.Embedding(target_vocab_size, d_model)
-        self.positions = SinusoidalPositions(d_model)
         self.dropout = nn.Dropout(dropout)
-        self.encoder = nn.ModuleList(EncoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
-        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
+        self.encoder = nn.ModuleList(encoder_block(d_model, heads, d_ff, dropout) for _ in range(layers))
+        self.decoder = nn.ModuleList(decoder_block(d_model, heads, d_ff, dropout) for _ in range(layers))
         self.output = nn.Linear(d_model, target_vocab_size)
         for weight in self.parameters():
             if weight.dim() > 1:
@@ -663,7 +653,8 @@ class EncoderDecoder(nn.Module):
             nn.init.normal_(embedding.weight, std=d_model**-0.5)
 
     def embed(self, ids, embedding):
-        return self.dropout(self.positions(embedding(ids) * math.sqrt(self.d_model)))
+        positions = sinusoidal_encoding(ids.shape[1], self.d_model).to(ids.device)
+        return self.dropout(embedding(ids) * math.sqrt(self.d_model) + positions)
 
     def forward(self, source, target):
         """source: ids [batch, source]; target: ids [batch, target], shifted right."""

@@ -61,6 +61,7 @@ from course_lib.evaluation.thesaurus import lesson_thesaurus
 from course_lib.ground.tables import Table
 from course_lib.mine import answer
 from course_lib.models import BERT
+from course_lib.references.heads_and_blocks import one_by_one
 from course_lib.scenes.sample import everyday_scenes
 from course_lib.scenes.small_translator import load_small_translator
 from course_lib.show import BLUE, GREY, INK, ORANGE
@@ -1411,16 +1412,27 @@ better_by_hand = None  # "greedy" or "two beams"
 # %% tags=["demo"]
 def through_your_blocks(model):
     """What gives a score for each next word as `model` does, but through your decoder blocks."""
-    DecoderBlock, encode_and_decode = (
-        answer("encoder_decoder.decoder_block"),
-        answer("encoder_decoder.encode_and_decode"),
+    DecoderBlock, encode_and_decode, MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward = answer(
+        "encoder_decoder.decoder_block",
+        "encoder_decoder.encode_and_decode",
+        "heads_and_blocks.multi_head_attention",
+        "heads_and_blocks.layer_norm",
+        "heads_and_blocks.add_and_norm",
+        "heads_and_blocks.feed_forward",
     )
-    sizes, weights = model.config, model.decoder.state_dict()
-    for name in [name for name in weights if ".W_kv." in name]:  # the library keeps the queries' weights by themselves
-        queries = weights.pop(name.replace("W_kv", "W_q"))
-        weights[name.replace("W_kv", "W_qkv")] = torch.cat([queries, weights.pop(name)])
-    decoder = nn.ModuleList(DecoderBlock(sizes.d_model, sizes.heads, sizes.d_ff) for _ in model.decoder).eval()
-    decoder.load_state_dict(weights)
+    sizes = model.config
+    decoder = nn.ModuleList(
+        DecoderBlock(
+            self_attention=MultiHeadAttention(sizes.d_model, sizes.heads),
+            add_and_norm_1=AddAndNorm(LayerNorm(sizes.d_model), nn.Identity()),
+            cross_attention=MultiHeadAttention(sizes.d_model, sizes.heads),
+            add_and_norm_2=AddAndNorm(LayerNorm(sizes.d_model), nn.Identity()),
+            feed_forward=FeedForward(sizes.d_model, sizes.d_ff),
+            add_and_norm_3=AddAndNorm(LayerNorm(sizes.d_model), nn.Identity()),
+        )
+        for _ in model.decoder
+    )
+    decoder.load_state_dict(one_by_one(model.decoder.state_dict()))
     encoder = [lambda x, mask, block=block: block(x, mask).out for block in model.encoder]
 
     def embed(ids):

@@ -55,7 +55,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.blocks import BlockConfig, EncoderBlock
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.evaluation.metrics import Texts, bleu
 from course_lib.ground.tables import Table
@@ -582,15 +581,28 @@ for what, found in {"loss at the first step": result.losses[0], "loss at the las
 my_guess["my own classes"] = None  # "lower", "higher" or "about the same"
 
 # %% tags=["demo"]
-encode_and_decode = answer("encoder_decoder.encode_and_decode")
-DecoderBlock = answer("encoder_decoder.decoder_block")
+encode_and_decode, DecoderBlock, EncoderBlock, MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward = answer(
+    "encoder_decoder.encode_and_decode",
+    "encoder_decoder.decoder_block",
+    "heads_and_blocks.encoder_block",
+    "heads_and_blocks.multi_head_attention",
+    "heads_and_blocks.layer_norm",
+    "heads_and_blocks.add_and_norm",
+    "heads_and_blocks.feed_forward",
+)
 
 
-class SourceBlock(EncoderBlock):
-    """The encoder's block of lesson 04, called as lesson 05 calls it."""
-
-    def forward(self, x, mask):
-        return super().forward(x, mask).out
+def my_block(kind, d_model, heads, d_ff, dropout):
+    """A block of lesson 04 or 05, of your parts: the decoder's has one attention more, and one norm."""
+    attentions, norms = {EncoderBlock: ("self",), DecoderBlock: ("self", "cross")}[kind], (1, 2, 3)
+    return kind(
+        **{f"{name}_attention": MultiHeadAttention(d_model, heads) for name in attentions},
+        feed_forward=FeedForward(d_model, d_ff),
+        **{
+            f"add_and_norm_{number}": AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout))
+            for number in norms[: len(attentions) + 1]
+        },
+    )
 
 
 class EncoderDecoder(nn.Module):
@@ -601,9 +613,9 @@ class EncoderDecoder(nn.Module):
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.positions = SinusoidalPositions(d_model)
         self.dropout = nn.Dropout(dropout)
-        sizes = BlockConfig(d_model, heads, d_ff, dropout)
-        self.encoder = nn.ModuleList(SourceBlock(sizes) for _ in range(layers))
-        self.decoder = nn.ModuleList(DecoderBlock(d_model, heads, d_ff, dropout) for _ in range(layers))
+        sizes = d_model, heads, d_ff, dropout
+        self.encoder = nn.ModuleList(my_block(EncoderBlock, *sizes) for _ in range(layers))
+        self.decoder = nn.ModuleList(my_block(DecoderBlock, *sizes) for _ in range(layers))
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.xavier_uniform_(weight)

@@ -2,201 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.blocks import FeedForward
-from course_lib.exercises.common import ALMOST_EVERYTHING, Kind, alike, and_turned_around, integer
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, random_weights
+from course_lib.exercises.common import Kind, alike, and_turned_around, integer, slips
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
+from course_lib.exercises.heads_and_blocks.shared import drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import A, B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
+from course_lib.judging.given import Given
 from course_lib.masking import causal_mask, padding_mask
-from course_lib.multihead import MultiHeadAttention
-from course_lib.references import encoder_decoder
-from course_lib.references.encoder_decoder import AddAndNorm
-
-
-class _Block(nn.Module):
-    """The block step by step."""
-
-    def __init__(self, d_model: int, heads: int, d_ff: int, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_1 = AddAndNorm(d_model, dropout)
-        self.cross_attention = MultiHeadAttention(d_model, heads)
-        self.add_and_norm_2 = AddAndNorm(d_model, dropout)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.add_and_norm_3 = AddAndNorm(d_model, dropout)
-
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        attended = self.self_attention(x, None, mask).out
-        a = self.join(self.add_and_norm_1, x, attended)
-        crossed = self.cross_attention(a, memory, memory_mask).out
-        c = self.join(self.add_and_norm_2, a, crossed)
-        fed = self.feed_forward(c)
-        return self.join(self.add_and_norm_3, c, fed)
-
-    def join(self, layer: AddAndNorm, went_in: Tensor, came_out: Tensor) -> Tensor:
-        joined: Tensor = layer(went_in, came_out)
-        return joined
-
-
-_slip = partial(Edited, _Block)
-
-_slip_alone = partial(Edited, _Block, paired=False)
-"""One that is not tried together with others."""
-
-_JOIN = "layer(went_in, came_out)"
-_SELF, _CROSS = "self.self_attention(x, None, mask).out", "self.cross_attention(a, memory, memory_mask).out"
-_CROSS_FIRST = (
-    (_SELF, "self.cross_attention(x, memory, memory_mask).out"),
-    (_CROSS, "self.self_attention(a, None, mask).out"),
-)
-_FEED_SECOND = (
-    (_CROSS, "self.feed_forward(a)"),
-    ("self.feed_forward(c)", "self.cross_attention(c, memory, memory_mask).out"),
-)
-_NO_CROSS = ("self.join(self.add_and_norm_2, a, crossed)", "a")
-_NEITHER_MASK = (("None, mask", "None, None"), ("memory_mask).out", "None).out"))
+from course_lib.references.encoder_decoder import DecoderBlock
 
 
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        # A norm of two numbers leaves nothing but their sign, so each token's vector is given two more.
         x, memory = (torch.cat([tokens, 0.5 * tokens.flip(1)], dim=-1) for tokens in (B.q, A.k))
         x, memory = torch.stack([x, 0.5 * x.flip(0)]), torch.stack([memory, memory.flip(0)])
-        inputs = (x, memory, causal_mask(4), torch.ones(2, 1, 3, dtype=torch.bool))
-        name = "worked example: <s> die Katze tanzte, looking at the cat danced"
-        yield _block_case(name, generator, inputs, heads=2, d_ff=5)
-    for name, heads, target, source in (
-        ("a batch with padding in the source", 2, 5, 3),
-        ("a source longer than the target", 3, 4, 7),
-        (ANY_MASKS, 2, 4, 4),
+        inputs = (x, memory, causal_mask(4).unsqueeze(0), torch.ones(2, 1, 3, dtype=torch.bool))
+        yield _block_case("worked example: <s> die Katze tanzte, looking at the cat danced", generator, inputs, 2)
+    for name, heads, target, source, dtype in (
+        ("a batch with padding in the source", 2, 5, 3, torch.float32),
+        ("a source longer than the target, with gradients", 3, 4, 7, torch.float32),
+        (ANY_MASKS, 2, 4, 4, torch.float32),
+        ("double precision", 2, 3, 5, torch.float64),
     ):
-        inputs = _block_inputs(generator, heads, target, source, any_mask=name == ANY_MASKS)
-        yield _block_case(name, generator, inputs, heads, d_ff=4 * heads + 1)
+        kind = Kind("", generator, (integer(generator, 2, 4),), dtype)
+        x, memory = (kind.normal(tokens, 4 * heads) for tokens in (target, source))
+        lengths = torch.full((len(x),), source)
+        lengths[:-1] = integer(generator, 1, source)
+        masks = causal_mask(target).unsqueeze(0), padding_mask(lengths, source).unsqueeze(1)
+        if name == ANY_MASKS:
+            masks = kind.mask(target, target), kind.mask(target, source)
+        yield _block_case(name, generator, (x, memory, *masks), heads)
+    yield _block_case("no masks", generator, (*torch.randn(2, 3, 5, 6, generator=generator), None, None), 3)
     one = torch.ones(1, 1, 1, dtype=torch.bool)
-    inputs = (*torch.randn(2, 1, 1, 4, generator=generator), one, one)
-    yield _block_case("single tokens, alone in their batch, with one head", generator, inputs, 1, 3)
-    yield _in_double(_block_case("double precision", generator, _block_inputs(generator, 2, 3, 5), 2, 9))
-    inputs = _block_inputs(generator, 2, 5, 4)
-    yield _block_case("in training, where almost everything is dropped", generator, inputs, 2, 9, training=True)
-    x, memory, mask, memory_mask = _block_inputs(generator, 2, 4, 6)
-    token, read = x[:1, :1], memory[:1, :1]
-    inputs = (token.expand_as(x).clone(), read.expand_as(memory).clone(), mask, memory_mask)
-    name = "in training, where the sublayers add only zeros, and dropping changes none"
-    case = _block_case(name, generator, inputs, 2, 9, training=True)
-    construct = {**case.construct, "dropout": 0.5}
-    yield replace(case, construct=construct, weights=_adding_zeros(case.weights, token, read, construct))
+    inputs = (*torch.randn(2, 1, 1, 2, generator=generator), one, one)
+    yield _block_case("single tokens, alone in their batch, with one head", generator, inputs, 1)
 
 
 ANY_MASKS = "any masks, different in each sentence and for each token"
 """As many tokens in the source as in the target, so that an answer that swaps something is not stopped by a shape."""
 
 
-Inputs = tuple[Tensor, Tensor, Tensor, Tensor]
-"""x, memory, mask, memory_mask"""
-
-
-def _block_inputs(generator: Generator, heads: int, target: int, source: int, any_mask: bool = False) -> Inputs:
-    """A batch of random tokens, with padding in all its sources but one."""
-    kind = Kind("", generator, (integer(generator, 2, 4),))
-    d_model = heads * integer(generator, 4, 6)
-    lengths = torch.full((kind.leading[0],), source)
-    lengths[:-1] = integer(generator, 1, source)
-    x, memory = kind.normal(target, d_model), kind.normal(source, d_model)
-    if any_mask:
-        return x, memory, kind.mask(target, target), kind.mask(target, source)
-    return x, memory, causal_mask(target), padding_mask(lengths, source).unsqueeze(1)
-
-
-def _block_case(name: str, generator: Generator, inputs: Inputs, heads: int, d_ff: int, training: bool = False) -> Case:
-    """One call with random weights; an answer that drops where nothing should be dropped loses almost everything."""
-    sizes_of: dict[str, Any] = {"d_model": inputs[0].shape[-1], "heads": heads, "d_ff": d_ff}
-    construct = {**sizes_of, "dropout": ALMOST_EVERYTHING}
-    return Case(
-        name,
-        inputs,
-        construct=construct,
-        weights=random_weights(_Block(**construct), generator),
-        gradients=() if training else (0, 1),
-        weight_gradients=not training,
-        training=training,
-        part="dropout" if training else CORE,
-    )
-
-
-def _in_double(case: Case) -> Case:
-    args = tuple(tensor.double() if tensor.is_floating_point() else tensor for tensor in case.args)
-    return replace(case, args=args, weights={name: weight.double() for name, weight in case.weights.items()})
-
-
-@torch.no_grad()
-def _adding_zeros(
-    weights: Mapping[str, Tensor], token: Tensor, read: Tensor, construct: Mapping[str, Any]
-) -> dict[str, Tensor]:
-    """These weights, with biases that take away what each sublayer makes of these tokens, [1, 1, d_model] both.
-
-    Where a sublayer reads anything else, or drops anything on the way, its output is not 0.
+def _block_case(name: str, generator: Generator, inputs: tuple[Tensor | None, ...], heads: int) -> Case:
+    """One call with parts that are given. Where gradients are compared the attentions have no biases: the keys' changes
+    nothing, so its gradient is rounding alone.
     """
-    block = _Block(**construct).eval()
-    block.load_state_dict(weights)
-    block.self_attention.W_o.bias.sub_(block.self_attention(token).out[0, 0])
-    token = block.add_and_norm_1.norm(token)
-    block.cross_attention.W_o.bias.sub_(block.cross_attention(token, read).out[0, 0])
-    token = block.add_and_norm_2.norm(token)
-    block.feed_forward.W_2.bias.sub_(block.feed_forward(token)[0, 0])
-    return block.state_dict()
+    x, graded = inputs[0], "gradients" in name
+    assert x is not None
+    d_model = x.shape[-1]
+    attention = Given("TorchAttention", {"d_model": d_model, "heads": heads, "bias": not graded})
+    join = Given("Join", {"d_model": d_model})
+    construct: dict[str, Any] = {
+        "self_attention": attention,
+        "add_and_norm_1": join,
+        "cross_attention": attention,
+        "add_and_norm_2": join,
+        "feed_forward": Given("nn.Linear", {"in_features": d_model, "out_features": d_model}),
+        "add_and_norm_3": join,
+    }
+    weights = drawn_weights(DecoderBlock, generator, x.dtype, **construct)
+    gradients = (0, 1) if graded else ()
+    return Case(name, inputs, construct=construct, weights=weights, gradients=gradients, weight_gradients=graded)
 
 
-def _arguments_swapped(number: int, sublayer: str, right: str, swapped: str) -> Misconception:
-    return Misconception(
-        f"arguments_of_add_and_norm_{number}_swapped",
-        f"Your answer is right in evaluation, but hands add_and_norm_{number} its two vectors in the wrong order, so "
-        f"that training drops what went into the {sublayer}. What came out of it is the second one.",
-        _slip_alone((right, swapped)),
-        alone=True,
-    )
+class _BlockLineByLine(DecoderBlock):
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        def attend(y: Tensor) -> Tensor:
+            attended: Tensor = self.self_attention(y, y, mask)
+            return attended
+
+        def ask(y: Tensor) -> Tensor:
+            found: Tensor = self.cross_attention(y, memory, memory_mask)
+            return found
+
+        a = self.add_and_norm_1(x, attend)
+        c = self.add_and_norm_2(a, ask)
+        out: Tensor = self.add_and_norm_3(c, self.feed_forward)
+        return out
 
 
-class _BlockDroppingByLots(_Block):
-    """Dropout by its formula, with a norm that is called by itself; the last sublayer's draw comes first."""
-
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        layers = [self.add_and_norm_1, self.add_and_norm_2, self.add_and_norm_3]
-        lots = [torch.rand_like(x) for _ in layers][::-1]
-
-        def join(x: Tensor, y: Tensor) -> Tensor:
-            layer, drawn = layers.pop(0), lots.pop(0)
-            share = layer.dropout.p
-            out: Tensor = layer.norm(x + (y * (drawn >= share) / (1 - share) if self.training else y))
-            return out
-
-        x = join(x, self.self_attention(x, mask=mask).out)
-        x = join(x, self.cross_attention(x, memory, memory_mask).out)
-        return join(x, self.feed_forward(x))
+class _BlockInALoop(DecoderBlock):
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
+        sublayers = {
+            self.add_and_norm_1: lambda y: self.self_attention(y, y, mask=mask),
+            self.add_and_norm_2: lambda y: self.cross_attention(y, memory, mask=memory_mask),
+            self.add_and_norm_3: self.feed_forward,
+        }
+        for join, sublayer in sublayers.items():
+            x = join(x, sublayer)
+        return x
 
 
-class _BlockSentenceBySentence(_Block):
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
-        batch, target, source = x.shape[0], x.shape[1], memory.shape[1]
-        own, other = mask.expand(batch, target, target), memory_mask.expand(batch, target, source)
+class _BlockSentenceBySentence(DecoderBlock):
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+    ) -> Tensor:
         rows = []
-        for i in range(batch):
-            y = x[i : i + 1]
-            y = self.add_and_norm_1(y, self.self_attention(y, mask=own[i]).out)
-            y = self.add_and_norm_2(y, self.cross_attention(y, memory[i : i + 1], other[i]).out)
-            rows.append(self.add_and_norm_3(y, self.feed_forward(y)))
+        for i in range(len(x)):
+            own, other = (None if one is None else one.expand(len(x), -1, -1)[i : i + 1] for one in (mask, memory_mask))
+            row = self.add_and_norm_1(x[i : i + 1], partial(self.attend, own))
+            row = self.add_and_norm_2(row, partial(self.cross_attention, memory=memory[i : i + 1], mask=other))
+            rows.append(self.add_and_norm_3(row, lambda y: nn.functional.linear(y, *self.feed_forward.parameters())))
         return torch.cat(rows)
 
+    def attend(self, mask: Tensor | None, y: Tensor) -> Tensor:
+        out: Tensor = self.self_attention(y, y, mask)
+        return out
 
-CORRECT = (_Block, _BlockDroppingByLots, _BlockSentenceBySentence)
+
+CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
+
+_slip_alone = partial(Edited, _BlockLineByLine, paired=False)
+"""One that is not tried together with others."""
+
+_FIRST, _SECOND = "self.add_and_norm_1(x, attend)", "self.add_and_norm_2(a, ask)"
+_THIRD = "self.add_and_norm_3(c, self.feed_forward)"
+_CROSS_FIRST = ((", attend)", ", ask)"), ("a, ask)", "a, attend)"))
+_FEED_SECOND = ((", ask)", ", self.feed_forward)"), ("c, self.feed_forward)", "c, ask)"))
+_NORMS = (("norm_1(", "norm_2("), ("norm_2(", "norm_1("))
+_LAST_NORMS = (("norm_2(", "norm_3("), ("norm_3(", "norm_2("))
+_NO_CROSS = (_SECOND, "a")
+_CAUSAL = "torch.ones(1, y.shape[1], memory.shape[1], dtype=torch.bool).tril()"
 
 
 EXERCISE = Exercise(
@@ -205,21 +142,21 @@ EXERCISE = Exercise(
     name="DecoderBlock",
     title="The decoder block",
     statement=(
-        "class DecoderBlock(nn.Module): forward(x [batch, target, d_model], memory [batch, source, d_model], mask, "
-        "memory_mask) -> [batch, target, d_model]: masked self-attention, cross-attention to the memory, feed-forward "
-        "network, each with add & norm after it."
+        "class DecoderBlock(nn.Module): __init__(self_attention, add_and_norm_1, cross_attention, add_and_norm_2, "
+        "feed_forward, add_and_norm_3) keeps the parts; forward(x [batch, target, d_model], memory [batch, source, "
+        "d_model], mask, memory_mask) -> [batch, target, d_model]: masked self-attention, cross-attention to the "
+        "memory, feed-forward network, each in its add & norm; with gradients."
     ),
-    points=5,
-    parts={CORE: 4, "dropout": 1},
-    minutes=20,
-    difficulty=4,
+    points=4,
+    minutes=15,
+    difficulty=3,
     importance=5,
     section="The decoder block",
     source="S2, T-ED; S4, the decoder; Vaswani et al. (2017), section 3.1",
-    reference=encoder_decoder.DecoderBlock,
+    reference=DecoderBlock,
     cases=and_turned_around(_block_cases),
-    formerly={"d_ff": "d_hidden"},
     correct=CORRECT,
+    steps=("attended", "crossed"),
     hints=(
         Hint(
             "idea",
@@ -229,8 +166,9 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Self-attention is `[batch, target, target]` and takes `mask`; cross-attention is "
-            "`[batch, target, source]` and takes `memory_mask`. Queries of the cross-attention come from what the "
-            "first add & norm returned, keys and values from `memory`.",
+            "`[batch, target, source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so "
+            "each attention goes into a function of one argument: in the cross-attention that argument asks, and "
+            "`memory` is looked at.",
             answers=(
                 "masks_exchanged",
                 "future_seen",
@@ -242,15 +180,13 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Self-attention of `x` under `mask`; of what it returns, `.out`.\n"
-            "The first add & norm of `x` and that output, put back into `x`.\n"
-            "Cross-attention: `x` asks, `memory` is looked at, under `memory_mask`.\n"
-            "The second add & norm of `x` and that output, put back into `x`.\n"
-            "The feed-forward network of `x`, and the third add & norm.",
+            "The first add & norm gets `x` and the self-attention of what it is handed, under `mask`.\n"
+            "The second gets what the first returned, and the cross-attention of what it is handed to `memory`.\n"
+            "The third gets what the second returned, and the feed-forward network itself.",
             answers=(
                 "asks_with_the_input",
                 "input_added_to_the_second",
-                "first_added_to_the_third",
+                "no_cross_attention",
                 "cross_attention_first",
                 "feed_forward_second",
                 "cross_attention_not_added",
@@ -258,223 +194,151 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "future_seen",
-            "Your answer leaves out `mask` in the self-attention, so that each token sees those after it, including "
-            "its own answer. Pass it on.",
-            _slip(_NEITHER_MASK[0]),
+        *slips(
+            _BlockLineByLine,
+            future_seen=(
+                "Your answer leaves out `mask` in the self-attention, so that each token sees those after it, "
+                "including its own answer. Pass it on.",
+                ("y, y, mask", "y, y, None"),
+            ),
+            padding_seen=(
+                "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets "
+                "weight. Pass it on.",
+                ("memory, memory_mask)", "memory, None)"),
+            ),
+            one_norm_for_all=(
+                "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
+                ("norm_2(", "norm_1("),
+                ("norm_3(", "norm_1("),
+            ),
+            second_norm_twice=(
+                "Your answer uses add_and_norm_2 twice, but never add_and_norm_3. The third is the feed-forward "
+                "network's.",
+                ("norm_3(", "norm_2("),
+            ),
+            norms_swapped=(
+                "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
+                "numbered in the order of the sublayers.",
+                *_LAST_NORMS,
+            ),
+            asks_with_the_input=(
+                "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
+                "second add & norm hands to its sublayer.",
+                ("attention(y, memory", "attention(x, memory"),
+            ),
+            input_added_to_the_second=(
+                "Your answer hands the block's input to the second add & norm, so that the self-attention is lost. Go "
+                "on with what the first returned.",
+                ("a, ask", "x, ask"),
+            ),
+            one_attention_for_both=(
+                "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
+                "cross_attention.",
+                ("self.cross_attention(", "self.self_attention("),
+            ),
+            memory_detached=(
+                "In your answer no gradient reaches the memory (.detach() or no_grad), so that the encoder could never "
+                "learn. Leave that out.",
+                (" memory, memory_mask)", " memory.detach(), memory_mask)"),
+            ),
+            keys_from_the_input=(
+                "Your answer's self-attention reads its keys and values from the block's input. In pre-norm it must "
+                "read what the add & norm hands it, for all three: self_attention(y, y, mask).",
+                ("(y, y, mask)", "(y, x, mask)"),
+            ),
         ),
-        Misconception(
-            "padding_seen",
-            "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets weight. "
-            "Pass it on.",
-            _slip(_NEITHER_MASK[1]),
+        *slips(
+            _BlockLineByLine,
+            beside="alone",
+            masks_inverted=(
+                "Your answer inverts both masks, as torch's own modules want them. In this course True means `may "
+                "attend`: leave out the ~.",
+                ("y, y, mask", "y, y, None if mask is None else ~mask"),
+                ("memory, memory_mask)", "memory, None if memory_mask is None else ~memory_mask)"),
+            ),
         ),
-        Misconception(
-            "masks_inverted",
-            "Your answer inverts both masks, as torch's own modules want them. In this course True means `may "
-            "attend`: leave out the ~.",
-            _slip(("None, mask", "None, ~mask"), ("memory_mask).out", "~memory_mask).out")),
+        *alike(
+            "Your answer makes a causal mask of its own for the self-attention. Use `mask` as it comes: it may forbid "
+            "other things as well.",
+            own_causal_mask=_slip_alone(("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)")),
         ),
-        Misconception(
-            "own_causal_mask",
-            "Your answer makes a causal mask of its own for the self-attention, by causal_mask or is_causal=True, "
-            "say. Use `mask` as it comes: it may forbid other things as well.",
-            _slip_alone(("None, mask", "None, causal_mask(mask.shape[-1])")),
-        ),
-        Misconception(
-            "masks_exchanged",
+        *alike(
             "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. It is the other "
             "way round: `mask` is for the target's tokens, `memory_mask` for the source's.",
-            _slip_alone(("None, mask", "None, memory_mask"), ("memory, memory_mask", "memory, mask")),
+            masks_exchanged=_slip_alone(("y, y, mask", "y, y, memory_mask"), ("memory, memory_mask)", "memory, mask)")),
         ),
-        Misconception(
-            "cross_attention_causal",
+        *alike(
             "Your answer's cross-attention is causal: position t may look only at the first t + 1 tokens of the "
             "source. All of the source is there from the beginning: `memory_mask` alone says where a token may look.",
-            _slip_alone(
-                ("memory, memory_mask", "memory, memory_mask & causal_mask(64)[: x.shape[1], : memory.shape[1]]")
+            cross_attention_causal=_slip_alone(
+                (
+                    "memory, memory_mask)",
+                    f"memory, {_CAUSAL} if memory_mask is None else memory_mask & {_CAUSAL})",
+                )
             ),
         ),
         *alike(
             "Your answer looks first at the source and then at its own words. It is the other way round: "
             "self-attention begins each decoder block.",
-            cross_attention_first=_slip(*_CROSS_FIRST, ("norm_1, x", "norm_2, x"), ("norm_2, a", "norm_1, a")),
-            cross_attention_first_by_number=_slip(*_CROSS_FIRST),
+            cross_attention_first=_slip_alone(*_CROSS_FIRST, *_NORMS),
+            cross_attention_first_by_number=_slip_alone(*_CROSS_FIRST),
         ),
         *alike(
             "Your answer has the feed-forward network between the two attentions. It comes last: self-attention, "
             "cross-attention, feed-forward network.",
             feed_forward_second=_slip_alone(*_FEED_SECOND),
-            feed_forward_second_with_its_norm=_slip_alone(
-                *_FEED_SECOND, ("norm_2, a", "norm_3, a"), ("norm_3, c", "norm_2, c")
-            ),
+            feed_forward_second_with_its_norm=_slip_alone(*_FEED_SECOND, *_LAST_NORMS),
         ),
         *alike(
-            "Your answer never looks at the memory: it is an encoder block. Between the self-attention and the "
-            "feed-forward network stands the cross-attention, with the second add & norm.",
+            "Nothing that the cross-attention finds reaches your result: the third add & norm goes on from what the "
+            "first returned. Hand it what the second returns, which gets the cross-attention.",
             no_cross_attention=_slip_alone(_NO_CROSS),
-            no_cross_attention_by_number=_slip_alone(_NO_CROSS, ("norm_3, c", "norm_2, c")),
+            no_cross_attention_by_number=_slip_alone(_NO_CROSS, ("norm_3(", "norm_2(")),
         ),
         *alike(
             "Your answer calls the cross-attention without the memory, so that the tokens attend to each other. Keys "
-            "and values come from the source: cross_attention(x, memory, memory_mask).",
-            cross_attention_to_itself=_slip_alone(("a, memory, memory_mask", "a, None, mask")),
-            cross_attention_to_itself_by_memory_mask=_slip_alone(("a, memory, memory_mask", "a, None, memory_mask")),
+            "and values come from the source: cross_attention(y, memory, memory_mask).",
+            cross_attention_to_itself=_slip_alone(("y, memory, memory_mask)", "y, y, mask)")),
+            cross_attention_to_itself_by_memory_mask=_slip_alone(("y, memory, memory_mask)", "y, y, memory_mask)")),
         ),
-        Misconception(
-            "memory_asks",
+        *alike(
             "Your answer has the cross-attention the wrong way round: the memory asks, and the target's tokens are "
-            "looked at. What asks comes first: cross_attention(x, memory, memory_mask).",
-            _slip_alone(("a, memory, memory_mask", "memory, a, memory_mask")),
+            "looked at. What asks comes first: cross_attention(y, memory, memory_mask).",
+            memory_asks=_slip_alone(("y, memory, memory_mask)", "memory, y, memory_mask)")),
         ),
-        Misconception(
-            "no_feed_forward",
-            "Your answer ends after the cross-attention. The feed-forward network and its add & norm are missing.",
-            _slip_alone(("self.join(self.add_and_norm_3, c, fed)", "c")),
+        *alike(
+            "Your answer ends after the cross-attention. The feed-forward network in its add & norm is missing.",
+            no_feed_forward=_slip_alone((_THIRD, "c")),
         ),
-        Misconception(
-            "no_residuals",
-            "Your answer has the norms but not the residual connections: what goes into a sublayer must be added to "
-            "what comes out of it, before the norm.",
-            _slip_alone((_JOIN, "layer.norm(came_out)")),
+        *alike(
+            "Your answer calls the sublayers one after the other, without their add & norms. Hand each sublayer to its "
+            "own: self.add_and_norm_1(x, sublayer).",
+            no_residuals=_slip_alone((_FIRST, "attend(x)"), (_SECOND, "ask(a)"), (_THIRD, "self.feed_forward(c)")),
         ),
-        Misconception(
-            "no_norms",
-            "Your answer adds, but never normalises. Use add_and_norm_1 to 3, which do both.",
-            _slip_alone((_JOIN, "went_in + came_out")),
+        *alike(
+            "Your answer adds what goes into each sublayer once more. The residual connections are inside the add & "
+            "norms: go on with what they return.",
+            added_twice=_slip_alone((_FIRST, f"x + {_FIRST}"), (_SECOND, f"a + {_SECOND}"), (_THIRD, f"c + {_THIRD}")),
         ),
-        Misconception(
-            "pre_norm",
-            "Your answer normalises what goes into each sublayer (pre-norm, as GPT-2 does). Here the norm comes after "
-            "the sum, as in the paper: norm(x + sublayer(x)).",
-            _slip(
-                (_JOIN, "went_in + came_out"),
-                ("self_attention(x", "self_attention(self.add_and_norm_1.norm(x)"),
-                ("cross_attention(a", "cross_attention(self.add_and_norm_2.norm(a)"),
-                ("feed_forward(c", "feed_forward(self.add_and_norm_3.norm(c)"),
+        *alike(
+            "Your answer calls the cross-attention without its add & norm. Hand it to add_and_norm_2.",
+            cross_attention_not_added=_slip_alone((_SECOND, "ask(a)")),
+        ),
+        *alike(
+            "Your answer returns what the feed-forward network gives. Hand it to add_and_norm_3.",
+            last_add_and_norm_missing=_slip_alone((_THIRD, "self.feed_forward(c)")),
+        ),
+        *alike(
+            "Your answer calls each sublayer first and hands its add & norm what came out. In pre-norm a sublayer must "
+            "read what the add & norm hands it: pass a function of y.",
+            called_before_the_norm=_slip_alone(
+                ("(y, y, mask)", "(x, x, mask)"),
+                ("(y, memory", "(a, memory"),
+                ("c, self", "c, lambda _: self"),
+                ("feed_forward)", "feed_forward(c))"),
             ),
         ),
-        Misconception(
-            "one_norm_for_all",
-            "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
-            _slip(("norm_2,", "norm_1,"), ("norm_3,", "norm_1,")),
-        ),
-        Misconception(
-            "second_norm_twice",
-            "Your answer uses add_and_norm_2 twice, but never add_and_norm_3. The third is the feed-forward network's.",
-            _slip(("norm_3,", "norm_2,")),
-        ),
-        Misconception(
-            "norms_swapped",
-            "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
-            "numbered in the order of the sublayers.",
-            _slip(("norm_2,", "norm_3,"), ("norm_3,", "norm_2,")),
-        ),
-        Misconception(
-            "added_twice",
-            "Your answer adds what went into each sublayer twice: add_and_norm already does so. Pass it only what "
-            "came out of the sublayer.",
-            _slip_alone((_JOIN, "layer(went_in, went_in + came_out)")),
-        ),
-        Misconception(
-            "cross_attention_not_added",
-            "Your answer goes on with only what came out of the cross-attention. Its add & norm is missing.",
-            _slip_alone(("self.join(self.add_and_norm_2, a, crossed)", "crossed")),
-        ),
-        Misconception(
-            "cross_attention_not_added_but_normed",
-            "After the cross-attention your answer normalises only what came out of it. The residual connection is "
-            "missing: what went in is added before the norm, and add_and_norm_2 does both.",
-            _slip_alone(("self.join(self.add_and_norm_2, a, crossed)", "self.add_and_norm_2.norm(crossed)")),
-        ),
-        Misconception(
-            "asks_with_the_input",
-            "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
-            "self-attention and its add & norm gave.",
-            _slip(("attention(a", "attention(x")),
-        ),
-        Misconception(
-            "input_added_to_the_second",
-            "After the cross-attention your answer adds the block's own input. Add what the first add & norm returned.",
-            _slip(("a, crossed", "x, crossed")),
-        ),
-        Misconception(
-            "first_added_to_the_third",
-            "After the feed-forward network your answer adds what the first add & norm returned. Add what went into "
-            "that sublayer: what the second add & norm returned.",
-            _slip(("c, fed", "a, fed")),
-        ),
-        Misconception(
-            "one_attention_for_both",
-            "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
-            "cross_attention.",
-            _slip(("crossed = self.cross", "crossed = self.self")),
-        ),
-        Misconception(
-            "memory_detached",
-            "In your answer no gradient reaches the memory (.detach() or no_grad), so that the encoder could never "
-            "learn. Leave that out.",
-            _slip((" memory,", " memory.detach(),")),
-        ),
-        Misconception(
-            "last_add_and_norm_missing",
-            "Your answer returns what the feed-forward network gives. add_and_norm_3 is missing: it adds what went "
-            "into the network, and normalises.",
-            _slip_alone(("self.join(self.add_and_norm_3, c, fed)", "fed")),
-        ),
-        Misconception(
-            "add_and_norm_never_used",
-            "Your answer has the three sublayers, but no add & norm. After each of them comes its own: "
-            "add_and_norm_1 to 3, which take what went in and what came out.",
-            _slip_alone((_JOIN, "came_out")),
-        ),
-        Misconception(
-            "dropout_left_out",
-            "Your answer is right in evaluation, but drops nothing in training. Use add_and_norm_1 to 3 as they are: "
-            "they drop what came out of the sublayer, add and normalise.",
-            _slip_alone((_JOIN, "layer.norm(went_in + came_out)")),
-            alone=True,
-        ),
-        Misconception(
-            "arguments_swapped",
-            "Your answer is right in evaluation, but hands each add_and_norm its two vectors in the wrong order, so "
-            "that training drops what went into the sublayers. First what went in, then what came out.",
-            _slip_alone((_JOIN, "layer(came_out, went_in)")),
-            alone=True,
-        ),
-        _arguments_swapped(1, "self-attention", "x, attended", "attended, x"),
-        _arguments_swapped(2, "cross-attention", "a, crossed", "crossed, a"),
-        _arguments_swapped(3, "feed-forward network", "c, fed", "fed, c"),
-        Misconception(
-            "sum_dropped",
-            "Your answer is right in evaluation, but in training it drops the sum, so that what went into the "
-            "sublayer is dropped as well. Dropout is only for what came out.",
-            _slip_alone((_JOIN, "layer.norm(layer.dropout(went_in + came_out))")),
-            alone=True,
-        ),
-        Misconception(
-            "attention_weights_dropped",
-            "Your answer is right in evaluation, but in training it also drops weights of both attentions. Leave the "
-            "constructor as it is: dropout is only for what came out of a sublayer.",
-            _slip_alone(
-                (
-                    "self_attention = MultiHeadAttention(d_model, heads",
-                    "self_attention = MultiHeadAttention(d_model, heads, dropout",
-                ),
-                (
-                    "cross_attention = MultiHeadAttention(d_model, heads",
-                    "cross_attention = MultiHeadAttention(d_model, heads, dropout",
-                ),
-            ),
-            alone=True,
-        ),
-        Misconception(
-            "dropped_in_evaluation",
-            "Your answer drops in evaluation as well. F.dropout has to be told when it is training "
-            "(training=self.training); add_and_norm_1 to 3 know.",
-            _slip_alone((_JOIN, "layer.norm(went_in + nn.functional.dropout(came_out, layer.dropout.p))")),
-        ),
+        gradients_cut(_slip_alone(("return out", "return out.detach()")), "the parts"),
     ),
     withheld=WITHHELD,
 )

@@ -3,74 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
-from course_lib import blocks
-from course_lib.blocks import BlockConfig
 from course_lib.exercises.common import integer
-from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD, random_weights
+from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception, Pair, Value
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair, Value
+from course_lib.judging.given import Given
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID, START_ID, UNKNOWN_ID
 
-
-def _checked(mask: Value, batch: int, queries: int, keys: int) -> Tensor:
-    """A mask that broadcasts to [batch, queries, keys]; another is refused with a sentence for the student."""
-    wanted = (batch, queries, keys)
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        raise TypeError("a mask must be a boolean tensor, True where a query may attend")
-    shape = (1,) * (3 - mask.dim()) + tuple(mask.shape)
-    if len(shape) != 3 or any(had not in (1, size) for had, size in zip(shape, wanted, strict=True)):
-        raise ValueError(f"a mask must broadcast to {list(wanted)}, [batch, queries, keys], not {list(mask.shape)}")
-    return mask
-
-
-def _embedded(ids: Tensor, *, table: Tensor, position: Tensor) -> Tensor:
-    return table[ids] + position[: ids.shape[1]]
-
-
-def _encoded(x: Tensor, mask: Tensor, *, block: nn.Module) -> Tensor:
-    out: Tensor = block(x, _checked(mask, len(x), x.shape[1], x.shape[1])).out
-    return out
-
-
-def _decoded(x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor, *, block: nn.Module) -> Tensor:
-    own = _checked(mask, len(x), x.shape[1], x.shape[1])
-    out: Tensor = block(x, memory, own, _checked(memory_mask, len(x), x.shape[1], memory.shape[1])).out
-    return out
-
-
-def _scored(x: Tensor, *, matrix: Tensor) -> Tensor:
-    return x @ matrix
+ANOTHER_DEVICE = "another device"
 
 
 def _parts(generator: Generator, d_model: int, layers: int, vocabularies: tuple[int, int]) -> tuple[Value, ...]:
-    """embed_source, encoder, embed_target, decoder and output, as callbacks with random weights."""
-    config = BlockConfig(d_model, 2, 2 * d_model)
+    """embed_source, encoder, embed_target, decoder and output, with random weights."""
 
-    def weighted(module: nn.Module) -> nn.Module:
-        module.load_state_dict(random_weights(module, generator))
-        return module.eval()
+    def drawn(kind: str, **construct: int) -> Given:
+        shapes = Given(kind, construct).module().state_dict()
+        weights = {name: 0.4 * torch.randn(weight.shape, generator=generator) for name, weight in shapes.items()}
+        return Given(kind, construct, weights)
 
-    def embedding(vocab_size: int) -> partial[Tensor]:
-        table = torch.randn(vocab_size, d_model, generator=generator)
-        return partial(_embedded, table=table, position=torch.randn(20, d_model, generator=generator))
-
-    encoder = [partial(_encoded, block=weighted(blocks.EncoderBlock(config))) for _ in range(layers)]
-    decoder = [partial(_decoded, block=weighted(blocks.DecoderBlock(config))) for _ in range(layers)]
     source, target = vocabularies
     return (
-        Callback("embed_source", embedding(source)),
-        [Callback("block", block) for block in encoder],
-        Callback("embed_target", embedding(target)),
-        [Callback("block", block) for block in decoder],
-        Callback("output", partial(_scored, matrix=torch.randn(d_model, target, generator=generator))),
+        drawn("nn.Embedding", num_embeddings=source, embedding_dim=d_model),
+        [drawn("Block", d_model=d_model, heads=2) for _ in range(layers)],
+        drawn("nn.Embedding", num_embeddings=target, embedding_dim=d_model),
+        [drawn("AskingBlock", d_model=d_model, heads=2) for _ in range(layers)],
+        drawn("nn.Linear", in_features=d_model, out_features=target),
     )
 
 
@@ -95,7 +61,10 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         source = source.masked_fill(~padding_mask(lengths, longest), PADDING_ID)
         tokens = torch.randint(4, 12, (batch, target), generator=generator)
         tokens[:, 0] = START_ID
-        yield Case(name, (source, tokens, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
+        case = Case(name, (source, tokens, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
+        yield case
+        if layers == 1:
+            yield replace(case, name="on another device", elsewhere=True, part=ANOTHER_DEVICE)
     alone = torch.randint(4, 12, (1, 1), generator=generator)
     yield Case("one token, and <s> alone", (alone, torch.tensor([[START_ID]]), *_parts(generator, 2, 1, (12, 13))))
 
@@ -106,7 +75,7 @@ def _joined(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     memory = embed_source(source)
     for read in encoder:
         memory = read(memory, tokens)
-    mask = causal_mask(target.shape[1])
+    mask = causal_mask(target.shape[1], target.device).unsqueeze(0)
     x = embed_target(target)
     for write in decoder:
         x = write(x, memory, mask, memory_mask)
@@ -119,7 +88,7 @@ _slip = partial(Edited, _joined)
 _slip_alone = partial(Edited, _joined, paired=False)
 """One that is not tried together with others."""
 
-_CAUSAL = "causal_mask(target.shape[1])"
+_CAUSAL = "causal_mask(target.shape[1], target.device)"
 
 
 _ALL_SEEN = (" tokens)\n", " torch.ones_like(tokens))\n"), ("mask, memory_mask", "mask, torch.ones_like(tokens)")
@@ -138,12 +107,12 @@ def _joined_sentence_by_sentence(source: Tensor, target: Tensor, *parts: Any) ->
     rows = []
     for english, german in zip(source, target, strict=True):
         memory = embed_source(english[english > 0].unsqueeze(0))
-        seen = torch.ones(1, 1, dtype=torch.bool)
+        seen = torch.ones(1, 1, 1, dtype=torch.bool, device=source.device)
         for block in encoder:
             memory = block(memory, seen)
         x = embed_target(german.unsqueeze(0))
         for block in decoder:
-            x = block(x, memory, torch.tril(torch.ones(len(german), len(german), dtype=torch.bool)), seen)
+            x = block(x, memory, seen.new_ones(1, len(german), len(german)).tril(), seen)
         rows.append(output(x))
     return torch.cat(rows)
 
@@ -159,7 +128,7 @@ def _joined_token_by_token(source: Tensor, target: Tensor, *parts: Any) -> Tenso
     for length in range(1, target.shape[1] + 1):
         x = embed_target(target[:, :length])
         for block in decoder:
-            x = block(x, memory, torch.ones(length, length).tril() == 1, seen)
+            x = block(x, memory, seen.new_ones(1, length, length).tril(), seen)
         rows.append(output(x)[:, -1])
     return torch.stack(rows, dim=1)
 
@@ -174,10 +143,11 @@ EXERCISE = Exercise(
     title="Encoder and decoder joined",
     statement=(
         "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "
-        "decoder, output) -> logits [batch, target, vocab_size]: masks made, blocks called in order, the last encoder "
-        "block's output as every decoder block's memory."
+        "decoder, output) -> logits [batch, target, vocab_size]: masks [batch, queries, keys] made on the ids' device, "
+        "blocks called in order, the last encoder block's output as every decoder block's memory."
     ),
     points=4,
+    parts={CORE: 3, ANOTHER_DEVICE: 1},
     minutes=20,
     difficulty=4,
     importance=5,
@@ -197,7 +167,7 @@ EXERCISE = Exercise(
             "shapes",
             "Where the source is not padding is `[batch, source]`; queries are in the middle and see all the same "
             "keys, so it becomes `[batch, 1, source]` and serves encoder and cross-attention alike. The causal mask "
-            "is `[target, target]`, on the device of the target. Padding after the target needs none.",
+            "is `[1, target, target]`, on the device of the target. Padding after the target needs none.",
             answers=(
                 "padded_queries_in_the_encoder",
                 "causal_encoder",
@@ -219,28 +189,35 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         Misconception(
+            "mask_on_the_cpu",
+            "Your answer is right on the CPU, but makes a tensor there wherever its input is, so that it stops with an "
+            "error on a GPU. Make the causal mask on the device of the ids: device=target.device.",
+            _slip((", target.device)", ")")),
+            alone=True,
+        ),
+        Misconception(
             "future_seen",
             "Your answer lets the decoder's tokens see those after them: its mask does not forbid it. It must be "
             "causal: the lower triangle.",
-            _slip((_CAUSAL, "torch.ones_like(causal_mask(target.shape[1]))")),
+            _slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
         ),
         Misconception(
             "itself_forbidden",
             "Your answer forbids each target token to see itself, and the first to see anything. The diagonal of the "
             "causal mask is allowed.",
-            _slip((_CAUSAL, "causal_mask(target.shape[1]).tril(-1)")),
+            _slip((_CAUSAL, f"{_CAUSAL}.tril(-1)")),
         ),
         Misconception(
             "keys_as_rows",
             "Your answer lets the decoder's tokens see the future but not the past: its mask is the upper triangle. "
             "Rows are queries: the lower triangle is allowed.",
-            _slip((_CAUSAL, "causal_mask(target.shape[1]).T")),
+            _slip((_CAUSAL, f"{_CAUSAL}.T")),
         ),
         Misconception(
             "causal_mask_inverted",
             "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
             "this course True means `may attend`: torch.tril, or causal_mask.",
-            _slip_alone((_CAUSAL, "~causal_mask(target.shape[1])")),
+            _slip_alone((_CAUSAL, f"~{_CAUSAL}")),
         ),
         Misconception(
             "padding_seen",
@@ -294,7 +271,7 @@ EXERCISE = Exercise(
             "masks_inverted",
             "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
             "True means `may attend`: leave out the ~.",
-            _slip_alone((_CAUSAL, "~causal_mask(target.shape[1])"), ("!=", "==")),
+            _slip_alone((_CAUSAL, f"~{_CAUSAL}"), ("!=", "==")),
         ),
         Misconception(
             "masks_exchanged",

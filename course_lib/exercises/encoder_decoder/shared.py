@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind
 from course_lib.judging.exercise import Misconception, Value
@@ -70,12 +70,3 @@ def padding_left_out(answer: Callable[..., Value]) -> Misconception:
         "Your answer skips the tokens where id 0 is expected, as if it were padding. All tokens count here.",
         answer,
     )
-
-
-def random_weights(module: nn.Module, generator: Generator) -> dict[str, Tensor]:
-    """Weights for a module: normal numbers, small enough that no softmax is all in one place; norms near 1."""
-    drawn = {name: 0.4 * torch.randn(weight.shape, generator=generator) for name, weight in module.state_dict().items()}
-    return {name: weight + 1 if name.endswith("norm.weight") else weight for name, weight in drawn.items()}
-
-
-Change = Callable[[Tensor], Tensor]

@@ -30,7 +30,7 @@ LARGER = {
     "heads_and_blocks.encoder_block": {"d_model": 2},
     "encoder_decoder.shift_right": {"tokens": 2},
     "encoder_decoder.printed_likelihood": {"tokens": 2},
-    "encoder_decoder.decoder_block": {"d_model": 4},
+    "encoder_decoder.decoder_block": {"d_model": 2},
     "encoder_decoder.training_loop": {"vocab_size": 2},
     "encoder_decoder.label_smoothing": {"vocab_size": 3},
     "decoding.cached_attention": {"tokens": 0},

@@ -31,6 +31,15 @@ def test_then_one_s_own(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "subwords.encode: your own.\n"
 
 
+def test_several_are_told_in_a_line_for_each_case(capsys: pytest.CaptureFixture[str]) -> None:
+    keep_answer(ID, "encode", ["def encode(token, merges):\n    return [*token]"])
+    norm, own, sums = answer("heads_and_blocks.layer_norm", ID, "heads_and_blocks.add_and_norm")
+    assert (norm.__name__, sums.__name__, own("K", [])) == ("LayerNorm", "AddAndNorm", ["K"])
+    borrowed = "heads_and_blocks.layer_norm, heads_and_blocks.add_and_norm"
+    told = f"{borrowed}: the course's own, until yours has passed its check.\n{ID}: your own.\n"
+    assert capsys.readouterr().out == told
+
+
 def test_one_that_cannot_be_loaded_costs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     kept_at(ID).parent.mkdir()
     kept_at(ID).write_text("1 / 0")
@@ -45,6 +54,7 @@ def test_one_that_cannot_be_loaded_costs_nothing(capsys: pytest.CaptureFixture[s
         ("heads_and_blocks.layer_norm", "def LayerNorm(x, gamma, beta, epsilon=1e-5): return x"),
         ("heads_and_blocks.feed_forward", "class FeedForward:\n    def __init__(self, d_model, d_ff): ..."),
         ("heads_and_blocks.encoder_block", "class EncoderBlock:\n    def __init__(self, d_model, heads, d_ff): ..."),
+        ("encoder_decoder.decoder_block", "class DecoderBlock:\n    def __init__(self, d_model, heads, d_ff): ..."),
         (ID, "def encode(token): return [*token]"),
     ],
 )

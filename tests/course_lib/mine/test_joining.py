@@ -259,11 +259,19 @@ def test_what_cannot_be_joined_is_named_and_the_course_s_is_borrowed(
     assert f"It came from the cell of {exercise_id} in {exercises.find(exercise_id).lesson}, and is kept" in told(piece)
 
 
-def test_an_answer_is_handed_earlier_ones() -> None:
-    script = """
+@pytest.mark.parametrize(
+    "asked",
+    [
+        'Heads, Norm = answer("heads_and_blocks.multi_head_attention"), answer("heads_and_blocks.layer_norm")',
+        'Heads, Norm = answer("heads_and_blocks.multi_head_attention", "heads_and_blocks.layer_norm")',
+        'Heads = answer("heads_and_blocks.multi_head_attention")\nNorm = answer("heads_and_blocks.layer_norm")',
+    ],
+)
+def test_an_answer_is_handed_earlier_ones(asked: str) -> None:
+    script = f"""
 from torch import nn
 from course_lib.mine import answer
-Heads, Norm = answer("heads_and_blocks.multi_head_attention"), answer("heads_and_blocks.layer_norm")
+{asked}
 class EncoderBlock(nn.Module):
     def __init__(self, self_attention, add_and_norm_1, feed_forward, add_and_norm_2):
         Heads, Norm

@@ -27,6 +27,7 @@ from course_lib.references.encoder_decoder import (
     training_loop,
     warmup_schedule,
 )
+from course_lib.references.heads_and_blocks import AddAndNorm, FeedForward, MultiHeadAttention, one_by_one
 from course_lib.training.schedules import paper_schedule
 
 PICKED = (0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3)
@@ -37,11 +38,19 @@ def draw(*shape: int) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
+def block() -> DecoderBlock:
+    attention, crossing = MultiHeadAttention(8, 2), MultiHeadAttention(8, 2)
+    first, second, third = (AddAndNorm(nn.LayerNorm(8), nn.Identity()) for _ in range(3))
+    return DecoderBlock(attention, first, crossing, second, FeedForward(8, 16), third)
+
+
 class TestForward:
     def test_joined_as_the_transformer_joins_its_parts(self) -> None:
         torch.manual_seed(0)
         model = Transformer(TransformerConfig(11, 13, 8, 2, 16, encoder_layers=2, decoder_layers=2)).eval()
         source, target = torch.tensor([[4, 5, 6], [7, 8, 0]]), torch.tensor([[1, 4, 5, 6], [1, 7, 8, 9]])
+        decoder = nn.ModuleList(block() for _ in range(2)).eval()
+        decoder.load_state_dict(one_by_one(model.decoder.state_dict()))
         with torch.no_grad():
             found = encode_and_decode(
                 source,
@@ -49,22 +58,20 @@ class TestForward:
                 lambda ids: model._embed(ids, model.source_embedding, Positions(0)),
                 [lambda x, mask, block=block: block(x, mask).out for block in model.encoder],  # type: ignore[misc]
                 lambda ids: model._embed(ids, model.target_embedding, Positions(0)),
-                [lambda *inputs, block=block: block(*inputs).out for block in model.decoder],
+                list(decoder),
                 model.output,
             )
             assert_close(found, model(source, target))
 
     def test_a_block_learns_by_gradients_and_sees_no_future(self) -> None:
         torch.manual_seed(0)
-        block = DecoderBlock(8, 2, 16)
-        x, memory = draw(2, 5, 8), draw(2, 3, 8)
-        seen = torch.ones(1, 1, dtype=torch.bool)
-        out = block(x, memory, causal_mask(5), seen)
-        changed = block(torch.cat([x[:, :4], draw(2, 1, 8)], dim=1), memory, causal_mask(5), seen)
+        made, x, memory, mask = block(), draw(2, 5, 8), draw(2, 3, 8), causal_mask(5).unsqueeze(0)
+        out = made(x, memory, mask)
+        changed = made(torch.cat([x[:, :4], draw(2, 1, 8)], dim=1), memory, mask)
         assert_close(out[:, :4], changed[:, :4])
         assert not torch.allclose(out[:, 4], changed[:, 4])
         out.sum().backward()
-        assert all(parameter.grad is not None for parameter in block.parameters())
+        assert all(parameter.grad is not None for parameter in made.parameters())
 
 
 class TestLoss:
