@@ -77,7 +77,7 @@ lint: dev  ## Check style, imports and types.
 format: dev  ## Rewrite the code in the house style.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/python -m autograder.commands.registry README.md
+	$(BIN)/python -m autograder.commands.registry docs/instructors.md
 
 clean:  ## Remove what commands have made, .venv included; a course's own data stays.
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache

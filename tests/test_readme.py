@@ -1,4 +1,4 @@
-"""What the README shows and names must be so."""
+"""What the README and the pages that it begins with show and name must be so."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from autograder.course.reading_time import what_it_takes
 from course_lib.checking import check
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README, LEARNERS, INSTRUCTORS = (
+    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/learners.md", "docs/instructors.md")
+)
 
 
 def test_the_verdict_it_shows_is_the_verdict_one_gets() -> None:
     def as_on_the_slide(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         return torch.softmax(q @ k.transpose(-2, -1) / k.shape[-2], dim=-1) @ v
 
-    [shown] = re.findall(r"```\n(attention\.scaled_dot_product:.*?)```", README, re.DOTALL)
+    [shown] = re.findall(r"```\n(attention\.scaled_dot_product:.*?)```", LEARNERS, re.DOTALL)
     verdict = check("attention.scaled_dot_product", as_on_the_slide)
     assert verdict is not None
     assert verdict.text().startswith(shown.rstrip())
@@ -42,9 +44,9 @@ def test_it_says_what_the_course_takes() -> None:
     assert said in " ".join(README.split()), f"write: {said}"
 
 
-def test_its_table_is_that_of_the_commands() -> None:
+def test_instructors_find_all_commands() -> None:
     _, commands = make_parser()
-    assert with_table(README) == README, "run `make format`"
-    assert re.findall(r"^\| `katze ([a-z-]+)", README, re.MULTILINE) == list(commands)
+    assert with_table(INSTRUCTORS) == INSTRUCTORS, "run `make format`"
+    assert re.findall(r"^\| `katze ([a-z-]+)", INSTRUCTORS, re.MULTILINE) == list(commands)
     for usage in ("learn [DIR]", "export [LESSON ...]", "report LESSON FILE.html", "return LESSON --for PLATFORM"):
-        assert f"| `katze {usage}` |" in README
+        assert f"| `katze {usage}` |" in INSTRUCTORS

@@ -1,6 +1,6 @@
 """The commands of `katze`: every module in the folders here, a folder for each group.
 
-A module's docstring says what its command is for, as `katze --help` and the README's table have it. Its
+A module's docstring says what its command is for, as `katze --help` and the table in `docs/instructors.md` have it. Its
 `add_arguments` adds to a parser what it takes, `run` does it and returns its exit status (None is 0), and `EXAMPLE`
 shows its use. It may have more to say:
 
@@ -9,7 +9,7 @@ shows its use. It may have more to say:
     COURSE    False if it is not about a course's folder, and takes no `--course`
     JSON      False if it takes no `--json`
 
-`python -m autograder.commands.registry README.md` writes their table into the README anew.
+`python -m autograder.commands.registry docs/instructors.md` writes their table into it anew.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GROUPS = ("student", "semester", "author", "machine")
 
 @dataclass(frozen=True)
 class Command:
-    """A command, as `katze --help` and the README list it.
+    """A command, as `katze --help` and the table list it.
 
     Attributes:
         parser: what reads its arguments.
@@ -117,10 +117,10 @@ def _listed(commands: Mapping[str, Command], group: str) -> str:
 
 
 def table() -> str:
-    """All commands, as the table in the README."""
+    """All commands, as a table in Markdown for a page in `docs/`."""
     rows = ["| command | what it does |", "|---|---|"]
     for command in make_parser()[1].values():
-        page = getattr(command.module, "PAGE", "")
+        page = getattr(command.module, "PAGE", "").removeprefix("docs/")
         rows.append(f"| `{command.usage}` | {command.summary}{page and f': [more]({page})'} |")
     return "\n".join(rows)
 

@@ -101,14 +101,15 @@ def _write_pages(course: Course, lessons: list[LessonPage], picture: str, source
     Returns:
         The parts of the site, each with its pages by the names of their files without an ending.
     """
-    readme, documents, library_pages = guide.readme_pages(course), guide.documents(course), library.library_pages()
+    documents, library_pages = guide.documents(course), library.library_pages()
     cited = [name for name in documents if any(name in page.documents for page in lessons)]
+    own = [name for name in guide.OF_LEARNERS if name in documents]
     parts = {
         LESSONS: [f"lessons/{page.lesson}" for page in lessons],
-        LEARNERS: [*({"learners"} & readme.keys()), "glossary", "library", *cited],
-        INSTRUCTORS: [*({"instructors"} & readme.keys()), *(name for name in documents if name not in cited)],
+        LEARNERS: [*own, "glossary", "library", *cited],
+        INSTRUCTORS: [name for name in documents if name not in (*own, *cited)],
     }
-    texts = {"glossary": guide.glossary_page(lessons), **readme, **documents}
+    texts = {"glossary": guide.glossary_page(lessons), **documents}
     texts["index"] = guide.landing_page(course, lessons, picture, parts)
     files = {f"{name}.md": text for name, text in texts.items()}
     files |= {f"{name}.rst": text for name, text in library_pages.items()}

@@ -1,6 +1,4 @@
-"""The site's pages that are text already: where one begins, the README's parts for learners and for instructors, and
-what is in `docs/`.
-"""
+"""The site's pages that are text already: where one begins, the glossary, and what is in `docs/`."""
 
 from __future__ import annotations
 
@@ -15,13 +13,14 @@ from autograder.site.lesson import LessonPage
 LESSONS, LEARNERS, INSTRUCTORS = "Lessons", "For learners", "For instructors"
 """The parts of the site, in the order of its table of contents."""
 
+OF_LEARNERS = ("learners", "install")
+"""The pages of `docs/` that are for learners; all others are for instructors, but those that lessons cite."""
+
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:)([^)\s]+)(?=\))")
 _FILE_NAME = re.compile(r"\[`?(?:docs/)?[\w-]+\.md`?\]\((?=(?:docs/)?[\w-]+\.md[)#])")
 """A link to a document by the name of its file, which on the site has a title."""
 
 _LESSON_ROW = re.compile(r"^\| \[[^\]]+\]\(notebooks/(\w+)/\w+\.ipynb\) \| ([^|]*?) \|.*\n", re.M)
-_SECTION_PLACES = {"students": "learners.md", "start": "learners.md#start", "instructors": "instructors.md"}
-"""Where the README's sections stand on the site."""
 
 
 def readme_of(course: Course) -> str:
@@ -105,34 +104,12 @@ def glossary_page(lessons: Iterable[LessonPage]) -> str:
     return "\n".join(lines)
 
 
-def readme_pages(course: Course) -> dict[str, str]:
-    """The README's parts for learners and for instructors, by the names of their files without an ending."""
-    sections = dict(_sections(course))
-    start = f"\n## Start\n{sections['Start']}" if "Start" in sections else ""
-    return {
-        name: _on_the_site(course, course.root, f"# {title}\n{sections[heading]}{more}")
-        for name, title, heading, more in (
-            ("learners", "Work on the lessons", "Students", start),
-            ("instructors", "Teach a class", "Instructors", ""),
-        )
-        if heading in sections
-    }
-
-
-def _sections(course: Course) -> Iterator[tuple[str, str]]:
-    """The README's sections, without their headings and the table of lessons, which is a page of its own."""
-    for section in re.split(r"^## ", readme_of(course), flags=re.M)[1:]:
-        heading, _, text = section.partition("\n")
-        yield heading, re.sub(rf"(^\|.*\n){{2}}({_LESSON_ROW.pattern})+", "", text, flags=re.M)
-
-
 def documents(course: Course) -> dict[str, str]:
-    """What is in `docs/`, by the names of its files without an ending, in the order in which the README leads there:
-    its part for instructors first, and after each page those that this one alone leads to.
+    """What is in `docs/`, by the names of its files without an ending, in the order in which the README leads there;
+    after each page come those that this one alone leads to.
     """
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted((course.root / "docs").glob("*.md"))}
-    readme = dict(_sections(course)).get("Instructors", "") + readme_of(course)
-    first = [name for name in _leads_to(readme, "docs/") if name in texts]
+    first = [name for name in _leads_to(readme_of(course), "docs/") if name in texts]
     order: dict[str, str] = {}
 
     def add(name: str) -> None:
@@ -162,7 +139,7 @@ def _on_the_site(course: Course, folder: Path, text: str) -> str:
         target, anchor, place = match[1].partition("#")
         path = (folder / target).resolve()
         if not target:
-            return _SECTION_PLACES.get(place, f"{github}#{place}") if folder == course.root else f"#{place}"
+            return f"#{place}"
         if path.is_relative_to(course.release) and path.suffix == ".ipynb":
             return f"lessons/{path.name}"
         if path.parent == course.root / "docs" and path.suffix == ".md":

@@ -95,34 +95,30 @@ SECOND = """\
 
 README = """# A course
 
-## Start
-
-Get [Python](https://example.org/).
-
-## Students
-
-See [Start](#start), then [Instructors](#instructors), or [the library](#the-library).
+See [how to begin](docs/learners.md), or [teach](docs/instructors.md).
 
 | lesson | what |
 |---|---|
 | [01 Scaling](notebooks/01_attention/01_attention.ipynb) | how to *divide* |
-
-## Instructors
-
-Grade [the first](notebooks/01_attention/01_attention.ipynb), read [the sources](docs/sources.md#books) and
-[the tests](tests/README.md), ask [somebody](https://example.org/).
-[`docs/late.md`](docs/late.md) is [explained](#start).
-
-### More
-
-    katze grade
-
-## The library
-
-Not for instructors.
 """
 
 DOCS = {
+    "learners": """# Work on the lessons
+
+See [Start](#start), then [`docs/instructors.md`](instructors.md), or [the library](../course_lib/attention.py).
+
+## Start
+
+Get [Python](https://example.org/).
+""",
+    "instructors": """# Teach a class
+
+Grade [the first](../notebooks/01_attention/01_attention.ipynb), read [the sources](sources.md#books) and
+[the tests](../tests/README.md), ask [somebody](https://example.org/).
+[`docs/late.md`](late.md) is [explained](learners.md#start).
+
+    katze grade
+""",
     "again": "# Again\n\nAfter [totals](totals.md), [late](late.md#the-rule) once more.\n",
     "late": "# Late\n\nA rule is [a rule](#the-rule); see [totals](totals.md).\n\n## The rule\n\nNone.\n",
     "sources": "# Sources\n\n## Books\n\nSee [the README](../README.md).\n",
