@@ -447,7 +447,10 @@ def _conclusion(found: Preflight) -> str:
     was_run = any(answer.verdict is not None for answer in found.answers)
     if found.status == READY:
         return "Ready to submit." + ("" if was_run else " Nothing was run: with --run the answers are checked as well.")
+    if found.answers and all(answer.state is State.UNTOUCHED for answer in found.answers):
+        return "Nothing is written yet, so there is nothing to submit."
     looked = {"exercise": open_ones, "repair": found.repairs, "remark": found.remarks}
     parts = [count(len(these), unit) for unit, these in looked.items() if these]
-    where = f"Submit it for {found.lesson}, not for {found.named_for}." if found.named_for else ""
-    return f"Look at this before you submit: {', '.join(parts)}. {where or 'It can be submitted as it is.'}"
+    as_it_is = "You can also submit the notebook as it is: everything else counts."
+    where = f"Submit it for {found.lesson}, not for {found.named_for}." if found.named_for else as_it_is
+    return f"Look at this before you submit: {', '.join(parts)}. {where}"

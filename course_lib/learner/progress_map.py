@@ -121,7 +121,7 @@ class ProgressMap:
             mark, state = _state(self.detailed.of(exercise))
             lines.append(f"    {mark} {exercise.id}: {exercise.title}{f' ({state})' if state else ''}")
         lines += [
-            f"    {_mark_of_written(compared)} {task}: in your own words"
+            f"    {_mark_of_written(compared)} {task}: in your own words{', compared' if compared else ''}"
             for task, compared in self.detailed.written.items()
         ]
         return "\n".join([*lines, *filter(None, ["", self._advice(), self.problem])])
@@ -228,7 +228,7 @@ def lesson_progress(
 
 def _counts(lesson: LessonProgress) -> str:
     written = lesson.written.values()
-    more = f", {sum(written)} of {len(written)} in your own words" if written else ""
+    more = f", {sum(written)} of {len(written)} in words compared" if written else ""
     if lesson.recall.questions:
         more += f", {lesson.recall.recalled} of {lesson.recall.questions} looking back"
     return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points{more}"
@@ -236,7 +236,8 @@ def _counts(lesson: LessonProgress) -> str:
 
 def _written_item(task: str, compared: bool) -> str:
     mark = _mark_of_written(compared)
-    return f"<li>{mark_html(mark, _MARKS[mark])} In your own words <code>{escape(task)}</code></li>"
+    done = ", compared" if compared else ""
+    return f"<li>{mark_html(mark, _MARKS[mark])} In your own words <code>{escape(task)}</code>{done}</li>"
 
 
 def _compare(task: str) -> str:

@@ -41,7 +41,7 @@ def test_what_is_passed_counts_and_the_next_one_is_named(kept: ProgressFile) -> 
     whole = sum(exercise.points for exercise in ATTENTION)
     assert lesson.sentence() == (
         f"01 Attention: 1 of {len(ATTENTION)} exercises, {first.points + 1} of {whole} points, 0 of 1 in "
-        f"your own words. Next: {second.title} ({second.id})."
+        f"words compared. Next: {second.title} ({second.id})."
     )
     text = str(progress_map(kept=kept))
     assert f"✓ {first.id}" in text
@@ -54,7 +54,7 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
         kept.note_check(exercise.id, exercise.points, True)
     shown = progress_map(kept=kept)
     assert shown.detailed.sentence() == (
-        "01 Attention has all its checks passed: 8 of 8 exercises, 17 of 17 points, 0 of 1 in your own words. Is "
+        "01 Attention has all its checks passed: 8 of 8 exercises, 17 of 17 points, 0 of 1 in words compared. Is "
         'attention.why_scale written? Then solution("attention.why_scale") shows an answer to compare it with.'
     )
     assert "○ attention.why_scale: in your own words" in shown.text()
@@ -66,9 +66,9 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
     kept.note_solution("attention.why_scale")
     shown = progress_map(kept=kept)
     assert shown.detailed.sentence() == (
-        "01 Attention is complete: 8 of 8 exercises, 17 of 17 points, 1 of 1 in your own words."
+        "01 Attention is complete: 8 of 8 exercises, 17 of 17 points, 1 of 1 in words compared."
     )
-    assert "✓ attention.why_scale: in your own words" in shown.text()
+    assert "✓ attention.why_scale: in your own words, compared" in shown.text()
     assert "Next: lesson 000 Primer." in shown.text()
 
 
