@@ -75,6 +75,7 @@ WRITTEN = {
     "words_in_a_bag.told_apart": 2,
     "attention.why_scale": 2,
     "masking.why_decoder": 2,
+    "encoder_decoder.two_losses": 2,
     "evaluation.which_is_better": 3,
     "die_katze.what_next": 3,
     "since_2017.what_to_keep": 2,

@@ -72,8 +72,27 @@ class AskingBlock(nn.Module):
         return out
 
 
+class Writer(nn.Module):
+    """In place of a recurrent decoder that is asked step by step: writer(token, state) -> logits, state.
+
+    Parameters:
+        embedding, cell, output: torch's.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.cell = nn.GRUCell(d_model, d_model)
+        self.output = nn.Linear(d_model, vocab_size)
+
+    def forward(self, token: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """The scores [batch, vocab_size] of what follows the tokens [batch], and the state after them."""
+        state = self.cell(self.embedding(token), state)
+        return self.output(state), state
+
+
 KINDS: dict[str, type[nn.Module]] = {
-    **{kind.__name__: kind for kind in (TorchAttention, Join, Block, AskingBlock)},
+    **{kind.__name__: kind for kind in (TorchAttention, Join, Block, AskingBlock, Writer)},
     **{f"nn.{kind.__name__}": kind for kind in (nn.Linear, nn.LayerNorm, nn.Embedding, nn.GELU)},
 }
 """All there are, by the names that a student reads."""

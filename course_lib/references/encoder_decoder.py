@@ -97,30 +97,19 @@ def encode_and_decode(
     return output(x)
 
 
-def negative_log_likelihood(log_p: Float[Tensor, "... vocab_size"], targets: Int[Tensor, "..."]) -> Float[Tensor, ""]:
-    """The mean over all tokens of -ln p(right token), in nats: the chain rule's product as a mean of logarithms (S1).
+def loss_and_perplexity(
+    logits: Float[Tensor, "batch tokens vocab_size"], targets: Int[Tensor, "batch tokens"]
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """The mean over all tokens of -ln p(right token), in nats, and its exp: the chain rule's product as a mean (S1).
 
     Args:
-        log_p: ln of the probability of every token of the vocabulary, at every position.
-        targets: the id of the right token at every position.
+        logits: a score for every token of the vocabulary, at every position.
+        targets: the id of the right token at every position; `PADDING_ID` where there is none.
     """
-    found = log_p.gather(-1, targets.unsqueeze(-1))
-    return -found.mean()
-
-
-def printed_likelihood(p: Float[Tensor, "... tokens"]) -> Float[Tensor, "..."]:
-    """The mean of -ln p of each text's tokens, as S1's slide adds it up: the last token but one twice, the last never.
-
-    Args:
-        p: the probabilities of the right tokens, two at least in a text.
-    """
-    return -torch.cat([p[..., :-1], p[..., -2:-1]], dim=-1).log().mean(dim=-1)
-
-
-def perplexity(nll: Float[Tensor, "batch tokens"], mask: Bool[Tensor, "batch tokens"]) -> Float[Tensor, ""]:
-    """exp of the mean negative log-likelihood of the tokens where `mask` is True, each token counting the same."""
-    mean = nll[mask].mean()
-    return mean.exp()
+    log_p = torch.log_softmax(logits, dim=-1)
+    right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    loss = -right[targets != PADDING_ID].mean()
+    return loss, loss.exp()
 
 
 def label_smoothing(
@@ -192,3 +181,30 @@ def training_loop(
         W, b = W - factor * gradients[0], b - factor * gradients[1]
         losses.append(loss.detach())
     return W.detach(), b.detach(), torch.stack(losses)
+
+
+def scheduled_sampling(
+    step: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+    state: Float[Tensor, "batch d_model"],
+    target: Int[Tensor, "batch tokens"],
+    drawn: Float[Tensor, "batch next_tokens"],
+    share: float,
+) -> Float[Tensor, "batch next_tokens vocab_size"]:
+    """Logits of the token after each, where each next token read is the model's own with probability `share`.
+
+    Bengio et al. (2015), "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks", section 2.4.
+
+    Args:
+        step: from tokens [batch] and a state to logits [batch, vocab_size] and the next state.
+        state: before the first token.
+        target: from <s> to <e>.
+        drawn: uniform numbers from 0 to 1, for each position; below `share` the model reads its own token next.
+        share: 0 is teacher forcing, 1 none of it.
+    """
+    token = target[:, 0]
+    scores = []
+    for position in range(drawn.shape[1]):
+        logits, state = step(token, state)
+        scores.append(logits)
+        token = torch.where(drawn[:, position] < share, logits.argmax(dim=-1), target[:, position + 1])
+    return torch.stack(scores, dim=1)

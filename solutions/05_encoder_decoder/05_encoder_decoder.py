@@ -25,15 +25,15 @@
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | what the decoder reads, and what it should answer | 1 | 5 |
-# | 2 | the negative log-likelihood | 2 | 10 |
-# | 3 | which computation printed 1.6290 | 2 | 8 |
-# | 4 | the perplexity of a padded batch | 2 | 8 |
-# | 5 | the decoder block | 4 | 15 |
-# | 6 | encoder and decoder, joined | 4 | 20 |
-# | 7 | a training loop, with clipping | 4 | 20 |
-# | 8 | a step of Adam | 3 | 12 |
-# | 9 | the warm-up schedule | 2 | 8 |
-# | 10 | label smoothing | 3 | 15 |
+# | 2 | the loss of a batch, and its perplexity | 3 | 15 |
+# | 3 | the decoder block | 4 | 15 |
+# | 4 | encoder and decoder, joined | 4 | 20 |
+# | 5 | a training loop, with clipping | 4 | 20 |
+# | 6 | a step of Adam | 3 | 12 |
+# | 7 | the warm-up schedule | 1 | 8 |
+# | 8 | label smoothing | 3 | 15 |
+# | 9 | in your own words: two losses compared | 2 | 10 |
+# | 10 | scheduled sampling | 4 | 15 |
 #
 # Stuck? `hint("encoder_decoder.shift_right")` opens a hint, and with each further call the next one. `solution(...)`
 # shows the answer with its reason, once you have tried; `progress()` shows how far you are.
@@ -182,19 +182,19 @@ check("encoder_decoder.shift_right", hidden=True)
 # ### 2.2 One word at a time
 #
 # How good is a translation? A model gives every possible sentence a probability. By the **chain rule**, the probability
-# of a whole German sentence $e$, given the source $f$ (the letters are S4's), is a product over its words:
+# of a whole German sentence $e$, given the source $f$, is a product over its words:
 #
 # $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Nothing is approximated: each factor is what the decoder says at one place. A good model makes the product large for the
-# right translation. Products of many small numbers are unpleasant, so take the logarithm, which turns them into sums;
-# divide by the number of words, so that long and short sentences can be compared; and put a minus in front, since people
-# like to minimise. This is the mean **negative log-likelihood**, NLL for short:
+# Nothing is approximated: each factor is what the decoder says at one position. A good model makes the product large for
+# the right translation. Products of many small numbers are unpleasant, so take the logarithm, which turns them into sums;
+# divide by the number of words, so that you can compare long and short sentences; and put a minus in front, since people
+# like to minimize. This is the mean **negative log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# S1 computes one. A model is about to write *The gray fluffy cat meowed very loudly*. Each row below is one place: the words
-# that the slide lists there, with their probabilities.
+# Take an example. A model is about to write *The gray fluffy cat meowed very loudly*. Each row below is a position: some
+# words, with the probabilities that it gives them.
 
 # %%
 table = {
@@ -221,163 +221,82 @@ show.matrices(
         ],
         reach=0.35,
     ),
-    alt="S1's table: at each of eight positions five tokens with their probabilities, the right token in brackets.",
+    alt="At each of eight positions five tokens with their probabilities, the right token in brackets.",
 )
 
 # %% [markdown]
 # Look at the second row. The model would rather say *black*; the right word is *gray*, with 0.12. The loss takes *gray*'s
-# probability, and the third row goes on **as if the model had said *gray***. That is teacher forcing once more. (A model
-# that is left to itself would now have to go on from *the black*.)
+# probability, and the third row goes on **as if the model had said *gray***. That is teacher forcing once more. (Left to
+# itself, the model would now have to go on from *the black*.)
+
+# %%
+right = torch.tensor([listed[token] for token, listed in table.items()])
+nll = -right.log().mean()
+print("the right tokens' probabilities:", right)
+print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
+
+# %% [markdown] tags=["slides"]
+# The table is S1's. Below it the slide adds up the same sum and gets 1.6290, not 1.5783: its last factor is 0.2, that of
+# *loudly*, where the table gives `EOS` 0.3. A slip such as this leaves a loss that looks reasonable (the difference,
+# times eight words, is $\ln(0.3 / 0.2) = 0.41$), which is why losses are worth recomputing by hand once. The letters $e$
+# and $f$ are S4's.
+
+# %% [markdown]
+# ### 2.3 Perplexity
 #
-# ### Exercise 2 · Negative log-likelihood
-# `encoder_decoder.negative_log_likelihood` · 2 points (1 for the values, 1 for very unlikely words) · about 10 minutes
+# The second number, the **perplexity**, is only $e^{\text{NLL}}$, but it is easier to imagine. A model that hesitates evenly
+# between $n$ words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So perplexity says **among how many
+# words the model seems to guess**: above, among not quite five. A model that knows nothing about our German has the number
+# of its tokens, and a perfect one has 1.
 #
-# Pick the right word's log-probability at each position, and take the mean with a minus.
+# Over a batch there is a question that tables of results often leave open: the mean of *what*? Here it is the **perplexity
+# per token**: the mean runs over all tokens of all sentences, each counting the same, and leaves out padding.
 #
-# Shapes: `log_p` is `[..., tokens, vocab_size]`, natural logarithms of probabilities that sum to 1 at each position. None of
-# them is 0, but they may be as small as $e^{-150}$, which only its logarithm can hold. `targets` is int64 `[..., tokens]`;
-# the result is a scalar tensor, of shape `[]`. All positions count. The gradient of `log_p` is compared too, where the
-# vocabulary is large: there that of `F.cross_entropy` is nearly the same, and accepted.
+# ### Exercise 2 · Loss and perplexity
+# `encoder_decoder.loss_and_perplexity` · 3 points (2 for the values, 1 for very unlikely tokens) · about 15 minutes
 #
-# In all exercises of this lesson a result has the **dtype** of the numbers that came in, float32 or float64, unless the task
-# says otherwise.
+# From the scores of a batch, compute the mean negative log-likelihood of the right tokens, and its perplexity.
+#
+# Shapes: `logits` is `[batch, tokens, vocab_size]`, any numbers; `targets` is int64 `[batch, tokens]`, with `PADDING_ID` where
+# there is no token. Return a tuple of two scalar tensors, the loss first.
+
+# %% [markdown] tags=["fine-print"]
+# There is at least one token. A probability may be as small as $e^{-150}$, which only its logarithm can hold. The gradient
+# of the logits is compared too. In all exercises of this lesson a result has the dtype of the numbers that came in,
+# float32 or float64, unless the task says otherwise.
 
 
-# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-negative_log_likelihood-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def negative_log_likelihood(log_p, targets):
-    """The mean of -ln p(right token) over all positions.
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-loss_and_perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def loss_and_perplexity(logits, targets):
+    """The mean negative log-likelihood of the right tokens, and its exp.
 
-    log_p: [..., tokens, vocab_size], natural logarithms
-    targets: int64 [..., tokens], the right tokens
-    returns: a scalar tensor, in nats
+    logits: [batch, tokens, vocab_size]
+    targets: int64 [batch, tokens]; PADDING_ID where there is no token
+    returns: two scalar tensors, the loss in nats and the perplexity
     """
     ### BEGIN SOLUTION
-    return -log_p.gather(-1, targets.unsqueeze(-1)).mean()
+    log_p = torch.log_softmax(logits, dim=-1)
+    right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    tokens = targets != PADDING_ID
+    loss = -right[tokens].mean()
+    return loss, loss.exp()
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
 # The likelihood of a corpus is a product of many probabilities, far too small for a float; its logarithm is a sum and
-# harmless. Training looks only at the probability of the word that really stands there. All the others enter through
-# the softmax, which makes them pay for it. So one number is picked for each position, and the mean makes batches of
-# different sizes comparable. Going back to probabilities and taking the logarithm of their mean is another quantity,
-# and anything below about e⁻¹⁰⁴ is 0 by then.
+# harmless. Training looks only at the right token's probability. All the others enter through the softmax, which makes
+# them pay for it. So you pick one number for each position, and one mean makes batches of different sizes comparable.
+#
+# `log_softmax` takes logarithm and softmax in one step: anything below about e⁻¹⁰⁴ is 0 after a softmax, and its logarithm
+# is minus infinity. Padding is left out before the mean, so that it counts neither above nor below the fraction line. The
+# mean of the sentences' means is something else: there a token of a short sentence counts more. And exp comes last: the
+# mean of perplexities lets one hard sentence count for all.
 
-# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-negative_log_likelihood-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("encoder_decoder.negative_log_likelihood")
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-loss_and_perplexity-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.loss_and_perplexity")
 ### BEGIN HIDDEN TESTS
-check("encoder_decoder.negative_log_likelihood", hidden=True)
-### END HIDDEN TESTS
-
-# %% [markdown]
-# S1 writes this sum out below its table, word by word. Add up what it prints, and the mean is 1.6290. Yours is 1.5783, from
-# the same table and by the same formula.
-
-# %%
-right = torch.tensor([listed[token] for token, listed in table.items()])
-print("the right tokens' probabilities:", right)
-print(f"by the table: mean NLL {-right.log().mean():.4f}   perplexity {(-right.log().mean()).exp():.3f}")
-
-# %% [markdown]
-# One number is little evidence: many slips would give it. So here are three texts more, of four words each, and what a
-# program of ours prints for them, into which the slide's slip was put.
-
-# %%
-three_texts = torch.tensor([[0.50, 0.25, 0.10, 0.40], [0.90, 0.30, 0.60, 0.05], [0.20, 0.70, 0.15, 0.80]])
-printed_for_them = torch.tensor([1.6712, 0.5827, 1.4401])
-print("should be  ", -three_texts.log().mean(dim=-1))
-print("was printed", printed_for_them)
-
-# %% [markdown]
-# ### Exercise 3 · Which computation printed 1.6290?
-# `encoder_decoder.printed_likelihood` · 2 points · about 8 minutes
-#
-# Write the computation that prints all four: 1.6290 for the slide's table, and these three. You are a detective here; the
-# right mean earns nothing.
-#
-# Shapes: `p` is `[..., tokens]`, the probabilities of each text's right tokens, none of them 0, with at least two tokens in a
-# text; the result is `[...]`, a number for each text. Gradients are not compared.
-
-
-# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-printed_likelihood-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def printed_likelihood(p):
-    """The mean negative log-likelihood of each text as the slide adds it up, slip included.
-
-    p: [..., tokens], the probabilities of the right tokens
-    returns: [...], in nats
-    """
-    ### BEGIN SOLUTION
-    used = torch.cat([p[..., :-1], p[..., -2:-1]], dim=-1)
-    return -used.log().mean(dim=-1)
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# The slide's sum ends in ln 0.2, although its table gives EOS 0.3: the number of *loudly*, the word before, was copied.
-# The difference says so. Eight times 1.6290 minus eight times 1.5783 is 0.41, and that is the logarithm of 0.3 / 0.2. On
-# the slide several words have 0.2, so that *The* could have been the one; in the three texts only the word before the
-# last fits. A slip such as this leaves a loss that looks reasonable, which is why losses are worth recomputing by hand
-# once.
-
-# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-printed_likelihood-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("encoder_decoder.printed_likelihood")
-### BEGIN HIDDEN TESTS
-check("encoder_decoder.printed_likelihood", hidden=True)
-### END HIDDEN TESTS
-
-
-# %% tags=["demo"]
-@show.when_ready
-def by_the_table_and_as_printed():
-    for name, nll in (("by the table", -right.log().mean()), ("as printed", printed_likelihood(right))):
-        print(f"{name:12}  mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
-
-
-# %% [markdown]
-# The second column, the **perplexity**, is only $e^{\text{NLL}}$, but it is easier to imagine.
-#
-# ### 2.3 Perplexity
-#
-# A model that hesitates evenly between $n$ words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So
-# perplexity says **among how many words the model seems to guess**. By the table above: among not quite five, at every
-# position. The perplexity of a model that knows nothing about our German is the number of words there are, and that of a
-# perfect one is 1.
-#
-# Over a batch there is a question that tables of results often leave open: the mean of *what*? We take it over all words
-# of all sentences, each word counting the same, and padding not at all.
-#
-# ### Exercise 4 · Perplexity
-# `encoder_decoder.perplexity` · 2 points (1 for the values, 1 for long texts) · about 8 minutes
-#
-# Shapes: `nll` is `[batch, tokens]`, a negative log-likelihood for each position, in nats, finite even at padding; `mask` is
-# boolean `[batch, tokens]`, True at tokens. There is at least one token, and there may be hundreds. The result is a scalar
-# tensor, with the dtype of `nll`. The gradient of `nll` is compared too.
-
-
-# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def perplexity(nll, mask):
-    """exp of the mean negative log-likelihood of the tokens.
-
-    nll: [batch, tokens], in nats
-    mask: bool [batch, tokens]; True at tokens, False at padding
-    returns: a scalar tensor
-    """
-    ### BEGIN SOLUTION
-    return nll[mask].mean().exp()
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# Perplexity is the exponential of the mean negative log-likelihood: the number of equally likely words between which
-# the model hesitates. All words of the batch go into one mean. The mean of the sentences' perplexities is something
-# else, in which short sentences count too much and one hard sentence counts for all. Padding is left out before the
-# mean, so that it counts neither above nor below the fraction line; multiplying by the mask alone would still divide by
-# all positions. The base has to match the logarithm, which here is the natural one.
-
-# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-perplexity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("encoder_decoder.perplexity")
-### BEGIN HIDDEN TESTS
-check("encoder_decoder.perplexity", hidden=True)
+check("encoder_decoder.loss_and_perplexity", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -470,7 +389,7 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 #
 # After each of them comes its own add & norm.
 #
-# ### Exercise 5 · The decoder block
+# ### Exercise 3 · The decoder block
 # `encoder_decoder.decoder_block` · 4 points · about 15 minutes
 #
 # Like lesson 04's `EncoderBlock`, the block is handed its parts. Write `forward`. An attention is called as
@@ -553,7 +472,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # A detail that trips up many first attempts: **every** decoder block reads the output of the **last** encoder block. The
 # two stacks are not rungs of one ladder; first the encoder runs to its end.
 #
-# ### Exercise 6 · Encoder and decoder joined
+# ### Exercise 4 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
 #
 # Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so your
@@ -715,7 +634,7 @@ def three_tests_before_training():
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
 #
-# ### Exercise 7 · A training loop
+# ### Exercise 5 · A training loop
 # `encoder_decoder.training_loop` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
 # Write a whole training run, for the smallest model that has two weights: an output layer, `logits = x @ W + b`. For each
@@ -791,7 +710,7 @@ check("encoder_decoder.training_loop", hidden=True)
 # Both means begin at 0 and are too small at first; the divisions by $1 - \beta^{\text{step}}$ make up for it. The
 # transformer paper takes $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$ (section 5.3).
 #
-# ### Exercise 8 · A step of Adam
+# ### Exercise 6 · A step of Adam
 # `encoder_decoder.adam_update` · 3 points · about 12 minutes
 #
 # One step, for one weight tensor, by these formulas and with the paper's three numbers. (`torch.optim.Adam` itself is not
@@ -895,8 +814,8 @@ def a_valley():
 # gradients, and in a post-norm transformer the gradients near the output are large (Xiong et al., 2020): a full step
 # could lead anywhere. Later the steps must become small, or the loss only dances around its minimum.
 #
-# ### Exercise 9 · The warm-up schedule
-# `encoder_decoder.warmup_schedule` · 2 points · about 8 minutes
+# ### Exercise 7 · The warm-up schedule
+# `encoder_decoder.warmup_schedule` · 1 point · about 8 minutes
 #
 # The formula, for many steps at once.
 #
@@ -925,7 +844,7 @@ def warmup_schedule(steps, d_model, warmup):
 # Taking the minimum over all steps instead of entry by entry gives a single number. The factor d_model⁻⁰·⁵ applies to
 # both: wider models take smaller steps.
 
-# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-warmup_schedule-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-warmup_schedule-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.warmup_schedule")
 ### BEGIN HIDDEN TESTS
 check("encoder_decoder.warmup_schedule", hidden=True)
@@ -981,7 +900,7 @@ show.distributions(
 )
 
 # %% [markdown]
-# ### Exercise 10 · Label smoothing
+# ### Exercise 8 · Label smoothing
 # `encoder_decoder.label_smoothing` · 3 points (2 for the values, 1 for logits far apart) · about 15 minutes
 #
 # The loss above, as S4 has it: the mass goes to **all of the other words**, and to them alone. Return its mean over the
@@ -1081,14 +1000,38 @@ def the_loss_rises_again():
 
 # %% [markdown]
 # Without smoothing the curve falls to the very end. With it there is a lowest point at $1 - \varepsilon$, and beyond it
-# the loss **rises again**: being surer than that is punished. That is what S4's curve shows. And the lowest loss is no
-# longer 0, so a smoothed loss must never be compared with an unsmoothed one, nor turned into a perplexity.
+# the loss **rises again**: being surer than that is punished.
 #
+# ### Exercise 9 · In your own words
+# `encoder_decoder.two_losses` · 2 points, read by a person · about 10 minutes
+#
+# Two teams train a translator on the same sentences. Team A's tokens are whole words; with label smoothing of 0.1 its loss
+# on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B cuts words into smaller tokens and does not smooth;
+# its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and say what you
+# would compute to compare the two. Three to six sentences.
+#
+# Learning on your own? Once yours is written,
+# `solution("encoder_decoder.two_losses")`, in a cell of its own, shows one good answer and what earns its points.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# A smoothed loss has a lowest value above 0, and a model that is surer than the smoothed target pays for it: 1.6 is no
+# negative log-likelihood, and its exp is no perplexity. Team A's real perplexity may well be lower than 5.0. And a mean per
+# token depends on what a token is. B's smaller tokens are more of them for the same sentence, and the later ones of a word
+# are easy to guess, so that B's mean is low even where the probability of the sentence is the same or less. To compare,
+# take the plain negative log-likelihood of both on the same test sentences, sum it over each sentence with its end mark,
+# and divide both sums by the same thing: the number of sentences, words or characters. (Or compare what you want in the
+# end: the translations.)
+#
+# *(One point: a smoothed loss is no likelihood and has another lowest value. One point: per token means something else
+# where tokens differ, together with a common measure: plain likelihood, summed over the same sentences. Without a way to
+# compare, the second point is not earned.)*
+
+# %% [markdown]
 # ## 5. The moment
 #
 # ### 5.1 A training wrapper
 #
-# Around the loop of exercise 7, every project needs a few things, whatever the model. S3 calls it a better training
+# Around the loop of exercise 5, every project needs a few things, whatever the model. S3 calls it a better training
 # wrapper:
 #
 # - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded tensor
@@ -1346,9 +1289,8 @@ def unseen_structures():
     data = collate(examples(held_out, english, german)).to(device)
     read, targets = shift_right(data.target)
     with torch.no_grad():
-        log_p = model(data.source, read).log_softmax(dim=-1)
-    nll = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
-    print(f"perplexity on them, with the right tokens before each: {perplexity(nll, targets != PADDING_ID):.2f}")
+        _loss, perplexity = loss_and_perplexity(model(data.source, read), targets)
+    print(f"perplexity on them, with the right tokens before each: {perplexity:.2f}")
 
 
 # %% [markdown]
@@ -1550,35 +1492,110 @@ def right_by_length():
 #
 # ### 6.2 Teacher forcing or not
 #
-# A model that is trained on the right words is later used on its own words. Each mistake takes it to a place it has never
-# seen in training. So why not train it on its own words? Two copies of the small recurrent model, without attention and
-# on the short sentences, learn in these two ways.
+# You train a model on the right words and then use it on its own. Each mistake takes it to a prefix that it has never seen
+# in training: **exposure bias**. So why not let it read its own words in training, too? **Scheduled sampling** (Bengio et
+# al., 2015) draws a number at each position, and with it decides what the model reads next: the right token, or the one
+# that the model itself finds likeliest. A share of 0 is teacher forcing, a share of 1 is none at all, and in between you
+# can begin with 0 and let it rise.
 #
-# Both are measured twice on held-out sentences: how many words are right with the *right* words before them, and how many
-# with their *own*. **Guess first:** how far apart are the two, for each way of training?
+# The price: the model must write a sentence word by word before it can learn from it. A recurrent network works word by
+# word anyway, so it is the one to try this on.
+#
+# ### Exercise 10 · Scheduled sampling
+# `encoder_decoder.scheduled_sampling` · 4 points · about 15 minutes
+#
+# Go through a batch of targets position by position. `step` is the model: it takes a token of each sentence and a state, and
+# returns the scores of the next token and the next state. Collect the scores. After each step decide, for each sentence by
+# itself, what is read next: where `drawn` is below `share`, the model's likeliest token, and elsewhere the right one.
+#
+# Shapes: `step(token, state)` takes int64 `[batch]` and `[batch, d_model]`, and returns `[batch, vocab_size]` and
+# `[batch, d_model]`; `state` is the first state; `target` is int64 `[batch, tokens]`, from `<s>` on; `drawn` is
+# `[batch, tokens - 1]`, from 0 to 1; `share` is a float. The result is `[batch, tokens - 1, vocab_size]`.
+
+# %% [markdown] tags=["fine-print"]
+# The numbers are drawn for you, so that the result can be compared. Padding after `<e>` is read like any other token: the
+# loss leaves it out later. The gradient of `state` is compared too, which goes back through all steps.
+
+
+# %% nbgrader={"grade": false, "grade_id": "encoder_decoder-scheduled_sampling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scheduled_sampling(step, state, target, drawn, share):
+    """Scores at each position, where the model reads its own token next with probability `share`.
+
+    step: function, (token int64 [batch], state [batch, d_model]) -> (scores [batch, vocab_size], next state)
+    state: [batch, d_model], before the first token
+    target: int64 [batch, tokens], from <s> on
+    drawn: [batch, tokens - 1], numbers from 0 to 1
+    share: float, from 0 to 1
+    returns: [batch, tokens - 1, vocab_size]
+    """
+    ### BEGIN SOLUTION
+    token = target[:, 0]
+    scores = []
+    for n in range(drawn.shape[1]):
+        logits, state = step(token, state)
+        scores.append(logits)
+        own, right = logits.argmax(dim=-1), target[:, n + 1]
+        token = torch.where(drawn[:, n] < share, own, right)
+    return torch.stack(scores, dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The loop carries two things from step to step, the token and the state, and collects a third, the scores. Whatever is
+# read next, the scores of every step stay in the result: the loss compares them with the *right* token, so that a model
+# that has gone astray learns how to get back.
+#
+# Each sentence decides by its own draw; one for the whole batch would give it only two kinds of steps. `argmax` has no
+# gradient, and needs none: the model learns through its scores and its states. Detach the states, and it cannot learn to
+# remember anything for longer than a step.
+
+# %% nbgrader={"grade": true, "grade_id": "encoder_decoder-scheduled_sampling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("encoder_decoder.scheduled_sampling")
+### BEGIN HIDDEN TESTS
+check("encoder_decoder.scheduled_sampling", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Now three copies of the small recurrent model, without attention and on the short sentences, learn in three ways: with
+# teacher forcing; with a share of their own words that rises from 0 to 1; and with their own words alone.
+#
+# All are measured twice on held-out sentences: how many words are right with the *right* words before them, and how many
+# with their *own*. **Guess first:** how far apart are the two, for each way?
 
 # %%
-right_minus_own = {"teacher forcing": None, "no teacher forcing": None}  # of 100 tokens, how many more are right
+right_minus_own = {  # of 100 tokens, how many more are right
+    "teacher forcing": None,
+    "scheduled sampling": None,
+    "its own words alone": None,
+}
 
 
 # %% tags=["demo"]
-def on_its_own(model, source, length):
-    """Scores at each position when the model reads its own words, not the right ones."""
+STEPS = 400
+
+
+def sampled(model, source, target, share):
+    """Scores at each position when the model reads its own words with this probability."""
     states, state = model.encode(source)
-    token = torch.full((len(source), 1), START_ID, device=source.device)
-    scores = []
-    for _ in range(length):
-        logits, state = model.decode(token, source, states, state)
-        token = logits.argmax(dim=-1)
-        scores.append(logits)
-    return torch.cat(scores, dim=1)
+
+    def step(token, state):
+        logits, state = model.decode(token.unsqueeze(1), source, states, state.unsqueeze(0))
+        return logits[:, 0], state[0]
+
+    drawn = torch.rand(len(target), target.shape[1] - 1, device=target.device)
+    return scheduled_sampling(step, state[0], target, drawn, share)
 
 
-def loss_on_its_own(model, batch):
-    """The loss without teacher forcing."""
-    targets = batch.target[:, 1:]
-    tokens = targets != PADDING_ID
-    return F.cross_entropy(on_its_own(model, batch.source, targets.shape[1])[tokens], targets[tokens])
+def loss_with(shares):
+    """The loss, with one of these shares after another."""
+    shares = iter(shares)
+
+    def loss(model, batch):
+        targets = batch.target[:, 1:]
+        tokens = targets != PADDING_ID
+        return F.cross_entropy(sampled(model, batch.source, batch.target, next(shares))[tokens], targets[tokens])
+
+    return loss
 
 
 def accuracy(scores, targets):
@@ -1600,38 +1617,43 @@ def watched(loss_of):
     def look(step, _loss):
         targets = unseen.target[:, 1:]
         forced = accuracy(pupil(unseen.source, unseen.target[:, :-1]), targets)
-        seen.append((step, forced, accuracy(on_its_own(pupil, unseen.source, targets.shape[1]), targets)))
+        seen.append((step, forced, accuracy(sampled(pupil, unseen.source, unseen.target, 1.0), targets)))
 
-    fit(pupil, shorter, loss_of, [5e-3] * 400, every=25, look=look)
+    fit(pupil, shorter, loss_of, [5e-3] * STEPS, every=STEPS // 16, look=look)
     return seen
 
 
-drawn, frames = show.frames(2, width=9.0, height=3.3)
-ways = {"teacher forcing": plain_loss, "no teacher forcing": loss_on_its_own}
-for axes, (way, loss_of) in zip(frames, ways.items(), strict=True):
-    steps, forced, free = zip(*watched(loss_of), strict=True)
-    axes.plot(steps, forced, color=show.BLUE, label="right tokens before it")
-    axes.plot(steps, free, color=show.ORANGE, label="its own words before it")
-    axes.set(title=f"trained with {way}", xlabel="step", ylabel="share of tokens right", ylim=(0, 1))
-    axes.legend(loc="lower right")
-    print(f"{way:18}  right tokens before it {forced[-1]:.2f}   its own {free[-1]:.2f}")
-    show.prediction(f"{way}, more of 100", right_minus_own[way], 100 * (forced[-1] - free[-1]), " tokens")
-show.figure(
-    drawn,
-    "Share of right tokens over training. With teacher forcing there is a gap between right tokens before it and its own; "
-    "without it the two curves lie together.",
-)
+@show.when_ready
+def right_words_or_its_own():
+    drawn, frames = show.frames(3, width=9.0, height=3.1)
+    ways = {
+        "teacher forcing": plain_loss,  # a share of 0, all positions at once
+        "scheduled sampling": loss_with(step / STEPS for step in range(STEPS)),
+        "its own words alone": loss_with(itertools.repeat(1.0)),
+    }
+    for axes, (way, loss_of) in zip(frames, ways.items(), strict=True):
+        steps, forced, free = zip(*watched(loss_of), strict=True)
+        axes.plot(steps, forced, color=show.BLUE, label="right tokens before it")
+        axes.plot(steps, free, color=show.ORANGE, label="its own before it")
+        axes.set(title=way, xlabel="step", ylabel="share of tokens right", ylim=(0, 1))
+        axes.legend(loc="lower right")
+        print(f"{way:19}  right tokens before it {forced[-1]:.2f}   its own {free[-1]:.2f}")
+        show.prediction(f"{way}, more of 100", right_minus_own[way], 100 * (forced[-1] - free[-1]), " tokens")
+    show.figure(
+        drawn,
+        "Share of right tokens over training, in three frames. With teacher forcing there is a gap between right tokens "
+        "before it and its own; with scheduled sampling it closes as the share rises; with its own words alone there is none.",
+    )
+
 
 # %% [markdown]
-# With teacher forcing there is a **gap**: the model does well in good company and worse in its own. One cause is known as
-# **exposure bias**: in training the model has never met its own mistakes. It is not the only one. A word that is wrong or
-# one place late is itself a mistake, and it makes right words after it count as wrong, since each position is compared with one
-# reference; and a word that is given betrays what may follow it. Without teacher forcing there is no gap, because nothing is
-# ever given. But look at the orange curves, which are what counts in use: the two ways end close together.
+# With teacher forcing there is a **gap**: the model does well in good company and worse in its own. Exposure bias is one
+# cause, and not the only one. One wrong or late word shifts everything after it, so good words also count as wrong; and a
+# correct word that is fed in gives away what can follow. Without teacher forcing the gap is gone, because nothing is ever
+# given. But look at the orange curves, which count in use: all three end close together.
 #
-# And what does the second way cost? The model must write each sentence word by word before it can learn from it. For a
-# recurrent network that is nothing new. A transformer would lose all the parallel work of section 2.1. So nearly
-# everybody uses teacher forcing and lives with the gap.
+# A recurrent network pays little for reading its own words. A transformer would lose all the parallel work of section
+# 2.1. So nearly all transformers are trained with teacher forcing, and live with the gap.
 #
 # ### 6.3 A wrapper that others maintain
 #

@@ -19,7 +19,7 @@ CUT_SHORT = {
         "torch.arange(1, 601)": "torch.arange(1, 31)",
         "marks=(400, 1000, 4000)": "marks=(20, 40, 60)",
         "marks=(400,)": "marks=(20,)",
-        "[5e-3] * 400, every=25": "[5e-3] * 20, every=10",
+        "STEPS = 400": "STEPS = 32",
     },
     "07_gpt": {"steps=600 if causal else 250": "steps=10", "EPOCHS, SEEDS = 3, 3": "EPOCHS, SEEDS = 1, 2"},
     "08_subwords": {

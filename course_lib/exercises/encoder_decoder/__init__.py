@@ -2,8 +2,8 @@
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
-No exercise needs another's answer: the decoder block is made from layers of lower floors, and how encoder and decoder
-are joined is checked with blocks that the case passes in (`Callback`).
+No exercise needs another's answer: a case passes in the parts of the decoder block, the blocks of the two stacks, and
+the model that scheduled sampling trains (`judging.given.Given`).
 """
 
 from course_lib.exercises.encoder_decoder import (
@@ -11,9 +11,8 @@ from course_lib.exercises.encoder_decoder import (
     decoder_block,
     encode_and_decode,
     label_smoothing,
-    negative_log_likelihood,
-    perplexity,
-    printed_likelihood,
+    loss_and_perplexity,
+    scheduled_sampling,
     shift_right,
     training_loop,
     warmup_schedule,
@@ -23,15 +22,20 @@ EXERCISES = tuple(
     module.EXERCISE
     for module in (
         shift_right,
-        negative_log_likelihood,
-        printed_likelihood,
-        perplexity,
+        loss_and_perplexity,
         decoder_block,
         encode_and_decode,
         training_loop,
         adam_update,
         warmup_schedule,
         label_smoothing,
+        scheduled_sampling,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {
+    "encoder_decoder.negative_log_likelihood": "encoder_decoder.loss_and_perplexity",
+    "encoder_decoder.perplexity": "encoder_decoder.loss_and_perplexity",
+    "encoder_decoder.printed_likelihood": "",
+}

@@ -49,7 +49,7 @@ MEOWED = {
 
 def meowed_table() -> tuple[Tensor, Tensor]:
     """The slide's table as probabilities, with the ids of the right tokens; its last column is all other tokens."""
-    tokens = sorted({token for listed in MEOWED.values() for token in listed})
+    tokens = ["padding", *sorted({token for listed in MEOWED.values() for token in listed})]
     p = torch.zeros(len(MEOWED), len(tokens) + 1)
     for row, listed in zip(p, MEOWED.values(), strict=True):
         for token, probability in listed.items():
@@ -57,11 +57,6 @@ def meowed_table() -> tuple[Tensor, Tensor]:
     p = p.clamp_min(1e-4)
     p[:, -1] = 1 - p[:, :-1].sum(dim=1)
     return p, torch.tensor([tokens.index(token) for token in MEOWED])
-
-
-def log_p_of(log_p: Tensor, targets: Tensor) -> Tensor:
-    """ln p of the right tokens, [..., tokens]."""
-    return log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
 def padding_left_out(answer: Callable[..., Value]) -> Misconception:

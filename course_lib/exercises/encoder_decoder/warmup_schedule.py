@@ -67,7 +67,7 @@ EXERCISE = Exercise(
         "warmup_schedule(steps int64 [steps], d_model, warmup) -> float32 [steps]: the paper's learning rate, "
         "d_model^-0.5 · min(step^-0.5, step · warmup^-1.5), at each of these steps."
     ),
-    points=2,
+    points=1,
     minutes=8,
     difficulty=2,
     importance=4,

@@ -12,31 +12,18 @@ from torch import Tensor, nn
 
 from course_lib.exercises.encoder_decoder.shared import meowed_table
 from course_lib.judging.observation import Outcome
+from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import DecoderBlock
 from tests.course_lib.exercises.judging import mistake, verdict
 
 
 class TestTheSlides:
-    def test_the_sum_as_printed(self) -> None:
-        """S1: log .2 + log .12 + log .2 + log .19 + log .3 + log .2 + log .2 + log .2."""
-        p, expected = meowed_table()
+    def test_a_loss_of_the_table_is_as_the_lesson_says(self) -> None:
+        p, targets = meowed_table()
         assert p.sum(dim=1).tolist() == pytest.approx([1.0] * 8)
-        printed = mistake("encoder_decoder.negative_log_likelihood", "as_printed_on_the_slide")(p.log(), expected)
-        by_hand = -sum(map(math.log, (0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.2))) / 8
-        assert float(printed) == pytest.approx(by_hand, abs=1e-6)
-        assert float(printed) == pytest.approx(1.6290, abs=5e-5)
-        assert float(printed.exp()) == pytest.approx(5.099, abs=5e-4)
-
-    def test_whoever_copies_the_slip_is_told(self) -> None:
-        def as_printed(log_p: Tensor, expected: Tensor) -> Tensor:
-            picked = torch.take_along_dim(log_p, expected.unsqueeze(-1), dim=-1).squeeze(-1).clone()
-            picked[..., -1] = picked[..., max(picked.shape[-1] - 2, 0)]
-            return -picked.mean()
-
-        found = verdict("encoder_decoder.negative_log_likelihood", as_printed)
-        assert found.misconception is not None
-        assert found.misconception.id == "as_printed_on_the_slide"
-        assert "EOS .3" in found.misconception.message
+        loss, perplexity = encoder_decoder.loss_and_perplexity(p.log().unsqueeze(0), targets.unsqueeze(0))
+        assert float(loss) == pytest.approx(1.5783, abs=5e-5)
+        assert float(perplexity) == pytest.approx(4.847, abs=5e-4)
 
     @pytest.mark.parametrize("smoothing", ["all", "others"])
     def test_only_the_slides_smoothing_is_accepted_and_torchs_is_named(self, smoothing: str) -> None:
@@ -260,8 +247,47 @@ def _kept(w: Tensor, g: Tensor, m: Tensor, v: Tensor, step: int, rate: float) ->
     return w - rate * m / (v.sqrt() + 1e-9), m, v
 
 
-def _sentences_first(nll: Tensor, mask: Tensor) -> Tensor:
-    return torch.stack([row[real].mean() for row, real in zip(nll, mask, strict=True)]).mean().exp()
+def _padding_as_zeros(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    nll = F.cross_entropy(logits.mT, targets, reduction="none")
+    loss = nll.masked_fill(targets == 0, 0).mean()
+    return loss, loss.exp()
+
+
+def _sentences_first(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    losses = [F.cross_entropy(rows[real > 0], real[real > 0]) for rows, real in zip(logits, targets, strict=True)]
+    return (loss := torch.stack(losses).mean()), loss.exp()
+
+
+def _likeliest(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    loss = -logits.log_softmax(-1).max(-1).values[targets != 0].mean()
+    return loss, loss.exp()
+
+
+def _in_bits(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    loss = F.cross_entropy(logits.mT, targets, ignore_index=0)
+    return loss, 2**loss
+
+
+Writer = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+
+
+def _all_or_nothing(step: Writer, state: Tensor, target: Tensor, drawn: Tensor, share: float) -> Tensor:
+    """For each sentence one decision."""
+    token, scores = target[:, 0], []
+    for right in target[:, 1:].unbind(1):
+        logits, state = step(token, state)
+        scores.append(logits)
+        token = torch.where(drawn[:, 0] < share, logits.argmax(1), right)
+    return torch.stack(scores, 1)
+
+
+def _forgetful(step: Writer, state: Tensor, target: Tensor, drawn: Tensor, share: float) -> Tensor:
+    token, scores = target[:, 0], []
+    for number, right in zip(drawn.unbind(1), target[:, 1:].unbind(1), strict=True):
+        logits, state = step(token, state.detach())
+        scores.append(logits)
+        token = torch.where(number < share, logits.argmax(1), right)
+    return torch.stack(scores, 1)
 
 
 def _shared_by_all(logits: Tensor, expected: Tensor, smoothing: float) -> Tensor:
@@ -279,14 +305,12 @@ def _only_up(steps: Tensor, d_model: int, warmup: int) -> Tensor:
     [
         ("shift_right", lambda target: (target[:, 1:], target[:, :-1]), "swapped"),
         ("shift_right", lambda target: (target, torch.roll(target, shifts=-1, dims=-1)), "rolled"),
-        (
-            "negative_log_likelihood",
-            lambda log_p, e: F.nll_loss(log_p.flatten(0, -2), e.flatten()) * e.numel(),
-            "summed",
-        ),
-        ("negative_log_likelihood", lambda log_p, e: -log_p.max(-1).values.mean(), "the_likeliest_word"),
-        ("perplexity", lambda nll, mask: torch.exp(nll.masked_fill(~mask, 0).mean()), "divided_by_all_places"),
-        ("perplexity", _sentences_first, "mean_of_sentences"),
+        ("loss_and_perplexity", _padding_as_zeros, "divided_by_all_positions"),
+        ("loss_and_perplexity", _sentences_first, "mean_of_sentences"),
+        ("loss_and_perplexity", _likeliest, "the_likeliest_token"),
+        ("loss_and_perplexity", _in_bits, "power_of_two"),
+        ("scheduled_sampling", _all_or_nothing, "one_draw_for_all_positions"),
+        ("scheduled_sampling", _forgetful, "gradients_cut"),
         ("decoder_block", _ForgottenMask, "padding_seen"),
         ("decoder_block", _OwnCausalMask, "own_causal_mask"),
         ("decoder_block", _CalledBeforeTheNorm, "called_before_the_norm"),
@@ -326,9 +350,8 @@ def test_the_first_block_of_each_stack_is_not_the_whole() -> None:
 @pytest.mark.parametrize(
     ("name", "known", "points"),
     [
-        ("negative_log_likelihood", "through_the_probabilities", 1),
-        ("negative_log_likelihood", "product", 0),
-        ("perplexity", "product", 1),
+        ("loss_and_perplexity", "log_of_softmax", 2),
+        ("loss_and_perplexity", "padding_counted", 0),
         ("encode_and_decode", "mask_on_the_cpu", 3),
         ("encode_and_decode", "future_seen", 0),
         ("training_loop", "losses_in_single_precision", 3),

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.testing import assert_close
 
-from course_lib.exercises.encoder_decoder.shared import MEOWED
+from course_lib.judging.given import Given
 from course_lib.kv_cache import Positions
 from course_lib.masking import causal_mask
 from course_lib.models import Transformer, TransformerConfig
@@ -21,17 +21,13 @@ from course_lib.references.encoder_decoder import (
     adam_update,
     encode_and_decode,
     label_smoothing,
-    negative_log_likelihood,
-    perplexity,
-    printed_likelihood,
+    loss_and_perplexity,
+    scheduled_sampling,
     training_loop,
     warmup_schedule,
 )
 from course_lib.references.heads_and_blocks import AddAndNorm, FeedForward, MultiHeadAttention, one_by_one
 from course_lib.training.schedules import paper_schedule
-
-PICKED = (0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3)
-"""The probabilities of *The gray fluffy cat meowed very loudly EOS* (S1)."""
 
 
 def draw(*shape: int) -> torch.Tensor:
@@ -75,23 +71,11 @@ class TestForward:
 
 
 class TestLoss:
-    def test_the_slides_tokens(self) -> None:
-        log_p = torch.stack([torch.tensor([p, 1 - p]) for p in PICKED]).log()
-        nll = negative_log_likelihood(log_p, torch.zeros(8, dtype=torch.long))
-        assert float(nll) == pytest.approx(1.5783, abs=5e-5)
-        assert float(perplexity(-log_p[None, :, 0], torch.ones(1, 8, dtype=torch.bool))) == pytest.approx(
-            4.847, abs=5e-4
-        )
-
-    def test_nll_is_cross_entropy(self) -> None:
-        logits, expected = draw(3, 5, 7), torch.randint(7, (3, 5))
-        found = negative_log_likelihood(logits.log_softmax(-1), expected)
-        assert_close(found, F.cross_entropy(logits.flatten(0, 1), expected.flatten()))
-
-    def test_padding_does_not_count(self) -> None:
-        nll = torch.tensor([[1.0, 2.0, 3.0], [4.0, 99.0, 99.0]])
-        mask = torch.tensor([[True, True, True], [True, False, False]])
-        assert_close(perplexity(nll, mask), torch.tensor(math.exp(2.5)))
+    def test_the_loss_is_cross_entropy_without_padding(self) -> None:
+        logits, targets = draw(3, 5, 7), torch.tensor([[1, 2, 3, 4, 5], [6, 1, 0, 0, 0], [2, 2, 2, 0, 0]])
+        loss, perplexity = loss_and_perplexity(logits, targets)
+        assert_close(loss, F.cross_entropy(logits[targets > 0], targets[targets > 0]))
+        assert float(perplexity) == pytest.approx(math.exp(float(loss)))
 
     def test_smoothing_spreads_over_the_others(self) -> None:
         logits, expected = draw(4, 6), torch.tensor([0, 5, 2, 2])
@@ -134,14 +118,26 @@ class TestSteps:
             assert_close(ours, theirs.detach(), rtol=1e-4, atol=1e-5)
 
 
-def test_the_slides_sum_is_as_printed() -> None:
-    p = torch.tensor([listed[token] for token, listed in MEOWED.items()])
-    assert round(float(printed_likelihood(p)), 4) == 1.6290
-    assert round(float(-p.log().mean()), 4) == 1.5783
+class TestScheduledSampling:
+    def test_its_ends_are_teacher_forcing_and_greedy_decoding(self) -> None:
+        torch.manual_seed(0)
+        writer = Given("Writer", {"vocab_size": 9, "d_model": 6}).module()
+        state, target = draw(2, 6), torch.tensor([[1, 4, 5, 2], [1, 6, 7, 2]])
+        for share in (0.0, 1.0):
+            found = scheduled_sampling(writer, state, target, torch.rand(2, 3), share)
+            token, kept = target[:, 0], state
+            for n in range(3):
+                logits, kept = writer(token, kept)
+                assert_close(found[:, n], logits)
+                token = logits.argmax(dim=-1) if share else target[:, n + 1]
 
+    def test_each_sentence_and_position_goes_by_its_own_draw(self) -> None:
+        read: list[list[int]] = []
 
-def test_only_the_last_token_is_wrong() -> None:
-    p = torch.tensor([[0.5, 0.25, 0.1], [0.9, 0.3, 0.3]])
-    right = -p.log().mean(dim=-1)
-    assert printed_likelihood(p)[0] < right[0]
-    assert_close(printed_likelihood(p)[1], right[1])
+        def step(token: torch.Tensor, state: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            read.append(token.tolist())
+            return F.one_hot(torch.full_like(token, 3), 9).float(), state
+
+        target, drawn = torch.tensor([[1, 4, 5, 2], [1, 6, 7, 2]]), torch.tensor([[0.1, 0.9, 0.5], [0.9, 0.1, 0.5]])
+        scheduled_sampling(step, draw(2, 6), target, drawn, 0.5)
+        assert read == [[1, 1], [3, 6], [5, 3]]

@@ -1,0 +1,260 @@
+"""Lesson 05, encoder_decoder.loss_and_perplexity: The loss of a batch, and its perplexity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import SMALLEST, Kind, alike, integer, slips
+from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, meowed_table
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.references import encoder_decoder
+from course_lib.text.tokenization import PADDING_ID
+
+UNLIKELY = "very unlikely tokens"
+"""So unlikely that their probabilities are 0 in single precision, and their product is in double precision."""
+
+
+def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        p, targets = meowed_table()
+        yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log().unsqueeze(0), targets[None]))
+    double = Kind("double precision", generator, dtype=torch.float64)
+    for kind in (*layouts(generator), double):
+        batch, tokens, vocab_size = integer(generator, 3, 5), integer(generator, 6, 9), integer(generator, 10, 15)
+        targets = _padded(generator, batch, tokens, vocab_size)
+        yield Case(kind.name, (2 * kind.normal(batch, tokens, vocab_size), targets), gradients=(0,))
+    yield Case(SMALLEST, (torch.zeros(1, 1, 2), torch.ones(1, 1, dtype=torch.int64)))
+    logits = 20 * torch.eye(6)[torch.randint(1, 6, (2, 4), generator=generator)]
+    yield Case("tokens that the model is certain of", (logits, logits.argmax(dim=-1)), gradients=(0,))
+    logits = torch.randn(2, 90, 5, generator=generator) + torch.tensor([0, 0, 0, 0, 150.0])
+    targets = _padded(generator, 2, 90, 5)
+    yield Case("tokens of next to no probability", (logits / 30, targets))
+    targets = targets.clamp(max=3)
+    yield Case("tokens whose probability is rounded to 0", (logits, targets), part=UNLIKELY)
+
+
+def _padded(generator: Generator, batch: int, tokens: int, vocab_size: int) -> Tensor:
+    """Targets of different lengths, with padding after them; the first one has none."""
+    lengths = torch.randint(1, tokens - 1, (batch,), generator=generator)
+    lengths[0] = tokens
+    targets = torch.randint(PADDING_ID + 1, vocab_size, (batch, tokens), generator=generator)
+    return targets.masked_fill(torch.arange(tokens) >= lengths.unsqueeze(1), PADDING_ID)
+
+
+def _loss(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    log_p = logits.log_softmax(dim=-1)
+    picked = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
+    real = targets != PADDING_ID
+    mean = picked[real].mean()
+    loss = -mean
+    return loss, loss.exp()
+
+
+def _loss_by_cross_entropy(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), targets, ignore_index=PADDING_ID)
+    return loss, torch.exp(loss)
+
+
+def _loss_by_sentences(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    """Sentence by sentence, each with the weight of its number of tokens."""
+    summed, tokens = logits.new_zeros(()), 0
+    for rows, right in zip(logits, targets, strict=True):
+        length = int((right != PADDING_ID).sum())
+        chosen = rows[torch.arange(length), right[:length]]
+        summed = summed + (rows[:length].logsumexp(dim=-1) - chosen).sum()
+        tokens += length
+    return summed / tokens, (summed / tokens).exp()
+
+
+CORRECT = (_loss, _loss_by_cross_entropy, _loss_by_sentences)
+
+_slip_alone = partial(Edited, _loss, paired=False)
+_PICKED, _MEAN = "log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)", "picked[real].mean()"
+_EXP = "return loss, loss.exp()"
+_SENTENCES = "(picked * real).sum(dim=1) / real.sum(dim=1)"
+
+
+EXERCISE = Exercise(
+    id="encoder_decoder.loss_and_perplexity",
+    lesson=LESSON,
+    name="loss_and_perplexity",
+    title="The loss of a batch, and its perplexity",
+    statement=(
+        "loss_and_perplexity(logits [batch, tokens, vocab_size], targets int64 [batch, tokens], padded with "
+        "PADDING_ID) -> (the mean negative log-likelihood over all tokens, in nats; its exp), two scalar tensors."
+    ),
+    points=3,
+    parts={CORE: 2, UNLIKELY: 1},
+    minutes=15,
+    difficulty=2,
+    importance=5,
+    section="Perplexity",
+    source="S1, teacher forcing and evaluating generation; S4, the chain rule",
+    reference=encoder_decoder.loss_and_perplexity,
+    cases=_loss_cases,
+    correct=CORRECT,
+    steps=("log_p", "right", "loss"),
+    hints=(
+        Hint(
+            "idea",
+            "At each position only one number counts: the log-probability of the token that is expected there. Pick "
+            "it, leave padding out, take one mean over all that remain, and turn the sign.",
+        ),
+        Hint(
+            "shapes",
+            "`gather` picks along a dimension, and its index needs as many dimensions as what it picks from: "
+            "`[batch, tokens]` has to become `[batch, tokens, 1]`. A tensor can be indexed with a boolean one of the "
+            "same shape; what remains are the entries where it is True.",
+            answers=("every_token_at_every_position", "one_for_each_sentence", "padding_counted"),
+        ),
+        Hint(
+            "outline",
+            "Log-probabilities from the logits, over the vocabulary, in one step.\n"
+            "At each position the one of the expected token.\n"
+            "Where is no padding?\n"
+            "Minus the mean there: the loss.\n"
+            "Return it, and its exp.",
+            answers=("mean_of_sentences", "mean_of_perplexities", "divided_by_all_positions", "log_of_the_mean"),
+        ),
+    ),
+    misconceptions=(
+        *slips(
+            _loss,
+            not_negated=(
+                "The minus in front is missing. Log-likelihoods are negative, but the loss should be positive and "
+                "become small as the probabilities grow.",
+                ("= -mean", "= mean"),
+            ),
+            summed=(
+                "Your loss is a sum over the tokens. Divide it by their number: then batches of all sizes can be "
+                "compared.",
+                (_MEAN, "picked[real].sum()"),
+            ),
+            padding_counted=(
+                "Your answer counts padding as tokens. Use only the positions where the target is not PADDING_ID.",
+                (_MEAN, "picked.mean()"),
+            ),
+            divided_by_all_positions=(
+                "Your answer sets padding to 0 but still divides by the number of all positions, so that padding looks "
+                "like tokens the model is certain of. Divide by the number of tokens.",
+                (_MEAN, "(picked * real).mean()"),
+            ),
+            divided_by_sentences=(
+                "Your answer divides by the number of sentences. Divide by the number of tokens.",
+                (_MEAN, "(picked * real).sum() / len(picked)"),
+            ),
+            mean_of_sentences=(
+                "Your answer averages within each sentence first and then over sentences, so that a token of a short "
+                "sentence counts more. Here each token counts the same: one mean over all of them.",
+                (_MEAN, f"({_SENTENCES}).mean()"),
+            ),
+            one_for_each_sentence=(
+                "Your answer has a number for each sentence. Return one number for all tokens of the batch.",
+                (_MEAN, _SENTENCES),
+            ),
+            not_averaged=(
+                "Your answer still has a number for each token. Take their mean.",
+                (_MEAN, "picked[real]"),
+            ),
+            only_the_padding=(
+                "Your answer averages over the padding and leaves out the tokens. Tokens are where the target is not "
+                "PADDING_ID: !=, not ==.",
+                ("!=", "=="),
+            ),
+            not_normalised=(
+                "Your answer uses the logits as if they were log-probabilities. They are any numbers: take log_softmax "
+                "over the vocabulary first.",
+                ("logits.log_softmax(dim=-1)", "logits"),
+            ),
+            softmax_over_the_tokens=(
+                "Your answer takes the log-softmax over the positions. It belongs over the vocabulary, the last "
+                "dimension: dim=-1.",
+                ("log_softmax(dim=-1)", "log_softmax(dim=1)"),
+            ),
+            probability=(
+                "Your answer averages probabilities, not their logarithms: use log_softmax, not softmax.",
+                ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1)"),
+            ),
+            log_of_the_mean=(
+                "Your answer is the logarithm of a mean of probabilities. Take the logarithms first, then their mean: "
+                "that is the logarithm of the product.",
+                (_MEAN, "picked[real].exp().mean().log()"),
+            ),
+            the_likeliest_token=(
+                "Your answer takes the model's likeliest token at each position, whichever that is, not the right one: "
+                "it praises the model for being sure. Pick the token that `targets` names.",
+                (_PICKED, "log_p.amax(dim=-1)"),
+            ),
+            entropy=(
+                "Your answer is the entropy of the model's predictions: all tokens are weighted with their own "
+                "probabilities, and `targets` plays no part. Pick the right token's log-probability alone.",
+                (_PICKED, "(log_p.exp() * log_p).sum(dim=-1)"),
+            ),
+            id_before=(
+                "Your answer picks the token whose id is one below the right one. Ids count from 0, as indices do: use "
+                "`targets` as it is.",
+                ("targets.unsqueeze", "((targets - 1) % log_p.shape[-1]).unsqueeze"),
+            ),
+            in_bits=(
+                "Your loss is in bits: it divides by ln 2. Use natural logarithms.",
+                ("= -mean", "= -mean / 0.6931471805599453"),
+            ),
+        ),
+        *alike(
+            "Your answer takes all expected tokens at each position, not just the one that is right there. gather "
+            "picks one for each position.",
+            every_token_at_every_position=_slip_alone(
+                (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])")
+            ),
+        ),
+        *slips(
+            _loss,
+            beside="the perplexity",
+            no_exp=(
+                "Your second result is the loss once more. The perplexity is its exp.",
+                (_EXP, "return loss, loss"),
+            ),
+            power_of_two=(
+                "Your perplexity is 2 to the power of the loss, as is right for bits. These are nats: use exp.",
+                (_EXP, "return loss, 2**loss"),
+            ),
+            exp_of_minus_the_loss=(
+                "Your second result is exp of minus the loss, the typical probability of a token. The perplexity is "
+                "one over it: exp of the loss.",
+                (_EXP, "return loss, mean.exp()"),
+            ),
+            exp_before_the_mean=(
+                "Your perplexity takes exp of each token's loss and then averages; one unlikely token drowns out all "
+                "the others. Take the mean first, then exp.",
+                (_EXP, "return loss, (-picked[real]).exp().mean()"),
+            ),
+            mean_of_perplexities=(
+                "Your perplexity is the mean of the sentences' perplexities. Take exp of the loss, which is one mean "
+                "over all tokens.",
+                (_EXP, f"return loss, (-({_SENTENCES})).exp().mean()"),
+            ),
+            swapped=(
+                "Your answer returns the perplexity first. The loss comes first.",
+                (_EXP, "return loss.exp(), loss"),
+            ),
+        ),
+        Misconception(
+            "log_of_softmax",
+            "Your answer takes the softmax and then its logarithm. Where a probability is rounded to 0 the loss is "
+            "infinite: log_softmax does both in one step, safely.",
+            _slip_alone(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
+        ),
+        Misconception(
+            "product",
+            "Your answer multiplies the probabilities and takes the logarithm of the product. A product of many small "
+            "numbers is rounded to 0, and the loss becomes infinite: average the logarithms instead.",
+            _slip_alone((_MEAN, "picked[real].exp().prod().log() / real.sum()")),
+        ),
+    ),
+    withheld=WITHHELD,
+)
