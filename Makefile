@@ -1,4 +1,4 @@
-# Katze: two commands do everything.  `make demo` grades a class in boxes; `make test` runs what every change has to pass.
+# Katze: two commands do everything.  `make demo` grades a class in sandboxes; `make test` runs what every change has to pass.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -41,7 +41,7 @@ $(DEVELOPING): $(READY)
 	$(PIP_INSTALL) --no-build-isolation --editable '.[dev]'
 	@touch $@
 
-demo: setup  ## Train a small transformer, then release and grade a bundled class in boxes.
+demo: setup  ## Train a small transformer, then release and grade a bundled class in sandboxes.
 	$(BIN)/katze demo
 
 quick: dev  ## Run what needs no other process, on a few inputs: three minutes.

@@ -1,4 +1,4 @@
-"""`katze doctor`: which boxes this machine can make, what is missing for stronger ones, and what would change that.
+"""`katze doctor`: which sandboxes this machine can make, what is missing for stronger ones, and what would change that.
 
 Nothing is guessed where it can be tried: a level holds if its self-test does.
 """
@@ -29,13 +29,14 @@ from autograder.limits import size
 GRADEBOOK = "gradebook"
 """The name of the finding on the course's gradebook."""
 
-WORK = "work in a box"
-"""The name of the finding on what lessons do in boxes."""
+WORK = "work in a sandbox"
+"""The name of the finding on what lessons do in sandboxes."""
 
-_INSIDE = "it lies in the course's folder, so that a box at L2 knows where that is; at L3 the folder is not there"
-_PROC_HIDES = "boxes see nothing of each other's processes"
+_INSIDE = "it lies in the course's folder, so that a sandbox at L2 knows where that is; at L3 the folder is not there"
+_PROC_HIDES = "sandboxes see nothing of each other's processes"
 _PROC_SHOWS = (
-    "boxes can count each other's threads and open files; `sudo mount -o remount,hidepid=ptraceable /proc` hides them"
+    "sandboxes can count each other's threads and open files; `sudo mount -o remount,hidepid=ptraceable /proc` hides "
+    "them"
 )
 _PACKAGES = ("torch", "nbgrader", "numpy", "ipython")
 _ROOM = 1 << 30  # bytes; with less left, a class of outputs could fill the disk
@@ -68,7 +69,7 @@ class LevelFinding:
 
     Attributes:
         level: its name.
-        holds: whether boxes of this level are available here; None where that was not tried.
+        holds: whether sandboxes of this level are available here; None where that was not tried.
         says: what they are, or why they are not available.
     """
 
@@ -126,7 +127,7 @@ def examine(folder: Path | None = None) -> Examination:
     """Look at this machine, and at the course in `folder` or above it, if there is one."""
     findings = (*_of_machine(), *_of_software(), *_of_course(folder))
     if sys.platform == "win32":
-        advice = Advice("wsl --install", "Grade inside WSL, which is Linux; students need no boxes.")
+        advice = Advice("wsl --install", "Grade inside WSL, which is Linux; students need no sandboxes.")
         return Examination(findings, (), "", "L1", advice)
     if not sys.platform.startswith("linux"):
         levels = (_L0, _L1, LevelFinding("L2", False, "Landlock and seccomp are Linux's"))
@@ -142,7 +143,7 @@ def examine(folder: Path | None = None) -> Examination:
 
 _L0 = LevelFinding("L0", True, "no confinement; never taken by itself")
 _L1 = LevelFinding("L1", True, "own session and folder, scrubbed environment; files and network are open")
-_L2_SAYS = "Landlock, seccomp; size and times of a file whose path a box guesses can be asked, which L3 closes"
+_L2_SAYS = "Landlock, seccomp; size and times of a file whose path a sandbox guesses can be asked, which L3 closes"
 
 
 def _of_linux() -> list[LevelFinding]:
@@ -158,7 +159,7 @@ def _of_linux() -> list[LevelFinding]:
 
 
 def _of_work(folder: Path | None) -> Finding:
-    """Whether boxes can do what lessons do, with the list of system calls that the course has chosen."""
+    """Whether sandboxes can do what lessons do, with the list of system calls that the course has chosen."""
     from autograder.box import trial
     from autograder.box.confinement.levels import Level
     from autograder.box.endings import BoxUnavailable
@@ -258,9 +259,11 @@ def _of_control_group() -> Finding:
 
     division = cgroups.own_division()
     if division is None:
-        said = f"not ours to divide: limits hold for each process of a box; try `{cgroups.DELEGATE} katze grade ...`"
+        said = (
+            f"not ours to divide: limits hold for each process of a sandbox; try `{cgroups.DELEGATE} katze grade ...`"
+        )
         return Finding("machine", "control group", said)
-    return Finding("machine", "control group", f"limits {', '.join(division.controllers)} of each box", True)
+    return Finding("machine", "control group", f"limits {', '.join(division.controllers)} of each sandbox", True)
 
 
 def _of_engine(engine: str) -> Finding:
@@ -293,7 +296,7 @@ def _of_course(folder: Path | None) -> list[Finding]:
         found.append(Finding("course", "environment", _INSIDE))
     refusal = _problem_of(course.gradebook)
     found.append(Finding("course", GRADEBOOK, refusal or f"{course.gradebook} can be written", not refusal))
-    for name, where in (("disk of the course", course.root), ("disk of boxes", Path(tempfile.gettempdir()))):
+    for name, where in (("disk of the course", course.root), ("disk of sandboxes", Path(tempfile.gettempdir()))):
         free = shutil.disk_usage(where).free
         found.append(Finding("course", name, f"{size(free)} free", free >= _ROOM))
     return found
@@ -344,13 +347,13 @@ def print_diagnosis(diagnosis: Examination, console: Console) -> None:
         levels.add_row(_MARKS[level.holds], Text(level.level, style), level.says)
     console.print(levels)
     if diagnosis.is_well:
-        said = f"Grading works here, in boxes at level {diagnosis.level}."
+        said = f"Grading works here, in sandboxes at level {diagnosis.level}."
     elif diagnosis.fails(GRADEBOOK):
         said = "Nothing can be graded into the course's gradebook; see above."
     elif diagnosis.fails(WORK):
         said = "Boxes cannot do here what lessons do; see above."
     else:
-        said = f"Grading wants boxes at level {diagnosis.wanted}; there are: {diagnosis.level or 'none'}."
+        said = f"Grading wants sandboxes at level {diagnosis.wanted}; there are: {diagnosis.level or 'none'}."
     console.print(said, style="green" if diagnosis.is_well else "red")
     if diagnosis.advice is not None:
         console.print(diagnosis.advice.effect)

@@ -1,7 +1,7 @@
 """What a submission may use: one set of limits for a course, with exceptions for single exercises.
 
 Time is processor time: what an answer computes, on all threads and processes together, is its own, and how long that
-takes on a busy machine is not. A box that waits by its own doing (it sleeps, or wants a lock) may do so for as many
+takes on a busy machine is not. A sandbox that waits by its own doing (it sleeps, or wants a lock) may do so for as many
 seconds as it may compute. The wall clock stands far behind both.
 
 A course sets them in `nbgrader_config.py` (see `settings.py`).
@@ -14,31 +14,31 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 SystemCalls = Literal["allow-list", "deny-list", "recorded"]
-"""Which calls of the kernel a box may make: those on a list, all but those on another, or as with the first, with a
+"""Which calls of the kernel a sandbox may make: those on a list, all but those on another, or as with the first, with a
 record of what was refused, for `katze doctor`."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a box may use.
+    """What a sandbox may use.
 
     Attributes:
         memory_bytes: address space beyond what the libraries already take.
-        processor_seconds: processor time of one box, which the kernel holds each of its processes to.
+        processor_seconds: processor time of one sandbox, which the kernel holds each of its processes to.
         file_bytes: the largest file.
-        folder_bytes: all that the box has on disk: files in its folder, and removed ones that it still holds.
-        files: files and folders of the box.
+        folder_bytes: all that the sandbox has on disk: files in its folder, and removed ones that it still holds.
+        files: files and folders of the sandbox.
         open_files: open files.
-        threads: threads of the box.
+        threads: threads of the sandbox.
         output_bytes: what one cell may show.
         frame_bytes: what may cross at once.
         cell_seconds: processor time of one cell.
         call_seconds: processor time of one call of an answer.
-        submission_seconds: processor time of all boxes of a submission together.
+        submission_seconds: processor time of all sandboxes of a submission together.
         wall_factor: how many times as long a cell, a call or a submission is awaited at most, by the clock.
         wall_seconds: how long each of them is awaited at least, if it does not end.
         memory_ceiling_bytes: the most memory that an exercise is allowed, where that is more than `memory_bytes`.
-        system_calls: which calls of the kernel a box may make, from level L2 on.
+        system_calls: which calls of the kernel a sandbox may make, from level L2 on.
     """
 
     memory_bytes: int = 2 << 30

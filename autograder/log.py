@@ -184,7 +184,7 @@ def _print_facts(tale: Mapping[str, Any], console: Console) -> None:
         "handed in": tale["handed_in"] or "the submission does not say when",
         "notebook": f"SHA-256 {tale['notebook_sha256'][:12]}…" if tale["notebook_sha256"] else "",
         "graded": f"{_moment(tale['graded'])} by run {run['id']} on {run['host']}, in {tale['seconds']:.1f} s",
-        "boxes": run["boxes"].removeprefix("boxes at "),
+        "sandboxes": run["boxes"].partition(" at ")[2],
         "versions": ", ".join(f"{name} {versions[name]}" for name in _VERSIONS if name in versions),
         "hidden inputs": "set {slot} of {slots}".format(**inputs) if inputs else "",
         "problem": tale["problem"],

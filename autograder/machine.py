@@ -1,4 +1,4 @@
-"""What this machine offers for boxes, read from the system without changing it."""
+"""What this machine offers for sandboxes, read from the system without changing it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def seccomp_problem() -> str:
 
 
 def hides_processes() -> bool:
-    """Whether /proc shows a process only those that it may trace, which of another box no box may (proc(5))."""
+    """Whether /proc shows a process only those that it may trace, which of another sandbox no sandbox may (proc(5))."""
     mounts = [line.split() for line in _read("/proc/self/mounts").splitlines()]
     options = [fields[3].split(",") for fields in mounts if fields[1] == "/proc"]
     return bool(options) and not {"hidepid=ptraceable", "hidepid=4"}.isdisjoint(options[-1])

@@ -6,7 +6,7 @@ In a cell of the notebook itself, Colab's included:
     preflight()
 
 The notebook is read and repaired exactly as it will be when it is graded. Nothing of it is executed, unless that is
-asked for: then the cells run in a box, and every answer is checked on the cases that students see.
+asked for: then the cells run in a sandbox, and every answer is checked on the cases that students see.
 """
 
 from __future__ import annotations
@@ -150,10 +150,10 @@ def preflight(
         lesson: the lesson that it is meant for; by default the one that its cells belong to.
         release: the lesson as it was released; by default found in the course's folder, in this repository, or
             next to the installed package.
-        run: run it in a box, and check every answer on the visible cases.
+        run: run it in a sandbox, and check every answer on the visible cases.
 
     Raises:
-        BadInput: the file or the release cannot be opened, or are the same, or there is no box to run it in.
+        BadInput: the file or the release cannot be opened, or are the same, or there is no sandbox to run it in.
         Unreadable: the notebook could not be graded.
     """
     if file is None:
@@ -381,9 +381,9 @@ def syntax_error(source: str) -> str:
 
 
 def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dict[str, Verdict]:
-    """The verdicts on the visible cases, each on what the notebook does in a box."""
+    """The verdicts on the visible cases, each on what the notebook does in a sandbox."""
     if os.name == "nt":
-        raise BadInput("boxes need Linux or macOS; run the checks in the notebook itself (Kernel > Restart & Run All)")
+        raise BadInput("sandboxes need Linux or macOS; run the checks in the notebook (Kernel > Restart & Run All)")
     from autograder.box.confinement.levels import Level
     from autograder.box.confinement.selftest import choose_level
     from autograder.box.fork_server.client import ForkServer  # not available on Windows, and not needed to look

@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    title = f"{options.students} students, {options.workers} workers, boxes at {choose_level().name}"
+    title = f"{options.students} students, {options.workers} workers, sandboxes at {choose_level().name}"
     with tempfile.TemporaryDirectory(prefix="katze-benchmark-") as name:
         third = _semester(Path(name) / "third", options.students // 3, options.workers, options.seed)
         whole = _semester(Path(name) / "class", options.students, options.workers, options.seed)

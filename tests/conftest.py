@@ -86,7 +86,7 @@ def thorough() -> None:
 
 @pytest.fixture(scope="session")
 def processes() -> Iterator[None]:
-    """What a test asks for that starts processes or speaks to one: boxes, kernels, commands, a browser, a database."""
+    """What a test asks for that starts processes or speaks to one: sandboxes, kernels, commands, a browser."""
     with kept_between_runs():
         yield
 

@@ -15,7 +15,7 @@ MOST = 5
 class KeptForkServer:
     """Stands for one that is closed when others need the memory, and not when a run has ended.
 
-    Boxes are forks of it, so a run finds none the worse for the runs before.
+    Sandboxes are forks of it, so a run finds none the worse for the runs before.
     """
 
     def __init__(self, fork_server: Any) -> None:
@@ -43,7 +43,7 @@ class KeptForkServer:
 
 @contextlib.contextmanager
 def kept_between_runs() -> Iterator[None]:
-    """Let every run in this process that asks for the same boxes as an earlier one have them from the same process."""
+    """Let every run in this process that asks for the same sandboxes as an earlier one have them from the same one."""
     from autograder.box.fork_server.client import ForkServer
     from autograder.grading import early, exercise_strategy, single
     from autograder.grading.plain import strategy

@@ -1,6 +1,6 @@
 """What the library's rooms import, and what a lesson's notebook may use; `lint-imports` checks who stands above whom.
 
-In a box the modules that a lesson withholds are absent. A module that imports a withheld one is absent, too, so
+In a sandbox the modules that a lesson withholds are absent. A module that imports a withheld one is absent, too, so
 the floors decide what student code can reach.
 """
 

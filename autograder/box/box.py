@@ -1,4 +1,4 @@
-"""A conversation with one box: ask it to run cells and to call answers, and outlive whatever it does."""
+"""A conversation with one sandbox: ask it to run cells and to call answers, and outlive whatever it does."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ START_SECONDS = 60.0
 """Until a fresh process has imported everything."""
 
 WATCH_SECONDS = 0.1
-"""Between two looks at what a box leaves on disk, and at its threads."""
+"""Between two looks at what a sandbox leaves on disk, and at its threads."""
 
 _EXIT_SECONDS = 0.1  # between two looks at a process that has closed its connection
 _EXIT_LOOKS = 5, 100  # for one that sleeps, and for one that computes: ending takes time as well, on a busy machine
-_LOOKS_WITHOUT_MAPS = 3  # they cost milliseconds, and most boxes are gone before anything could matter
-_REFUSALS = 100  # of a callback, before a box that keeps calling it is ended
+_LOOKS_WITHOUT_MAPS = 3  # they cost milliseconds, and most sandboxes are gone before anything could matter
+_REFUSALS = 100  # of a callback, before a sandbox that keeps calling it is ended
 
 
 class Box:
@@ -82,10 +82,10 @@ class Box:
         try:
             greeting = self._receive(self._until).header
         except BoxLost as error:
-            raise BoxUnavailable(f"a box could not be opened: {error.reason}") from error
+            raise BoxUnavailable(f"a sandbox could not be opened: {error.reason}") from error
         if greeting != {"kind": "ready"}:
             self.close()
-            raise BoxUnavailable(f"a box could not be opened: {greeting.get('reason')}")
+            raise BoxUnavailable(f"a sandbox could not be opened: {greeting.get('reason')}")
         self._watch = Stopwatch(self._reading, handle.look_seconds)
         self._until = until or Clock.of(limits, "submission_seconds")
 
@@ -115,23 +115,23 @@ class Box:
 
     @property
     def sealed(self) -> bool:
-        """Whether the box has been asked a hidden case: what it does from then on may reveal the inputs."""
+        """Whether the sandbox has been asked a hidden case: what it does from then on may reveal the inputs."""
         return self._sealed
 
     def run_cell(self, source: str, allowed: Allowance = NO_ALLOWANCE, is_test: bool = False) -> CellResult:
         """Run a cell as a notebook would.
 
-        A sealed box returns no outputs, and of an exception only a built-in name.
+        A sealed sandbox returns no outputs, and of an exception only a built-in name.
 
         Args:
             source: the cell's code.
-            allowed: what it may use instead of the box's limits.
+            allowed: what it may use instead of the sandbox's limits.
             is_test: run it so that what the cells before it have done to IPython decides nothing; then `source` is
                 plain Python, without magics.
 
         Raises:
-            BoxLost: the box is gone.
-            BoxUnavailable: the fork server is gone, and the box with it.
+            BoxLost: the sandbox is gone.
+            BoxUnavailable: the fork server is gone, and the sandbox with it.
         """
         begin = time.monotonic()
         header = {"kind": "test" if is_test else "cell", "source": source}
@@ -149,12 +149,12 @@ class Box:
         """What the cells have changed of Python and torch themselves, in words (see `pristine.py`).
 
         Raises:
-            BoxLost: the box is gone.
-            BoxUnavailable: the fork server is gone, and the box with it.
-            ValueError: the box is sealed; what it says could reveal hidden inputs.
+            BoxLost: the sandbox is gone.
+            BoxUnavailable: the fork server is gone, and the sandbox with it.
+            ValueError: the sandbox is sealed; what it says could reveal hidden inputs.
         """
         if self._sealed:
-            raise ValueError("a sealed box is not asked what was changed")
+            raise ValueError("a sealed sandbox is not asked what was changed")
         request = self._ask({"kind": "changes"}, Encoder(), "call_seconds", NO_ALLOWANCE)
         frame = self._answer(request, Clock.of(self._now, "call_seconds"), "changes")
         with self._protocol():
@@ -178,12 +178,12 @@ class Box:
             name: of a function or class.
             cases: what to call it with.
             hidden: the inputs are secret, so that cells run later show nothing.
-            allowed: what it may use instead of the box's limits.
+            allowed: what it may use instead of the sandbox's limits.
             forbidden: names of torch's functions that break a rule when it calls them.
 
         Raises:
-            BoxLost: the box is gone; the observations before came through.
-            BoxUnavailable: the fork server is gone, and the box with it.
+            BoxLost: the sandbox is gone; the observations before came through.
+            BoxUnavailable: the fork server is gone, and the sandbox with it.
         """
         self._sealed = self._sealed or hidden
         encoder = Encoder()
@@ -206,16 +206,16 @@ class Box:
                 return
 
     def close(self) -> None:
-        """End the box and remove its folder."""
+        """End the sandbox and remove its folder."""
         with contextlib.suppress(BoxUnavailable):
             self._end()
 
     def _ask(self, header: dict[str, Json], encoder: Encoder, limit: str, allowed: Allowance) -> str:
-        """Send a request, for which the box has as many seconds as this limit says; its id."""
+        """Send a request, for which the sandbox has as many seconds as this limit says; its id."""
         if self._lost is not None:
             raise self._lost
         if self._closed:
-            raise ValueError("the box is closed")
+            raise ValueError("the sandbox is closed")
         self._end_calls()
         self._now = allowed.applied(self._limits)
         request = secrets.token_hex(8)
@@ -226,9 +226,9 @@ class Box:
         return request
 
     def _answered_calls(self, request: str, callbacks: Sequence[Callback], passed_in: range) -> Frame:
-        """Answer the calls of callbacks, as long as the box asks, and wait for the answer to the request.
+        """Answer the calls of callbacks, as long as the sandbox asks, and wait for the answer to the request.
 
-        All of it gets the time of one call. A box that keeps calling after it was refused is ended.
+        All of it gets the time of one call. A sandbox that keeps calling after it was refused is ended.
 
         Args:
             request: the request's id.
@@ -265,7 +265,7 @@ class Box:
             self._called_seconds += calls.close()
 
     def _reading(self) -> Reading | None:
-        """What the box has computed, and what was computed for it in callbacks."""
+        """What the sandbox has computed, and what was computed for it in callbacks."""
         box, called = self._handle.look(), self._calls.look() if self._calls is not None else None
         if box is None:
             return None
@@ -275,7 +275,7 @@ class Box:
         return Reading(computed + called.computed, box.doing if called.doing is Doing.WAITS else called.doing)
 
     def _answer(self, request: str, clock: Clock, *kinds: str) -> Frame:
-        """What the box says to a request, in a frame of one of these kinds."""
+        """What the sandbox says to a request, in a frame of one of these kinds."""
         frame = self._receive(clock)
         kind = frame.header.get("kind")
         if kind == "failed":
@@ -288,7 +288,7 @@ class Box:
 
     @contextlib.contextmanager
     def _protocol(self) -> Iterator[None]:
-        """End a box that says what the protocol does not allow."""
+        """End a sandbox that says what the protocol does not allow."""
         try:
             yield
         except ProtocolError as error:
@@ -308,7 +308,7 @@ class Box:
                 self._lose_connection()
 
     def _check_silence(self) -> None:
-        """A box has nothing to say before it has heard the whole question."""
+        """A sandbox has nothing to say before it has heard the whole question."""
         try:
             unasked = self._wire.recv(1)
         except OSError:
@@ -354,7 +354,7 @@ class Box:
                 return ready[0][1]
 
     def _look(self) -> None:
-        """Hold the box to its limits on what it leaves on disk and on threads."""
+        """Hold the sandbox to its limits on what it leaves on disk and on threads."""
         try:
             used, files = contents(self._folder, self._limits.files)
         except OSError:
@@ -371,7 +371,7 @@ class Box:
             self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads", "threads")
 
     def _held(self) -> int:
-        """The bytes on disk of removed files that the box still has; of those it only maps, the most they may be."""
+        """Bytes on disk of removed files that the sandbox still has; of those it only maps, the most they may be."""
         files = held(self._handle.process)
         self._looks += 1
         if self._looks >= _LOOKS_WITHOUT_MAPS:
@@ -417,13 +417,13 @@ class Box:
     def _lose(
         self, outcome: Outcome, reason: str, setting: str = "", spent: Spent | None = None, out_of_time: bool = False
     ) -> NoReturn:
-        """End the box, and tell why.
+        """End the sandbox, and tell why.
 
         Args:
             outcome: how its answer ends.
             reason: a clause.
             setting: the limit that it ran into.
-            spent: if it is a limit on time, how much of it the box has used.
+            spent: if it is a limit on time, how much of it the sandbox has used.
             out_of_time: whether it was that of the submission.
         """
         starved = outcome is Outcome.TIMED_OUT and spent is not None and spent.starved
@@ -446,7 +446,7 @@ _ENDINGS_OF_PYTHON = ("its process", "it broke the protocol", "it closed its con
 
 
 def _shown(outputs: list[dict[str, Json]], limit: int) -> list[dict[str, Json]]:
-    """The outputs of a cell, or a notice where they show more than a box would let them."""
+    """The outputs of a cell, or a notice where they show more than a sandbox would let them."""
     if sum(map(output_bytes, outputs)) <= limit + MAX_ERROR_BYTES:
         return outputs
     notice = f"[katze] This cell's output was left out: it shows more than {size(limit)}.\n"

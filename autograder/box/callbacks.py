@@ -1,8 +1,8 @@
-"""The functions that a case passes in, called for a box in a process of their own.
+"""The functions that a case passes in, called for a sandbox in a process of their own.
 
 What they are given comes from an answer, and may cost any time and any memory. So a fork of the grader, which has the
-functions already, calls them: its processor time counts as the box's own, its memory is limited like the box's, and it
-can be ended.
+functions already, calls them: its processor time counts as the sandbox's own, its memory is limited like the sandbox's,
+and it can be ended.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CallbackProcess:
 
     Args:
         callbacks: the functions, by their numbers in a request.
-        limits: what the box may use.
+        limits: what the sandbox may use.
     """
 
     def __init__(self, callbacks: Sequence[Callback], limits: Limits) -> None:
@@ -53,7 +53,7 @@ class CallbackProcess:
         theirs.close()
 
     def ask(self, request: str, number: int, call: Frame) -> None:
-        """Have a function called, for the `number`-th time in this request, as the frame of a box asks."""
+        """Have a function called, for the `number`-th time in this request, as the frame of a sandbox asks."""
         header = {"id": request, "number": number, "call": call.header["call"]}
         self._connection.send_bytes(encode_frame(Frame(header, call.tensors), self._frame_bytes))
 
@@ -62,7 +62,7 @@ class CallbackProcess:
         return self._connection.fileno()
 
     def answer(self) -> bytes:
-        """The frame for the box: what the function returned or raised.
+        """The frame for the sandbox: what the function returned or raised.
 
         Raises:
             EOFError: the process has ended.
@@ -115,6 +115,6 @@ def _called(callbacks: Sequence[Callback], asked: Frame, limit: int) -> bytes:
         called, args, kwargs = decode_call(asked.header["call"], Decoder(asked.tensors), range(len(callbacks)))
         answer["value"] = encoder.value(callbacks[called].call(asked.header["number"], args, kwargs))
         return encode_frame(Frame(answer, encoder.tensors), limit)
-    except Exception as error:  # the function meets whatever the box has sent
+    except Exception as error:  # the function meets whatever the sandbox has sent
         raised = encode_raised(Raised(type(error).__name__, str(error)[:500]))
         return encode_frame(Frame({**answer, "value": None, "raised": raised}), limit)

@@ -1,8 +1,8 @@
-"""The clocks of a box: what it has spent, and when that is enough.
+"""The clocks of a sandbox: what it has spent, and when that is enough.
 
-Three things are told apart, so that a verdict is about the answer and not about the machine: what a box has computed,
-how long it has waited by its own doing (asleep, for a lock), and how long it was awaited. Whatever the third has beyond
-the other two is time in which the box could not compute: the machine was busy.
+Three things are told apart, so that a verdict is about the answer and not about the machine: what a sandbox has
+computed, how long it has waited by its own doing (asleep, for a lock), and how long it was awaited. Whatever the third
+has beyond the other two is time in which the sandbox could not compute: the machine was busy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autograder.limits import Limits
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds of a box, from some moment on.
+    """Seconds of a sandbox, from some moment on.
 
     Attributes:
         computed: processor time, threads and processes summed.
@@ -36,7 +36,7 @@ class Spent:
 
     @property
     def starved(self) -> bool:
-        """Whether the box was kept from computing for most of the time."""
+        """Whether the sandbox was kept from computing for most of the time."""
         return 2 * (self.computed + self.waited) < self.passed
 
 
@@ -45,7 +45,7 @@ class Clock:
     """When to give up waiting.
 
     Attributes:
-        seconds: how long a box may compute; and how long it may wait, without computing.
+        seconds: how long a sandbox may compute; and how long it may wait, without computing.
         wall: how long it is awaited at most, however busy the machine is.
         setting: the limit that gives the seconds.
         wall_setting: the limit that the wall-clock time follows from.
@@ -68,7 +68,7 @@ class Clock:
 
     @classmethod
     def on_the_wall(cls, seconds: float) -> Clock:
-        """A clock for what the grader itself has a box do."""
+        """A clock for what the grader itself has a sandbox do."""
         return cls(math.inf, seconds)
 
     def with_left(self, seconds: float) -> Clock:
@@ -80,8 +80,9 @@ class Clock:
 
         Args:
             spent: since the clock was started.
-            silent: whether the box says nothing at this moment. An answer that is there is taken, however late it is
-                read: what it has cost the box is known.
+            silent: whether the sandbox says nothing at this moment. An answer that is there is taken, however late it
+            is
+                read: what it has cost the sandbox is known.
         """
         said, setting = "", self.setting
         if spent.computed > self.seconds:
@@ -100,11 +101,11 @@ class Clock:
 
 
 class Stopwatch:
-    """Counts what a box spends. It looks a few times a second, as long as the box is awaited, so that nothing is
-    measured of a call that takes milliseconds: what was asked last counts from the first look after it.
+    """Counts what a sandbox spends. It looks a few times a second, as long as the sandbox is awaited, so that nothing
+    is measured of a call that takes milliseconds: what was asked last counts from the first look after it.
 
     Args:
-        look: reads what the box's processes have computed; None where nobody can.
+        look: reads what the sandbox's processes have computed; None where nobody can.
         every: seconds between two looks.
     """
 
@@ -119,16 +120,16 @@ class Stopwatch:
         self._next = time.monotonic() + every
         self.doing: Doing | None = None
         reading = look()
-        self._before = 0.0 if reading is None else reading.computed  # at the grader's wish: the box was opened
+        self._before = 0.0 if reading is None else reading.computed  # at the grader's wish: the sandbox was opened
 
     @property
     def total(self) -> Spent:
-        """Since the box was opened."""
+        """Since the sandbox was opened."""
         return Spent(self._computed, self._waited, self._passed)
 
     @property
     def lap(self) -> Spent:
-        """Since the box was last asked something."""
+        """Since the sandbox was last asked something."""
         return Spent() if self._begun is None else self.total - self._begun
 
     @property
@@ -137,12 +138,12 @@ class Stopwatch:
         return max(self._next - time.monotonic(), 0.0)
 
     def begin(self) -> None:
-        """The box is asked something."""
+        """The sandbox is asked something."""
         self._begun = None
 
     @contextmanager
     def awaiting(self) -> Iterator[None]:
-        """The box is awaited while this lasts."""
+        """The sandbox is awaited while this lasts."""
         begin = time.monotonic()
         try:
             yield
@@ -150,9 +151,9 @@ class Stopwatch:
             self._passed += time.monotonic() - begin
 
     def look(self, is_silent: Callable[[], bool]) -> bool:
-        """See what the box does; whether it is silent, asked after that.
+        """See what the sandbox does; whether it is silent, asked after that.
 
-        A box that was seen asleep, and had said nothing yet, has waited since the last look, less what it
+        A sandbox that was seen asleep, and had said nothing yet, has waited since the last look, less what it
         computed. If this process itself came late to look, it knows nothing of the time before.
         """
         before = self._computed

@@ -1,4 +1,4 @@
-"""How a box ends, and what is said about it."""
+"""How a sandbox ends, and what is said about it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from course_lib.judging.observation import Outcome
 
 @dataclass(eq=False)
 class BoxLost(Exception):
-    """A box has ended, or had to be ended.
+    """A sandbox has ended, or had to be ended.
 
     Attributes:
         outcome: `timed_out`, `out_of_memory` or `died`.
-        reason: a clause on how; for a sealed box no more than the outcome says.
+        reason: a clause on how; for a sealed sandbox no more than the outcome says.
         setting: the limit that it ran into, as `nbgrader_config.py` names it; empty if there was none.
         for_student: the reason for a student, who need not know about processes.
         out_of_time: whether the time for the whole submission is used up, so that nothing can follow.
@@ -47,18 +47,18 @@ SEALED_REASONS = {
     Outcome.OUT_OF_MEMORY: "it ran out of memory",
     Outcome.DIED: "its process ended",
 }
-"""All that is said of a box that has seen hidden inputs: an exit status or signal of its choice could reveal them."""
+"""All that is said of a sandbox that has seen hidden inputs: an exit status of its choice could reveal them."""
 
 PYTHON_ENDED = "Python itself ended (by os._exit, or in a crash)"
-"""What a student reads when a box has ended by itself, in whatever way."""
+"""What a student reads when a sandbox has ended by itself, in whatever way."""
 
 
 class BoxUnavailable(Exception):
-    """No box could be opened: the grader's own failure, not a student's."""
+    """No sandbox could be opened: the grader's own failure, not a student's."""
 
 
 class ForkServerEnded(BoxUnavailable):
-    """The process that boxes are forked from has ended; another one can be started in its place."""
+    """The process that sandboxes are forked from has ended; another one can be started in its place."""
 
 
 def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str, str]:

@@ -1,7 +1,7 @@
 """Frames: a fixed prefix (magic, two lengths), a JSON header, and the header's tensors as one safetensors blob.
 
-Whatever a box sends is counted and measured before anything is made of it: a worker grows by at most twice the size of
-a frame.
+Whatever a sandbox sends is counted and measured before anything is made of it: a worker grows by at most twice the size
+of a frame.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The part of `course_lib` that a box holds: a copy without exercises and without what is withheld, and of the rest
+"""The part of `course_lib` that a sandbox holds: a copy without exercises and without what is withheld, and of the rest
 what a lesson uses, if that is known: an answer cannot be borrowed from a later lesson.
 
-A module that imports a withheld one, directly or through others, cannot work in the box and is left out as
+A module that imports a withheld one, directly or through others, cannot work in the sandbox and is left out as
 well. Imports are read from the source, not by importing it.
 """
 
@@ -37,22 +37,22 @@ _CHILD_SIDE = (
 
 
 _SHOWN = (".css", ".js")
-"""What modules read from a folder beside them to show a figure or a widget. No other data is in a box."""
+"""What modules read from a folder beside them to show a figure or a widget. No other data is in a sandbox."""
 
 
 def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | None = None) -> list[str]:
-    """Write the filtered `course_lib`, and what a box needs of `autograder`, into an empty folder.
+    """Write the filtered `course_lib`, and what a sandbox needs of `autograder`, into an empty folder.
 
     Args:
-        target: the folder, which becomes a box's import path.
-        withheld: names of modules that must not be in the box.
-        held: names of the library that the box is for, with whatever they need; None for all that is not withheld.
+        target: the folder, which becomes a sandbox's import path.
+        withheld: names of modules that must not be in the sandbox.
+        held: names of the library that the sandbox is for, with whatever they need; None for all that is not withheld.
 
     Returns:
         The names of the modules of `course_lib` that are in the copy.
 
     Raises:
-        BadInput: a withheld module does not exist, or the box itself needs it.
+        BadInput: a withheld module does not exist, or the sandbox itself needs it.
     """
     root = Path(course_lib.__file__).parent
     modules = find_modules(root)
@@ -61,7 +61,7 @@ def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | No
         raise BadInput(f"there is no module {', '.join(unknown)} to withhold")
     allowed = held_modules(modules, withheld, held)
     if _REQUIRED not in allowed:
-        raise BadInput(f"a box needs {_REQUIRED}, which is withheld or imports a module that is")
+        raise BadInput(f"a sandbox needs {_REQUIRED}, which is withheld or imports a module that is")
     for name in allowed:
         _copy(modules[name], target / modules[name].relative_to(root.parent))
     for path in root.rglob("*"):
@@ -77,7 +77,7 @@ def copy_library(target: Path, withheld: Iterable[str], held: Iterable[str] | No
 
 
 def held_modules(modules: dict[str, Path], withheld: Iterable[str], held: Iterable[str] | None) -> set[str]:
-    """The modules of a box, from all there are; the rest as for `copy_library`."""
+    """The modules of a sandbox, from all there are; the rest as for `copy_library`."""
     allowed = permitted(modules, withheld)
     if held is None:
         return allowed

@@ -1,7 +1,7 @@
-"""What a box's processes have computed, and what they are doing: read from outside, where no student's code can
+"""What a sandbox's processes have computed, and what they are doing: read from outside, where no student's code can
 change it.
 
-On Linux the kernel keeps a clock for each process, threads summed, which anyone may read. Where a box may start
+On Linux the kernel keeps a clock for each process, threads summed, which anyone may read. Where a sandbox may start
 processes (below level L2), and on macOS, all processes are looked through for those that belong to it.
 """
 
@@ -56,7 +56,7 @@ class Reading:
 
 
 def read(process: int, alone: bool) -> Reading | None:
-    """A reading of a box's process; None where it has gone, or nobody says.
+    """A reading of a sandbox's process; None where it has gone, or nobody says.
 
     Args:
         process: its number.

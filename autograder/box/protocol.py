@@ -1,6 +1,6 @@
-"""What crosses between a grader and a box, in frames (`frames.py`): plain data, and nothing that can run.
+"""What crosses between a grader and a sandbox, in frames (`frames.py`): plain data, and nothing that can run.
 
-That is values (`course_lib.judging.exercise.Value`), cases, observations, and the outputs of cells. Whatever a box
+That is values (`course_lib.judging.exercise.Value`), cases, observations, and the outputs of cells. Whatever a sandbox
 sends is checked field by field before anyone looks at it: the process behind it runs a student's code and may send any
 bytes. Pickle is never used, in either direction.
 """
@@ -44,10 +44,10 @@ MAX_OUTPUTS = 2_000
 MAX_CHANGES = 100
 MAX_PROGRAMS = 10
 MAX_TRACEBACK_LINES = 1_000
-MAX_ERROR_BYTES = 1 << 18  # shown beyond the limit on a cell's output: its error, and notices of the box
+MAX_ERROR_BYTES = 1 << 18  # shown beyond the limit on a cell's output: its error, and notices of the sandbox
 
 OUT_OF_MEMORY_STATUS = 86
-"""Exit status of a box that could not even report that it ran out of memory."""
+"""Exit status of a sandbox that could not even report that it ran out of memory."""
 
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _FAILURES = {
@@ -172,8 +172,8 @@ class Decoder:
 
     Args:
         tensors: those of the frame.
-        remote: in a box, what calls the grader's callback of a number; on the grader's side nobody may send one, nor a
-            module.
+        remote: in a sandbox, what calls the grader's callback of a number; on the grader's side nobody may send one,
+            nor a module.
     """
 
     def __init__(self, tensors: Sequence[Tensor], remote: RemoteCall | None = None) -> None:
@@ -274,11 +274,11 @@ def clean(value: str) -> str:
 
 
 _OF_A_CASE = "args kwargs construct weights formerly gradients weight_gradients training elsewhere again".split()
-"""What a box must know about a case: nothing by which it could be recognised."""
+"""What a sandbox must know about a case: nothing by which it could be recognised."""
 
 
 def encode_case(case: Case, encoder: Encoder) -> Json:
-    """A case for a box."""
+    """A case for a sandbox."""
     told = {name: getattr(case, name) for name in _OF_A_CASE}
     return encoder.value({name: dict(value) if isinstance(value, Mapping) else value for name, value in told.items()})
 
@@ -298,7 +298,7 @@ def encode_call(callback: int, args: Sequence[Value], kwargs: Mapping[str, Value
 
 
 def decode_call(data: Json, decoder: Decoder, callbacks: range) -> tuple[int, list[Value], dict[str, Value]]:
-    """The call of one of `callbacks` that a box asks for.
+    """The call of one of `callbacks` that a sandbox asks for.
 
     Raises:
         ProtocolError: it asks for something else.
@@ -312,7 +312,7 @@ def decode_call(data: Json, decoder: Decoder, callbacks: range) -> tuple[int, li
 
 
 def decode_changes(data: Json) -> list[str]:
-    """What a box says that was changed in it, in words.
+    """What a sandbox says that was changed in it, in words.
 
     Raises:
         ProtocolError: it says something else.
@@ -335,10 +335,10 @@ def encode_observation(observation: Observation, arguments: Sequence[Value], enc
 
 
 def decode_observation(data: Json, decoder: Decoder, case: Case) -> Observation:
-    """The observation of `case` that a box reports, in every field one that `observe` could have made.
+    """The observation of `case` that a sandbox reports, in every field one that `observe` could have made.
 
-    Which arguments were changed is judged here, by what they are after the call. A box could lie about that, but only
-    by keeping a copy of each, and to work on a copy is all that is asked.
+    Which arguments were changed is judged here, by what they are after the call. A sandbox could lie about that, but
+    only by keeping a copy of each, and to work on a copy is all that is asked.
 
     Raises:
         ProtocolError: it is not.
@@ -376,7 +376,7 @@ def encode_cell(result: CellResult) -> Json:
 
 
 def decode_cell(data: Json) -> CellResult:
-    """The cell's result that a box reports, with outputs such as a notebook may hold.
+    """The cell's result that a sandbox reports, with outputs such as a notebook may hold.
 
     How much they show is for `output_bytes` to say.
 

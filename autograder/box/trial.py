@@ -1,7 +1,8 @@
-"""What every lesson does, tried in a box: whether the list of system calls has what torch and its company need here.
+"""What every lesson does, tried in a sandbox: whether the list of system calls has what torch and its company need
+here.
 
 A list that was made with one C library and one torch may lack a call that the next ones make. Where something does
-not work, a second box does it again and records what it is refused (see `confinement/recorded.py`).
+not work, a second sandbox does it again and records what it is refused (see `confinement/recorded.py`).
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ WORK = {
         "torch.save(layer.state_dict(), 'layer.pt')\ntorch.load('layer.pt')"
     ),
 }
-"""Cells, by what a box must be able to do."""
+"""Cells, by what a sandbox must be able to do."""
 
 _RECORD = "from autograder.box.confinement.recorded import refused; refused()"
 
 
 def what_fails(fork_server: ForkServer) -> list[str]:
-    """What cannot be done in this fork server's boxes, and which system calls it was refused; empty if all is well.
+    """What cannot be done in this fork server's sandboxes, and which system calls it was refused; empty if all is well.
 
     Raises:
-        BoxUnavailable: no box can be opened.
+        BoxUnavailable: no sandbox can be opened.
     """
     return [problem for name, cell in WORK.items() if (problem := _problem(fork_server, name, cell))]
 
@@ -54,11 +55,11 @@ def _problem(fork_server: ForkServer, name: str, cell: str) -> str:
         return ""
     refused = _refused(fork_server, cell)
     if not refused:
-        return f"a box cannot {name}: {said}"
+        return f"a sandbox cannot {name}: {said}"
     helps = any(call not in {*REFUSED, *DECIDED} for call in refused)
     setting = 'set c.Katze.system_calls = "deny-list" in nbgrader_config.py, and ' if helps else ""
     calls = "system calls" if len(refused) > 1 else "system call"
-    return f"a box cannot {name}: it is refused the {calls} {', '.join(refused)}; {setting}please report it"
+    return f"a sandbox cannot {name}: it is refused the {calls} {', '.join(refused)}; {setting}please report it"
 
 
 def _said(box: Box, cell: str) -> str:
@@ -70,7 +71,7 @@ def _said(box: Box, cell: str) -> str:
 
 
 def _refused(fork_server: ForkServer, cell: str) -> list[str]:
-    """The system calls that a cell is refused, as far as its box lives to tell."""
+    """The system calls that a cell is refused, as far as its sandbox lives to tell."""
     limits = dataclasses.replace(fork_server.limits, system_calls="recorded")
     try:
         with fork_server.open_box(limits=limits) as box:

@@ -44,7 +44,7 @@ class _GradingClientSide:
 
     Attributes:
         strategy: of the assignment.
-        levels: of the boxes; see `GradingOnWorker`.
+        levels: of the sandboxes; see `GradingOnWorker`.
         here: what this process would grade with.
     """
 
@@ -134,8 +134,8 @@ class ClusterBackend:
         trusted: whether a connection to another machine may be unencrypted.
         strategy: of the assignment.
         most: how many workers could be busy.
-        min_level: the weakest boxes that will do; None for what grading takes by itself.
-        level: boxes of exactly this level, untried.
+        min_level: the weakest sandboxes that will do; None for what grading takes by itself.
+        level: sandboxes of exactly this level, untried.
     """
 
     address: str
@@ -159,7 +159,7 @@ class ClusterBackend:
         return len(self._good)
 
     def describe(self) -> str:
-        """Where, and in what boxes, in a line."""
+        """Where, and in what sandboxes, in a line."""
         self.begin()
         weakest = min(Level[one.level] for one in self._good)
         hosts = len({one.host for one in self._good})
@@ -176,7 +176,7 @@ class ClusterBackend:
             return
         reached = connected(self.address, min(self.wanted, self.most), self.patience, self.trusted)
         self._client = self._resources.enter_context(reached)
-        self._here = examine_oneself(level=Level.L0.name)  # here no box is opened
+        self._here = examine_oneself(level=Level.L0.name)  # here no sandbox is opened
         self._good = require_a_worker(examine_workers(self._client, self._here, *self._levels), _tell)
 
     @property

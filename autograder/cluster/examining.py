@@ -1,4 +1,4 @@
-"""Which workers may take part: those that grade as the client would, in boxes that are strong enough.
+"""Which workers may take part: those that grade as the client would, in sandboxes that are strong enough.
 
 Every worker says of itself what grades depend on, before it gets a submission; so does one that joins later.
 """
@@ -34,7 +34,7 @@ class Examined:
     Attributes:
         host: its name.
         versions: of Katze, Python and the packages that decide grades, and digests of our own code.
-        level: the level of its boxes, such as "L2"; empty where it has none that is strong enough.
+        level: the level of its sandboxes, such as "L2"; empty where it has none that is strong enough.
         problem: why it cannot grade, in words; empty where it can.
     """
 
@@ -74,8 +74,8 @@ def examine_oneself(min_level: str = "", level: str = "") -> Examined:
     """What this process would grade with.
 
     Args:
-        min_level: the weakest boxes that will do; empty for what grading takes by itself.
-        level: boxes of exactly this level, untried; empty for the strongest that hold.
+        min_level: the weakest sandboxes that will do; empty for what grading takes by itself.
+        level: sandboxes of exactly this level, untried; empty for the strongest that hold.
     """
     host, versions, chosen = socket.gethostname(), dict[str, str](), ""
     try:

@@ -33,8 +33,8 @@ class GradingOnWorker(RunOnWorker):
     Args:
         name: of the run.
         order: what the assignment's grades depend on.
-        levels: the weakest boxes that will do, or empty for what grading takes by itself; boxes of exactly this level,
-            or empty for the strongest that hold.
+        levels: the weakest sandboxes that will do, or empty for what grading takes by itself; sandboxes of exactly this
+            level, or empty for the strongest that hold.
         client: what the client would grade with.
     """
 

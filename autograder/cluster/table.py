@@ -24,7 +24,7 @@ def examine_cluster(
     Args:
         address: of the scheduler, or "local".
         workers: how many workers a local cluster has.
-        min_level: the weakest boxes that will do; empty for what grading takes by itself.
+        min_level: the weakest sandboxes that will do; empty for what grading takes by itself.
         patience: how long to wait for the scheduler, and then for a worker, in seconds.
         trusted: whether a connection to another machine may be unencrypted.
 
@@ -32,7 +32,7 @@ def examine_cluster(
         BadInput: nobody answers, or the way there is open to others.
     """
     with connected(address, workers, patience, trusted) as client:
-        here = examine_oneself(level="L0")  # here no box is opened
+        here = examine_oneself(level="L0")  # here no sandbox is opened
         return examine_workers(client, here, min_level, "")
 
 

@@ -66,10 +66,10 @@ def add_folder(parser: argparse.ArgumentParser, default: Path) -> None:
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """`--workers`: boxes at once."""
+    """`--workers`: sandboxes at once."""
     default = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser.add_argument(
-        "--workers", type=_positive, default=default, metavar="N", help="boxes at once (default: cores)"
+        "--workers", type=_positive, default=default, metavar="N", help="sandboxes at once (default: cores)"
     )
 
 
@@ -107,16 +107,16 @@ def _seconds(text: str) -> float:
 
 
 def add_level(parser: argparse.ArgumentParser) -> None:
-    """`--min-level` and `--container`: the weakest boxes that will do, which `weakest_level` reads."""
+    """`--min-level` and `--container`: the weakest sandboxes that will do, which `weakest_level` reads."""
     levels = ("L0", "L1", "L2", "L3", "L4")
-    parser.add_argument("--min-level", choices=levels, help="refuse to grade in weaker boxes than this")
+    parser.add_argument("--min-level", choices=levels, help="refuse to grade in weaker sandboxes than this")
     parser.add_argument(
         "--container", action="store_const", const="L4", dest="min_level", help="grade in a container: --min-level L4"
     )
 
 
 def weakest_level(options: argparse.Namespace) -> Level | None:
-    """The weakest boxes that will do; None where nothing was asked for."""
+    """The weakest sandboxes that will do; None where nothing was asked for."""
     from autograder.box.confinement.levels import Level
 
     return Level[options.min_level] if options.min_level else None

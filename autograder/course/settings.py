@@ -8,8 +8,8 @@
     c.Katze.slides = False  # lessons leave out what they say about a lecture's slides
 
 The names are those of `Limits` and, for an exercise, of `Allowance`. Seconds are processor time, except for
-`wall_seconds`. A box gets the time of a whole submission, unless `processor_seconds` says something else. The deny-list
-of system calls is for a machine where `katze doctor` names one that the allow-list lacks.
+`wall_seconds`. A sandbox gets the time of a whole submission, unless `processor_seconds` says something else. The
+deny-list of system calls is for a machine where `katze doctor` names one that the allow-list lacks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from course_lib.judging.errors import UnusableExercises
 
 _INTERNAL = ("frame_bytes", "memory_ceiling_bytes", "system_calls")
 _SYSTEM_CALLS = ("allow-list", "deny-list")
-_LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less, not even an empty box works
+_LEAST = {"memory_bytes": 64 << 20, "open_files": 16, "wall_factor": 1}  # with less, not even an empty sandbox works
 _MOST = {"output_bytes": 4 << 20}  # what a message can carry
 _WHOLE_NUMBERS = {field.name for field in dataclasses.fields(Limits) if field.type == "int"}
 

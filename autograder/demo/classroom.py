@@ -18,7 +18,7 @@ def students(lesson: str, level: Level = Level.L2) -> list[Student]:
 
     Args:
         lesson: its folder name.
-        level: of the boxes that will be used; students whose code must not run in them are left out.
+        level: of the sandboxes that will be used; students whose code must not run in them are left out.
     """
     return [student for student in STUDENTS[lesson] if student.level <= level]
 
@@ -30,7 +30,7 @@ def make_class(release: Path, lesson: str, submitted: Path, level: Level = Level
         release: the released notebook.
         lesson: its folder name.
         submitted: the course's folder of submissions; `<student>/<lesson>/` must not exist in it yet.
-        level: of the boxes that will be used.
+        level: of the sandboxes that will be used.
 
     Returns:
         The notebooks that were written.

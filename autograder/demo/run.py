@@ -62,7 +62,8 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
         0 if every submission came out as it should, else 1.
 
     Raises:
-        BadInput: `folder` is something that the demo did not make, this is not a course, or there are no boxes here.
+        BadInput: `folder` is something that the demo did not make, this is not a course, or there are no sandboxes
+        here.
     """
     console = Console(highlight=False, markup=False)
     level = choose_level()
@@ -71,7 +72,7 @@ def run_demo(folder: Path, workers: int, *, steps: int = TOY_STEPS, limits: Limi
     console.rule("A transformer learns to translate", align="left")
     _report_translation(_learn(console, steps), console)
 
-    console.rule("A class hands in two lessons, and is graded in boxes", align="left")
+    console.rule("A class hands in two lessons, and is graded in sandboxes", align="left")
     release(course, list(STUDENTS))
     graded = []
     for lesson in STUDENTS:
@@ -141,7 +142,9 @@ def _report_surprises(graded: list[ClassResult], level: Level, console: Console)
             console.print(f"  [red]{lesson}, {student}: {line}[/]", markup=True)
     left_out = sum(len(students(run.lesson)) for run in graded) - total
     if left_out:
-        console.print(f"{left_out} submissions were left out: their code must not run in boxes of level {level.name}.")
+        console.print(
+            f"{left_out} submissions were left out: their code must not run in sandboxes of level {level.name}."
+        )
     return not found
 
 

@@ -79,7 +79,7 @@ class Student:
         expected: how the exercises come out that are not `otherwise`.
         otherwise: the outcome of all the others: full points if passed, no score if unreadable, else none.
         unanswered: their outcome where no answer file names them, as none names a new exercise.
-        level: the weakest boxes in which it may be run; in weaker ones it would get at what it is after.
+        level: the weakest sandboxes in which it may be run; in weaker ones it would get at what it is after.
     """
 
     name: str

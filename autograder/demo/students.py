@@ -81,7 +81,7 @@ CLASS = (
     Student(
         "urs_patched_observer",
         Group.HOSTILE,
-        "patches what reports, inside the box, how answers did",
+        "patches what reports, inside the sandbox, how answers did",
         ("patched_observer",),
     ),
     _but(
@@ -109,7 +109,7 @@ CLASS = (
     Student(
         "xaver_break_out",
         Group.HOSTILE,
-        "tries to get out of the box",
+        "tries to get out of the sandbox",
         ("break_out",),
         otherwise=Outcome.RAISED,
         level=Level.L2,

@@ -23,7 +23,7 @@ class Conditions:
         versions: of Python, of the packages that run answers and compare them, and of Katze: its code that grades
             ("checks"), and the modules that the lesson's own cells can reach ("library"). Katze's version is among
             them for people to read: nothing follows from it.
-        settings: the limits of a box, which modules are withheld, and whether cells tagged `demo` are left out.
+        settings: the limits of a sandbox, which modules are withheld, and whether cells tagged `demo` are left out.
     """
 
     release: str
@@ -62,7 +62,7 @@ class ExerciseRecord:
         cell: the grade_id of the cell that holds its points in nbgrader's tables.
         fingerprint: of its definition, and of its own cells in the release.
         seed: the first 63 bits of that of its hidden inputs, as many as a number in SQLite has.
-        level: of the boxes it was judged in, such as "L2"; empty where no box was opened.
+        level: of the sandboxes it was judged in, such as "L2"; empty where no sandbox was opened.
         outcome: the public name of how it ended.
         points: what it earned; None where it could not be graded, which is not zero.
         max_points: the most it could earn.
@@ -118,7 +118,7 @@ class Record:
         exercises: one for each exercise, in the lesson's order.
         repairs: what was mended, a sentence each.
         problem: why it could not be graded; empty otherwise.
-        remarks: for the instructor: the limits that were hit, the cells that ended their box, and an invalid
+        remarks: for the instructor: the limits that were hit, the cells that ended their sandbox, and an invalid
             submission time; one per line.
         seconds: wall-clock time that grading took.
         files: for each file that was written ("autograded", "feedback") its SHA-256 and its size in bytes.
@@ -160,7 +160,7 @@ class Record:
 
     @property
     def level(self) -> str:
-        """The level of the boxes it was graded in, such as "L2"; empty where no box was opened."""
+        """The level of the sandboxes it was graded in, such as "L2"; empty where no sandbox was opened."""
         return max((one.level for one in self.exercises), default="")
 
     @property

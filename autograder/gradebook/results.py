@@ -31,7 +31,7 @@ class ClassResult:
 
     Attributes:
         lesson: the lesson.
-        boxes: one line that says in what boxes the answers ran; empty where none did.
+        boxes: one line that says in what sandboxes the answers ran; empty where none did.
         submissions: their records, sorted by student.
         seconds: wall-clock time of the whole run.
         gradings: for each student whose submission this run has graded, why and what changed; the others stand

@@ -1,1 +1,1 @@
-"""From submissions to records: what to grade, the run of each submission in a box, and what is written."""
+"""From submissions to records: what to grade, the run of each submission in a sandbox, and what is written."""

@@ -1,4 +1,4 @@
-"""One answer on its way to its verdict: its cases are run in a box, and judged from outside."""
+"""One answer on its way to its verdict: its cases are run in a sandbox, and judged from outside."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AnswerGrader:
 
         Args:
             key: the exercise's.
-            limits: of the boxes.
+            limits: of the sandboxes.
             allowed: what the answer may use instead.
             explain: the verdict where its name does not exist.
         """
@@ -88,11 +88,11 @@ class AnswerGrader:
         self._is_changed_later = code.is_rebound(exercise.name, place)
 
     def check_in_place(self, box: Box, *, sealed: bool) -> bool:
-        """Run the visible cases where the check stands; whether to go on in this box.
+        """Run the visible cases where the check stands; whether to go on in this sandbox.
 
         Args:
             box: where the cells before have been run.
-            sealed: run the hidden cases as well. What the box does after that may reveal their inputs.
+            sealed: run the hidden cases as well. What the sandbox does after that may reveal their inputs.
         """
         if self._verdict is not None or (self._visible is not None and not sealed):
             return True
@@ -101,7 +101,7 @@ class AnswerGrader:
         ended = seen[-1].failure in ENDINGS or nothing_written(seen)
         if sealed and not ended and answer.lost is None:
             seen += answer.observe(self._key.hidden, hidden=True)
-        if answer.lost is None:  # the box may be lost over a diagnosis: the verdict stands without it
+        if answer.lost is None:  # the sandbox may be lost over a diagnosis: the verdict stands without it
             self._diagnosis = diagnose(self._key, seen, answer.observe)
         if sealed or ended or not self._key.hidden:
             verdict = self._decide(seen, answer.lost)
@@ -111,7 +111,8 @@ class AnswerGrader:
         return answer.lost is None and (not sealed or ended)
 
     def check_hidden(self, box: Box) -> bool:
-        """Run the hidden cases after the last cell, unless a later cell has changed the answer; whether the box lives.
+        """Run the hidden cases after the last cell, unless a later cell has changed the answer; whether the sandbox
+        lives.
 
         They are run once: an answer that is right now and then gains nothing by another try.
         """
@@ -135,7 +136,7 @@ class AnswerGrader:
         self._verdict, self._visible = None, None
 
     def leave_unreached(self, boxes: int = 0) -> Verdict:
-        """The verdict where the submission's time was used up; or where its cells have ended this many boxes."""
+        """The verdict where the submission's time was used up; or where its cells have ended this many sandboxes."""
         why = f"The {self._limits.submission_seconds:g} s for the whole submission were used up"
         if boxes:
             why = f"More than {boxes} cells ended Python itself"
@@ -168,7 +169,7 @@ def without_package(exercise: Exercise, said: str) -> Verdict:
 
     Args:
         exercise: the exercise.
-        said: the package's name, as a box says it.
+        said: the package's name, as a sandbox says it.
     """
     package = said if said.isidentifier() else "a package"
     note = (
@@ -184,7 +185,7 @@ def with_setting(reason: str, setting: str) -> str:
 
 
 class _AnswerInBox:
-    """A student's answer, called in its box. A box that is lost becomes an observation of its own."""
+    """A student's answer, called in its sandbox. A sandbox that is lost becomes an observation of its own."""
 
     def __init__(self, box: Box, exercise: Exercise, allowed: Allowance) -> None:
         self._box = box
@@ -193,7 +194,7 @@ class _AnswerInBox:
         self.lost: BoxLost | None = None
 
     def observe(self, cases: Sequence[Case], hidden: bool = False) -> list[Observation]:
-        """What it does on these cases, up to the first that ends the run or the box."""
+        """What it does on these cases, up to the first that ends the run or the sandbox."""
         wanted = self._exercise
         seen: list[Observation] = []
         try:

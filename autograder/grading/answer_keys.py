@@ -60,7 +60,7 @@ class AnswerKeys:
         return int.from_bytes(self._digest(f"exercise {exercise} slot {slot}"), "big")
 
     def box_seed(self, student: str) -> int:
-        """The seed of the random numbers that a student's boxes draw: another for each, the same in every run."""
+        """The seed of the random numbers that a student's sandboxes draw: another for each, the same in every run."""
         return self._number(f"box of {student}") >> 1  # torch's seeds have 63 bits
 
     def _number(self, text: str) -> int:

@@ -88,12 +88,12 @@ class Assignment:
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """The modules that no box of the lesson may have: those that any of its exercises withholds."""
+        """The modules that no sandbox of the lesson may have: those that any of its exercises withholds."""
         return tuple(sorted({module for exercise in self.exercises for module in exercise.withheld}))
 
     @property
     def trains(self) -> bool:
-        """Whether boxes load at the start what training needs: the lesson's own code mentions an optimizer."""
+        """Whether sandboxes load at the start what training needs: the lesson's own code mentions an optimizer."""
         return any("optim" in cell["source"] for cell in self.release.notebook["cells"])
 
     @property
@@ -168,12 +168,12 @@ class Assignment:
 
     @cached_property
     def library(self) -> Library:
-        """The part of `course_lib` that is in its boxes."""
+        """The part of `course_lib` that is in its sandboxes."""
         return Library(self.withheld, self.held)
 
     @cached_property
     def held(self) -> frozenset[str]:
-        """What its boxes hold of the library, with whatever that needs."""
+        """What its sandboxes hold of the library, with whatever that needs."""
         return held_by_lesson(self.course.exercises, self.lesson, self.release.code)
 
     @cached_property

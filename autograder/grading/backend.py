@@ -1,4 +1,4 @@
-"""Who grades a run's submissions, and in what boxes: processes of this machine, unless a cluster does."""
+"""Who grades a run's submissions, and in what sandboxes: processes of this machine, unless a cluster does."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from autograder.grading.workers import grade_in_parallel
 
 
 class Backend(Protocol):
-    """Who grades a run's submissions, and in what boxes."""
+    """Who grades a run's submissions, and in what sandboxes."""
 
     @property
     def workers(self) -> int:
         """How many submissions are graded at once."""
 
     def describe(self) -> str:
-        """Level and limits of the boxes, in a line."""
+        """Level and limits of the sandboxes, in a line."""
 
     def begin(self) -> None:
         """Make ready, perhaps in the background.
@@ -43,12 +43,13 @@ class Backend(Protocol):
 
 
 StartBackend = Callable[[Strategy, int, Level | None, Level | None], Backend]
-"""Makes one for an assignment, the most workers that could be busy, the weakest boxes that will do, and the only ones.
+"""Makes one for an assignment, the most workers that could be busy, the weakest sandboxes that will do, and the only
+ones.
 """
 
 
 class LocalBackend:
-    """The boxes of a run, of a level that is found by trying. They take two seconds to warm up, in the background."""
+    """A run's sandboxes, of a level that is found by trying. They take two seconds to warm up, in the background."""
 
     def __init__(
         self,
@@ -61,11 +62,11 @@ class LocalBackend:
         """Nothing is started yet.
 
         Args:
-            strategy: says what each box may use, and where it comes from.
-            workers: processes that open boxes, at most.
+            strategy: says what each sandbox may use, and where it comes from.
+            workers: processes that open sandboxes, at most.
             min_level: the weakest level to accept.
             level: this level exactly, untried.
-            root: where boxes have been begun already, for as many workers, at a level that was tried.
+            root: where sandboxes have been begun already, for as many workers, at a level that was tried.
         """
         self._strategy = strategy
         self._min_level = min_level
@@ -89,7 +90,7 @@ class LocalBackend:
         return describe(self.level(), self._strategy.limits)
 
     def begin(self) -> None:
-        """Start what boxes come from; it warms up in the background."""
+        """Start what sandboxes come from; it warms up in the background."""
         if self._fork_server is None:
             self._fork_server = self._strategy.make_fork_server(self.level(), self.workers, self._root)
 

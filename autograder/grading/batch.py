@@ -1,4 +1,4 @@
-"""Grading a class, whatever kind of assignment it has handed in: see what has changed, grade that in boxes, many at
+"""Grading a class, whatever kind of assignment it has handed in: see what has changed, grade that in sandboxes, many at
 once, and record it.
 
 Read this first, then `strategy.py` (what differs between kinds of assignment), `plan.py` (what is to be done),
@@ -79,7 +79,7 @@ def grade_assignment(
         lesson: the assignment's folder name: a lesson with exercises, or an assignment of plain nbgrader's.
         students: only these; None for everyone who submitted.
         workers: submissions graded at once.
-        min_level: refuse to grade in weaker boxes than this; by default L2 on Linux.
+        min_level: refuse to grade in weaker sandboxes than this; by default L2 on Linux.
         level: grade at exactly this level, whatever the machine could do.
         limits: what each submission may use; by default what the course says.
         skip_demos: leave out cells tagged `demo`, unless a later cell may need one.
@@ -87,13 +87,14 @@ def grade_assignment(
         force: grade everything, changed or not; what was graded before stops counting at the start.
         solution: the folder of the course's own solution, on which test cells are tried first; by default that of
             nbgrader's source.
-        console: where lines on the boxes and the progress bar go; by default standard error.
+        console: where lines on the sandboxes and the progress bar go; by default standard error.
         backend: who grades; by default processes of this machine.
 
     Raises:
         BadInput: before anything is written: no such assignment, no submissions, a release or a
             gradebook of another version, a gradebook that is in use or cannot be written, no room on the disk, or no
-            box of the level wanted. While grading: the disk is full, or all workers are gone; what was recorded stays.
+            sandbox of the level wanted. While grading: the disk is full, or all workers are gone; what was recorded
+            stays.
     """
     start = time.perf_counter()
     console = console or Console(stderr=True)

@@ -42,7 +42,7 @@ class Script:
 
 
 class CellLog:
-    """What has become of each cell, by its place: its outputs, what it raised, and whether it has ended its box."""
+    """What has become of each cell, by its place: its outputs, what it raised, and whether it has ended its sandbox."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -53,7 +53,7 @@ class CellLog:
         self.lost: dict[int, BoxLost] = {}
 
     def note_loss(self, place: int, lost: BoxLost) -> None:
-        """A cell has ended its box."""
+        """A cell has ended its sandbox."""
         self.lost[place] = lost
         self.outputs.pop(place, None)
 
@@ -67,14 +67,14 @@ class CellLog:
             self._missing[place] = result.missing
 
     def notices(self) -> dict[int, str]:
-        """What the student reads below cells that hit a limit or have ended their box."""
+        """What the student reads below cells that hit a limit or have ended their sandbox."""
         short = {place: f"Cell {self._script.number(place)}: {reason}." for place, reason in self._short_of_memory()}
         return {place: self._stopped(place, lost) for place, lost in self.lost.items()} | short
 
     def remarks(self) -> Iterator[str]:
         """The same for the instructor, with the names of the limits."""
         for place, lost in sorted(self.lost.items()):
-            yield f"cell {self._script.number(place)} ended its box: {with_setting(lost.reason, lost.setting)}"
+            yield f"cell {self._script.number(place)} ended its sandbox: {with_setting(lost.reason, lost.setting)}"
         for place, reason in sorted(self._short_of_memory()):
             yield f"cell {self._script.number(place)}: {with_setting(reason, 'memory_bytes')}"
 

@@ -19,14 +19,14 @@ from autograder.errors import BadInput
 def begun_early(
     course: Course, lesson: str, students: Collection[str] | None, min_level: Level | None, workers: int, force: bool
 ) -> Iterator[BoxRoot | None]:
-    """Where boxes will be, if any will be needed, for as long as the block lasts; None where that is not known yet.
+    """Where sandboxes will be, if any will be needed, for as long as the block lasts; None where that is not known yet.
 
     Args:
         course: the course.
         lesson: the assignment's folder name.
         students: only these; None for everyone who submitted.
-        min_level: the weakest boxes that will do.
-        workers: how many boxes there may be at once.
+        min_level: the weakest sandboxes that will do.
+        workers: how many sandboxes there may be at once.
         force: everything is graded, changed or not.
     """
     root = None

@@ -1,4 +1,4 @@
-"""Katze's exercises as the engine grades them: run in boxes, and judged from outside, exercise by exercise."""
+"""Katze's exercises as the engine grades them: run in sandboxes, and judged from outside, exercise by exercise."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class ExerciseStrategy(Strategy):
     # --- how it is run and judged
 
     def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
-        """Where boxes come from, with a channel for each worker, perhaps begun earlier."""
+        """Where sandboxes come from, with a channel for each worker, perhaps begun earlier."""
         assignment = self.assignment
         return ForkServer(
             assignment.withheld,
@@ -236,7 +236,7 @@ class ExerciseStrategy(Strategy):
 
     def open_gradebook(self, book: GradebookSession) -> list[str]:
         """Make nbgrader's tables ready."""
-        from autograder.gradebook.writer import GradebookWriter  # takes a second, while the boxes warm up
+        from autograder.gradebook.writer import GradebookWriter  # takes a second, while the sandboxes warm up
 
         self._gradebook = GradebookWriter(book, self.name, self.course.course_id)
         return self._gradebook.ensure_assignment(self.assignment.release.notebook, self.adjustments)

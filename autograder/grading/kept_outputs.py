@@ -1,6 +1,6 @@
-"""What grading keeps of what a box says: enough to judge and to show it, and never all the memory there is.
+"""What grading keeps of what a sandbox says: enough to judge and to show it, and never all the memory there is.
 
-A box may send 64 MB in each answer, and a submission asks for some hundred of them.
+A sandbox may send 64 MB in each answer, and a submission asks for some hundred of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Grading one submission's notebook: its cells run in boxes, its answers are judged from outside.
+"""Grading one submission's notebook: its cells run in sandboxes, its answers are judged from outside.
 
-A cell that ends its box (a timeout, `os._exit`, too much memory) costs what it defines and no more: a fresh box runs
-the others without it. The time that counts is what the boxes compute, not what a busy machine makes of it.
+A cell that ends its sandbox (a timeout, `os._exit`, too much memory) costs what it defines and no more: a fresh sandbox
+runs the others without it. The time that counts is what the sandboxes compute, not what a busy machine makes of it.
 
 `answer_grader.py` brings each answer to its verdict, `cell_log.py` knows what has become of the cells.
 """
@@ -29,7 +29,7 @@ from course_lib.judging.rules import Code, defines
 from course_lib.judging.verdict import Verdict
 
 MOST_BOXES = 40
-"""A submission gets at most so many boxes, if its time allows; one that ends every box is stopped here."""
+"""A submission gets at most so many sandboxes, if its time allows; one that ends every sandbox is stopped here."""
 
 MOST_NAMED = 3
 """Of what a cell changes of Python or torch itself."""
@@ -41,7 +41,7 @@ _MAY_BE_DISTURBED = (Outcome.WRONG, Outcome.RAISED, Outcome.DIED, Outcome.TIMED_
 """How an exercise may end because an earlier cell has changed Python or torch itself."""
 
 OpenBox = Callable[[float], AbstractContextManager[Box]]
-"""Opens a fresh box, for a submission that has this many seconds left."""
+"""Opens a fresh sandbox, for a submission that has this many seconds left."""
 
 KeyFor = Callable[[Exercise], AnswerKey]
 """Gives the answer key of an exercise."""
@@ -54,11 +54,11 @@ class Graded:
     Attributes:
         verdicts: one for each exercise that the lesson checks, in the notebook's order.
         outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
-        notices: for each cell that hit a limit or ended its box, by its place, a sentence that says so.
+        notices: for each cell that hit a limit or ended its sandbox, by its place, a sentence that says so.
         remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
         worth_a_look: by exercise, where an answer that earns points could hide a call of what its rule forbids, a
             sentence each: for the instructor alone.
-        starved: whether a box was stopped for taking too long while the machine was busy: alone it might do better.
+        starved: whether a sandbox was stopped for taking too long while the machine was busy: alone it might do better.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -81,14 +81,14 @@ def grade_notebook(
     """Run the cells of a repaired submission and judge every answer it checks.
 
     Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show their
-    inputs; where a later cell changes what the answer uses, a fresh box runs them where the check stands.
+    inputs; where a later cell changes what the answer uses, a fresh sandbox runs them where the check stands.
 
     Args:
         cells: in notebook order.
         catalogue: where the exercises are found that they name.
-        open_box: opens a fresh box of a kind.
+        open_box: opens a fresh sandbox of a kind.
         key_for: gives the answer key of an exercise.
-        limits: of the boxes; `submission_seconds` holds for all boxes together.
+        limits: of the sandboxes; `submission_seconds` holds for all sandboxes together.
         skip_demos: leave out cells tagged `demo`, except those that may define a name that is missing later. Where they
             run and a limit is hit, answers are judged without them as well, and keep the better verdict.
         allowances: what single exercises may use instead, by their ids.
@@ -109,7 +109,7 @@ def grade_notebook(
 
 
 class Budget:
-    """The time of a submission, which all its boxes share."""
+    """The time of a submission, which all its sandboxes share."""
 
     def __init__(self, open_box: OpenBox, seconds: float) -> None:
         self._open_box = open_box
@@ -118,7 +118,7 @@ class Budget:
 
     @contextmanager
     def open_box(self) -> Iterator[Box]:
-        """A fresh box, which may use up what is left."""
+        """A fresh sandbox, which may use up what is left."""
         with self._open_box(self.seconds_left) as box:
             try:
                 yield box
@@ -158,7 +158,7 @@ class Demos:
 
 
 class NotebookRunner:
-    """Runs a notebook's cells in boxes, one after another, until every answer has its verdict.
+    """Runs a notebook's cells in sandboxes, one after another, until every answer has its verdict.
 
     Every verdict is found here, and none is changed from outside.
     """
@@ -218,10 +218,10 @@ class NotebookRunner:
         boxes = MOST_BOXES if self._gave_up else 0
         return {name: answer.verdict or answer.leave_unreached(boxes) for name, answer in self._answers.items()}
 
-    # --- in boxes
+    # --- in sandboxes
 
     def _run(self) -> None:
-        """Run and check everything, in as many boxes as it takes."""
+        """Run and check everything, in as many sandboxes as it takes."""
         for _ in range(MOST_BOXES):
             if self._is_finished() or self._budget.seconds_left <= 0:
                 return
@@ -233,7 +233,7 @@ class NotebookRunner:
         return self._reached_the_end and all(answer.verdict is not None for answer in self._answers.values())
 
     def _run_in(self, box: Box) -> None:
-        """Run and check what can be run in one box. It ends at the last cell, or where the box is lost."""
+        """Run and check what can be run in one sandbox. It ends at the last cell, or where the sandbox is lost."""
         skipped: list[int] = []
         for place, cell in enumerate(self._script.cells):
             if cell.is_checked and cell.exercise:
@@ -253,19 +253,19 @@ class NotebookRunner:
                 return
 
     def _run_cell(self, box: Box, place: int, skipped: Sequence[int]) -> bool:
-        """Run one cell; False where the box is lost, or must be left because a skipped cell was needed."""
+        """Run one cell; False where the sandbox is lost, or must be left because a skipped cell was needed."""
         cell = self._script.cells[place]
         try:
             result = box.run_cell(cell.source, self._script.allowed(cell))
         except BoxLost as lost:
             self._log.note_loss(place, lost)
             return False
-        shown = not self._reached_the_end  # later boxes have seen hidden inputs: nothing of theirs is shown
+        shown = not self._reached_the_end  # later sandboxes have seen hidden inputs: nothing of theirs is shown
         self._log.note_result(place, result, shown)
         return not self._demos.need(skipped, Missing.of(result.raised))
 
     def _check(self, box: Box, answer: AnswerGrader, skipped: Sequence[int]) -> bool:
-        """Check where the check stands; False where the box must be left: it was lost over it, it has seen hidden
+        """Check where the check stands; False where the sandbox must be left: it was lost over it, it has seen hidden
         inputs, which nothing that is checked after may show, or a skipped cell was needed.
         """
         go_on = answer.check_in_place(box, sealed=self._reached_the_end)
@@ -275,7 +275,7 @@ class NotebookRunner:
         return go_on
 
     def _ask_for_changes(self, box: Box) -> bool:
-        """Find out whether the cells have changed what is not theirs; False where the box is lost over it."""
+        """Find out whether the cells have changed what is not theirs; False where the sandbox is lost over it."""
         try:
             self._is_disturbed = bool(box.changes())
         except BoxLost:
@@ -320,8 +320,8 @@ class NotebookRunner:
     def _find_changing_cells(self) -> dict[int, str]:
         """The places of the cells that change what is not theirs, each with what it changes, in words.
 
-        The cells run once more, in a box of their own, which is asked after each of them. A cell that ends the box, or
-        after which it cannot answer, is taken for one of them, and the search ends there.
+        The cells run once more, in a sandbox of their own, which is asked after each of them. A cell that ends the
+        sandbox, or after which it cannot answer, is taken for one of them, and the search ends there.
         """
         found: dict[int, str] = {}
         known: set[str] = set()

@@ -94,7 +94,7 @@ def make_plan(
         strategy: of the assignment.
         submissions: students and the folders of their submissions.
         recorded: what the gradebook holds of the assignment.
-        weakest: a grade from weaker boxes than this is not good enough.
+        weakest: a grade from weaker sandboxes than this is not good enough.
         force: grade everything, changed or not.
     """
     tasks, unchanged = [], []
@@ -130,7 +130,7 @@ def _find_reasons(strategy: Strategy, record: Record, digest: str, weakest: Leve
     yield from strategy.find_changes(record)
     weak = {one.level for one in record.exercises if one.level and Level[one.level] < weakest}
     if weak:
-        yield f"graded in boxes of level {min(weak)}, weaker than {weakest.name}"
+        yield f"graded in sandboxes of level {min(weak)}, weaker than {weakest.name}"
     if overwritten:
         yield OVERWRITTEN
     if {one.exercise for one in record.exercises} - strategy.exercises:

@@ -1,4 +1,4 @@
-"""Checking one answer from a plain Python file, in a box, without a notebook or a course."""
+"""Checking one answer from a plain Python file, in a sandbox, without a notebook or a course."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Checked:
 
     Attributes:
         verdict: on the answer.
-        level: of the box that it ran in.
+        level: of the sandbox that it ran in.
         cells: the code in which the answer was found.
     """
 
@@ -57,11 +57,11 @@ def check_file(
         exercise_id: the exercise.
         target: "FILE.py", or "FILE.py:NAME" where the answer's name is not the exercise's.
         visible_only: leave out the hidden cases (which use the public seed here).
-        min_level: refuse to run in a weaker box than this.
+        min_level: refuse to run in a weaker sandbox than this.
 
     Raises:
-        BadInput: no such exercise or file, not Python text, a file that does not define the answer, or no box of the
-            level wanted.
+        BadInput: no such exercise or file, not Python text, a file that does not define the answer, or no sandbox of
+            the level wanted.
     """
     exercise = _find(catalogue, exercise_id)
     file, name = _split(target, exercise)

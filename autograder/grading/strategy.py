@@ -40,7 +40,7 @@ class Strategy(ABC):
         name: the assignment's folder name.
         limits: what each notebook of a submission may use.
         feedback: write feedback pages.
-        promise: what is said of the boxes before anything runs; may be empty.
+        promise: what is said of the sandboxes before anything runs; may be empty.
         notebooks: the notebooks of a submission, by what the names of their files in records end with.
         differences: what is said of a part of the conditions that has changed and that nobody reads, by its name.
         notices: what the instructor should know of the course's settings, a line each.
@@ -90,10 +90,10 @@ class Strategy(ABC):
 
     @abstractmethod
     def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
-        """Where boxes come from, with a channel for each worker, perhaps begun earlier."""
+        """Where sandboxes come from, with a channel for each worker, perhaps begun earlier."""
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:
-        """Try out on a box of it what can be tried before anybody is judged."""
+        """Try out on a sandbox of it what can be tried before anybody is judged."""
         return
 
     @abstractmethod
@@ -193,5 +193,5 @@ class Strategy(ABC):
 
 
 def stable(text: str) -> str:
-    """A message without what differs from run to run: addresses of objects, and the name of the box's folder."""
+    """A message without what differs from run to run: addresses of objects, and the name of the sandbox's folder."""
     return _ADDRESS.sub("0x…", _BOX_FOLDER.sub("~", text))

@@ -43,7 +43,7 @@ TICK_SECONDS = 0.2
 """Time between two drawings of the progress bar."""
 
 OWN_SECONDS = 60.0
-"""Processor time that a worker itself may use for one submission, before it is ended; its boxes have theirs."""
+"""Processor time that a worker itself may use for one submission, before it is ended; its sandboxes have theirs."""
 
 OVERTIME_FACTOR = 2.0
 """How many times as long as a submission is awaited a worker may take for it, by the clock, before it is ended."""
@@ -93,7 +93,7 @@ def grade_in_parallel(
 
     Args:
         strategy: of the assignment.
-        fork_server: where boxes come from, with a channel for each worker.
+        fork_server: where sandboxes come from, with a channel for each worker.
         tasks: the submissions.
         workers: how many are graded at once.
         tick: draws the progress.
@@ -110,7 +110,7 @@ def schedule(
     """Have submissions graded, in this order, and call `tick` a few times a second.
 
     A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
-    only the submission over which it dies again goes ungraded. The same holds for the process that boxes are forked
+    only the submission over which it dies again goes ungraded. The same holds for the process that sandboxes are forked
     from. Nor does a busy machine cost anybody a point: where it
     may be why a time limit was hit, the submission is graded once more after the others, alone.
 
@@ -178,9 +178,9 @@ class _Executor:
 
 @contextlib.contextmanager
 def _open_workers(strategy: Strategy, fork_server: ForkServer, workers: int) -> Iterator[Pool]:
-    """Forks of this process where boxes are forks as well.
+    """Forks of this process where sandboxes are forks as well.
 
-    Elsewhere (macOS) torch makes a fork unsafe. There boxes are fresh processes, and workers are threads, which
+    Elsewhere (macOS) torch makes a fork unsafe. There sandboxes are fresh processes, and workers are threads, which
     mostly wait for them.
     """
     fork_server.revive()

@@ -24,7 +24,7 @@ from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.observation import Outcome
 
 ENOUGH_FOR_A_PACE = 20
-"""The fewest submissions whose pace says something: before, it is that of opening the first box."""
+"""The fewest submissions whose pace says something: before, it is that of opening the first sandbox."""
 
 RULE = 120
 """Characters below a heading, at most: what is piped has no width of its own."""

@@ -68,7 +68,7 @@ def execute_notebook(
     """A copy of a notebook after a run from the top that stops at the first error.
 
     Args:
-        notebook: of ours: its cells run in a kernel, without a box.
+        notebook: of ours: its cells run in a kernel, without a sandbox.
         folder: the kernel's working folder.
         environment: the kernel's; by default this process's.
 

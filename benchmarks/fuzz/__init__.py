@@ -1,1 +1,1 @@
-"""Fuzzing what reads a student's bytes: the wire from a box, notebooks, folders, code, and the pages made from them."""
+"""Fuzzing what reads a student's bytes: a sandbox's wire, notebooks, folders, code, and the pages made from them."""

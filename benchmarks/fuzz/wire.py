@@ -1,4 +1,4 @@
-"""The wire: a box whose answers are not what they should be, up to the verdict and the page that are made from them."""
+"""The wire: a sandbox whose answers are not what they should be, up to the verdict and page made from them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Json = Any
 
 
 def make(random: Random) -> bytes:
-    """What a box says, as bytes: how its process ends, and its answers to a cell and to some cases."""
+    """What a sandbox says, as bytes: how its process ends, and its answers to a cell and to some cases."""
     messages = [(_cell(random), _ID), *((_observation(random, place), f"{_ID}.{place}") for place in range(2))]
     spoiled = random.randrange(4)  # one of them, so that the others are read to their end; or none
     answers = [_frame(random, *message, spoil=place == spoiled) for place, message in enumerate(messages)]
@@ -60,7 +60,7 @@ def make(random: Random) -> bytes:
 
 
 def run(data: bytes) -> None:
-    """Let a box say this, and go on with what comes of it. Whatever it says, it earns nothing.
+    """Let a sandbox say this, and go on with what comes of it. Whatever it says, it earns nothing.
 
     Raises:
         Exception: a finding.
@@ -188,7 +188,7 @@ class _Gone(BoxHandle):
 
 @contextlib.contextmanager
 def _hostile_box(data: bytes) -> Iterator[Box]:
-    """A box without a process: a thread speaks for it."""
+    """A sandbox without a process: a thread speaks for it."""
     stream = io.BytesIO(data)
     status = int.from_bytes(stream.read(4), "big")
     answers = []

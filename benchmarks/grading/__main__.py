@@ -9,7 +9,7 @@ programs; medians count. The parts:
 
     throughput   without the cells tagged `demo`
     demos        the same with every cell run in both
-    phases       where the time of one submission goes, and the memory of each additional box
+    phases       where the time of one submission goes, and the memory of each additional sandbox
     class        a large class in one run: time, memory, and a second run with nothing changed
 
 nbgrader runs from its own package, in an environment of its own, which is made once under `--peer`.
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--peer", type=Path, default=ROOT / "build" / "nbgrader", help="(default: build/nbgrader)")
     options = parser.parse_args()
-    title = f"Grading {LESSON}: {options.workers} workers, boxes at level {choose_level().name}"
+    title = f"Grading {LESSON}: {options.workers} workers, sandboxes at level {choose_level().name}"
     with tempfile.TemporaryDirectory(prefix="katze-benchmark-") as folder:
         report(title, _measured(options, Path(folder)), options.json)
 

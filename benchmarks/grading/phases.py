@@ -58,7 +58,7 @@ class Clock:
 
 
 class TimedBox:
-    """A box that tells the student's own time from what the box adds to it."""
+    """A sandbox that tells the student's own time from what the sandbox adds to it."""
 
     def __init__(self, box: Box, clock: Clock) -> None:
         self._box = box
@@ -85,7 +85,7 @@ class TimedBox:
 
 
 def withheld() -> list[str]:
-    """The modules that no box of the lesson may have."""
+    """The modules that no sandbox of the lesson may have."""
     return sorted({module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld})
 
 
@@ -135,7 +135,7 @@ def _graded(repaired: Repaired, fork_server: ForkServer, keys: AnswerKeys, stude
 
 
 def memory_of_a_box(course: Course) -> Iterator[Row]:
-    """What a box that has run and answered an ordinary submission holds that no other process does; the median."""
+    """What a sandbox that has run and answered an ordinary submission holds that no other process does; the median."""
     released = Release.load(course.release_notebook(LESSON))
     private: list[float] = []
     with ForkServer(withheld(), choose_level()) as fork_server:
@@ -148,7 +148,7 @@ def memory_of_a_box(course: Course) -> Iterator[Row]:
                 for exercise in exercises.of_lesson(LESSON):
                     list(box.observe_cases(exercise.name, exercise.visible_cases()))
                 private.append(_private_megabytes(box.process))
-    yield Row.of("memory of each additional box", statistics.median(private), 60.0, "MB", more=False, goal=1.0)
+    yield Row.of("memory of each additional sandbox", statistics.median(private), 60.0, "MB", more=False, goal=1.0)
 
 
 def _private_megabytes(process: int) -> float:

@@ -47,8 +47,8 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
 
     Returns:
         The verdict, which shows itself when it is the last value of a cell. None where there is no such exercise, or
-        none that can be used, which a printed sentence says, and inside the grader's box, where the grader checks from
-        outside.
+        none that can be used, which a printed sentence says, and inside the grader's sandbox, where the grader checks
+        from outside.
 
     Raises:
         KeyboardInterrupt: somebody has stopped it; the message says where the answer was.
@@ -144,8 +144,8 @@ def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> F
 
     Returns:
         The case, which shows how to go on when it is the last value of a cell. Where nothing fails, where there is no
-        answer yet, for a prediction, and inside the grader's box, a printed sentence says so, and what is returned says
-        it again where a cell goes on with it.
+        answer yet, for a prediction, and inside the grader's sandbox, a printed sentence says so, and what is returned
+        says it again where a cell goes on with it.
     """
     if find_spec("course_lib.exercises") is None:
         return _no_case("No case is handed out while this is graded.")
@@ -178,7 +178,7 @@ def hint(exercise_id: str = "") -> HelpPanel | None:
 
     Returns:
         The hints opened so far, the newest last, which show themselves when they are the last value of a cell. None
-        where there are none, which a printed sentence says, and inside the grader's box.
+        where there are none, which a printed sentence says, and inside the grader's sandbox.
     """
     if find_spec("course_lib.exercises") is None:
         print("There are no hints here.")
@@ -198,7 +198,7 @@ def solution(exercise_id: str = "") -> HelpPanel | None:
 
     Returns:
         The solution, which shows itself when it is the last value of a cell. None where it is not shown: the first
-        time, where the course has turned solutions off, and inside the grader's box. A printed sentence says so.
+        time, where the course has turned solutions off, and inside the grader's sandbox. A printed sentence says so.
     """
     if find_spec("course_lib.exercises") is None:
         print("There are no solutions here.")
@@ -221,7 +221,7 @@ def progress(lesson: str | None = None) -> ProgressMap | None:
 
     Returns:
         The map, which shows itself when it is the last value of a cell. None where there is no such lesson, which a
-        printed sentence says, and inside the grader's box.
+        printed sentence says, and inside the grader's sandbox.
     """
     if find_spec("course_lib.exercises") is None:
         print("There is no progress to show here.")

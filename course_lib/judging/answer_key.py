@@ -155,7 +155,7 @@ class AnswerKey:
 
 
 def _check_plain(exercise: Exercise, where: str, values: Sequence[Value]) -> None:
-    """Refuse a value that cannot cross from a box: it could be compared with nothing."""
+    """Refuse a value that cannot cross from a sandbox: it could be compared with nothing."""
     for value in values:
         foreign = value.type_name if isinstance(value, Foreign) else foreign_in(value)
         if foreign:

@@ -337,7 +337,7 @@ def _way_to_a_tensor(expected: Value, actual: Value) -> str:
 
 
 def _way_out(expected: Value, actual: Value) -> str:
-    """Explain what to return in place of something that cannot leave the box; empty if it can."""
+    """Explain what to return in place of something that cannot leave the sandbox; empty if it can."""
     if not isinstance(actual, Foreign):
         return ""
     name = actual.type_name
@@ -354,7 +354,7 @@ def _way_out(expected: Value, actual: Value) -> str:
 
 
 def _way_to_a_plain_tensor(described: str) -> str:
-    """Explain how a tensor that cannot leave the box becomes one that can, by its dtype, layout and device."""
+    """Explain how a tensor that cannot leave the sandbox becomes one that can, by its dtype, layout and device."""
     _dtype, layout, device = described.removeprefix("torch.Tensor (").rstrip(")").split(", ")
     if device != "cpu":
         return f": it is on the device {device}, and .cpu() brings it back"

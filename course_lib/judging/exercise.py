@@ -23,7 +23,7 @@ from course_lib.judging.edits import Edited
 from course_lib.judging.ready_made import ReadyMade
 
 Value = Any
-"""Plain data that can cross from a box: None, bool, int, float, str, Tensor, numpy's arrays of numbers, and lists,
+"""Plain data that can cross from a sandbox: None, bool, int, float, str, Tensor, numpy's arrays of numbers, and lists,
 tuples and dicts of those. A dict's keys are strings, or tuples of strings (see `is_key`).
 Among the arguments of a case there may be a `Callback` or a module (`given.py`) as well. In a `Case` and in what is
 observed an array is an `Array` (see `arrays.py`)."""
@@ -61,9 +61,9 @@ class NotRecorded(BaseException):
 class Callback:
     """A function that a case passes *in*: a decoder's step function, say, as an argument of a case or inside one.
 
-    The function itself stays with the checker. An answer in a box calls it over the wire, with plain data both ways,
-    so that no gradient flows through it. What the answer passes may be anything: the function must raise an exception
-    where it can do nothing with it, and be done soon.
+    The function itself stays with the checker. An answer in a sandbox calls it over the wire, with plain data both
+    ways, so that no gradient flows through it. What the answer passes may be anything: the function must raise an
+    exception where it can do nothing with it, and be done soon.
 
     Attributes:
         name: as the student reads it, such as "step".
@@ -278,7 +278,7 @@ class Exercise:
         hints: for who is stuck, from the idea to the outline; none twice as deep.
         steps: the reference's variables that are shown beside an answer that fails, in order (see `steps.py`).
         parts: points for each part; the part `values` must be right before any other counts.
-        withheld: modules that may not be used for the answer; they are absent in the box.
+        withheld: modules that may not be used for the answer; they are absent in the sandbox.
         forbidden: what the answer has to compute by itself, such as the softmax. The task says so.
         needs: no longer used: no exercise takes from another what it forbids. Grading says so where it is set.
         allowed: no longer used, as `needs`.

@@ -17,7 +17,7 @@ def judge(key: AnswerKey, answer: Answer) -> Verdict:
 
     Args:
         key: the exercise's cases and expected results.
-        answer: observes the answer on a case: `lambda case: observe(function, case)`, or a box's proxy.
+        answer: observes the answer on a case: `lambda case: observe(function, case)`, or a sandbox's proxy.
     """
     observations = observe_cases(key.cases, answer)
     return decide(key, observations, diagnose(key, observations, lambda cases: observe_cases(cases, answer)))
@@ -103,6 +103,6 @@ def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
 
 
 def _forbidden_name(exercise: Exercise, actual: Observation) -> str:
-    """The name that a trap reports; what a box says is repeated only if it is known."""
+    """The name that a trap reports; what a sandbox says is repeated only if it is known."""
     said = actual.raised.message.partition(" ")[0] if actual.raised is not None else ""
     return said if said in exercise.forbidden_names else "a forbidden function"

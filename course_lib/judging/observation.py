@@ -1,7 +1,7 @@
 """Calling an answer once, and writing down what happened as plain data.
 
 The same function observes the reference, the misconceptions, a student's answer in a notebook and a
-student's answer in a box. What it returns is all that a check may look at.
+student's answer in a sandbox. What it returns is all that a check may look at.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LIBRARY = Path(__file__).parents[1]
 _NOT_ITS_OWN = tuple(
     str(folder) + os.sep for folder in (_LIBRARY, _LIBRARY.parent / "autograder", Path(sysconfig.get_path("stdlib")))
 )
-"""Lines in these folders are not the answer's own. The grader's box is next to the library: it calls callbacks."""
+"""Lines in these folders are not the answer's own. The grader's sandbox is next to the library: it calls callbacks."""
 
 
 class Outcome(StrEnum):
@@ -121,7 +121,7 @@ class Observation:
 
 
 Answer = Callable[[Case], Observation]
-"""Anything that can be observed on a case: a function in this process, or a proxy for one in a box."""
+"""Anything that can be observed on a case: a function in this process, or a proxy for one in a sandbox."""
 
 
 def nothing_written(observations: Sequence[Observation]) -> bool:

@@ -439,7 +439,7 @@ def _holds_more_than_text(value: Value) -> bool:
 def value_text(value: Value, decimals: int = DECIMALS) -> str:
     """A value as short text: small tensors whole, large ones by shape and first row, of others the beginning.
 
-    The value may be anything that a box can send: nothing here takes longer than its result is short.
+    The value may be anything that a sandbox can send: nothing here takes longer than its result is short.
     """
     if isinstance(value, Tensor):
         if 0 < value.numel() <= MOST_ENTRIES:

@@ -1,7 +1,7 @@
 """Names that an answer may not use, found in its syntax tree (`trap.py` finds them when it runs).
 
 Best effort, and said to be so: Python can reach a function in more ways than these two show. What could hide a call is
-found by `hiding.py`, for the teacher. What may not be *read* is withheld from the box instead; a rule only keeps a
+found by `hiding.py`, for the teacher. What may not be *read* is withheld from the sandbox instead; a rule only keeps a
 student from skipping the work with one call.
 """
 

@@ -2,7 +2,7 @@
 
 A picture is a function of the notebook, and finds answers among the notebook's names. While it runs, the names of those
 that are missing stand for the references; after it they stand for what they stood for before. So nothing that is
-borrowed is ever checked, kept or handed in. Where grades are given nothing is borrowed: a box holds no exercises.
+borrowed is ever checked, kept or handed in. Where grades are given nothing is borrowed: a sandbox holds no exercises.
 """
 
 from __future__ import annotations

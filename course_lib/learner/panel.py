@@ -1,4 +1,4 @@
-"""A box of help, which looks like a verdict: in a notebook HTML, in a terminal plain text."""
+"""A sandbox of help, which looks like a verdict: in a notebook HTML, in a terminal plain text."""
 
 from __future__ import annotations
 

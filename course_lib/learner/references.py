@@ -1,4 +1,4 @@
-"""Finds the library's solution of each exercise without importing the exercises, which boxes do not hold."""
+"""Finds the library's solution of each exercise without importing the exercises, which sandboxes do not hold."""
 
 from __future__ import annotations
 

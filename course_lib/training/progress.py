@@ -99,7 +99,7 @@ def track(items: Collection[Item], title: str = "training") -> Iterator[Item]:
         for step in track(range(500), "four heads"):
             ...
 
-    Where there is no page (in a script, a terminal, a grader's box) it goes through them and shows nothing.
+    Where there is no page (in a script, a terminal, a grader's sandbox) it goes through them and shows nothing.
 
     Args:
         items: what to go through.

@@ -116,7 +116,7 @@ def answer(course: Course, name: str, answers: dict[str, str]) -> Path:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker in a test: what it grades with, and where its boxes come from."""
+    """A worker in a test: what it grades with, and where its sandboxes come from."""
 
     grade: Callable[[Task], Finished]
     fork_server: ForkServer

@@ -384,11 +384,11 @@ def test_a_dry_run_starts_no_boxes_and_does_not_say_so(
 ) -> None:
     monkeypatch.setattr(grade, "run", lambda options: 0)
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
-    for options, said in (([], "starting the boxes"), (["--dry-run"], "comparing")):
+    for options, said in (([], "starting the sandboxes"), (["--dry-run"], "comparing")):
         assert main(["grade", LESSON, *options]) == 0
         assert capsys.readouterr().err == f"katze: {said} ...\n"
     assert main(["grade", LESSON, "--dry-run", "--run"]) == 0
-    assert capsys.readouterr().err == "katze: starting the boxes ...\n"
+    assert capsys.readouterr().err == "katze: starting the sandboxes ...\n"
 
 
 # logging

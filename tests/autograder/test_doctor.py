@@ -153,7 +153,7 @@ def work(diagnosis: Examination) -> Finding:
 
 
 def test_what_lessons_do_is_tried_with_the_list_that_the_course_has_chosen(made_up: Machine, tmp_path: Path) -> None:
-    assert work(examine()) == Finding("software", "work in a box", "yes, with the allow-list", True)
+    assert work(examine()) == Finding("software", "work in a sandbox", "yes, with the allow-list", True)
     (tmp_path / "nbgrader_config.py").write_text(
         'c = get_config()\nc.Katze.repository = "a/b"\nc.Katze.system_calls = "deny-list"\n'
     )
@@ -161,10 +161,12 @@ def test_what_lessons_do_is_tried_with_the_list_that_the_course_has_chosen(made_
 
 
 def test_a_box_in_which_nothing_works_is_not_well(made_up: Machine) -> None:
-    made_up.failing = ['a box cannot train: it is refused the system call x; set c.Katze.system_calls = "deny-list"']
+    made_up.failing = [
+        'a sandbox cannot train: it is refused the system call x; set c.Katze.system_calls = "deny-list"'
+    ]
     diagnosis = examine()
     assert (diagnosis.level, diagnosis.is_well) == ("L3", False)
-    assert work(diagnosis) == Finding("software", "work in a box", made_up.failing[0], False)
+    assert work(diagnosis) == Finding("software", "work in a sandbox", made_up.failing[0], False)
     assert "Boxes cannot do here what lessons do; see above." in shown(diagnosis)
 
 
@@ -185,7 +187,7 @@ def test_a_course_is_looked_at_where_there_is_one(
     assert "no nbgrader_config.py" in course.value
     (tmp_path / "nbgrader_config.py").write_text('c = get_config()\nc.Katze.repository = "a/b"\n')
     by_name = {one.name: one for one in examine().findings if one.group == "course"}
-    assert set(by_name) == {"course", "gradebook", "disk of the course", "disk of boxes"}
+    assert set(by_name) == {"course", "gradebook", "disk of the course", "disk of sandboxes"}
     assert by_name["gradebook"].fine is True
     usage = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
     with pytest.MonkeyPatch.context() as full:
@@ -258,9 +260,9 @@ def test_it_is_shown_with_marks_and_the_command_on_a_line_of_its_own() -> None:
     assert "✓   Landlock" in text
     assert "✗   L3" in text
     assert "[red]none[/]" in text
-    assert "Grading works here, in boxes at level L2." in text
+    assert "Grading works here, in sandboxes at level L2." in text
     assert f"\n  {advice.command}\n" in text
-    assert "Grading wants boxes at level L2; there are: L1." in shown(Examination((), (), "L1", "L2", None))
+    assert "Grading wants sandboxes at level L2; there are: L1." in shown(Examination((), (), "L1", "L2", None))
 
 
 def test_the_command_on_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_it_reads_as_a_story(course: Course) -> None:
         f"hana 01_attention 19 of {MOST} points",
         "handed in 2026-11-20 10:00:00 UTC",
         "by run 2 on",
-        "boxes level L",
+        "sandboxes level L",
         "attention.scale 1 of 1 point passed",
         "cases right, ",
         "attention-why_scale-written 2 points given, where none were automatic",

@@ -1,4 +1,4 @@
-"""What a student reads when a limit is hit: one submission after another, in real boxes with little of everything."""
+"""What a student reads when a limit is hit: one submission after another, in real but small sandboxes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ THREADS = (
 def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
     if problems:
-        pytest.skip(f"no boxes at level L2 here: {problems}")
+        pytest.skip(f"no sandboxes at level L2 here: {problems}")
     with ForkServer(("course_lib.attention",), Level.L2, LITTLE, trains=False) as warm:
         yield warm
 
@@ -78,7 +78,7 @@ def exercise(name: str, source: str = "") -> list[Cell]:
     return [Cell(CellKind.ANSWER, source or RIGHT[name], name), Cell(CellKind.CHECK, "", name)]
 
 
-ENDED, KEPT = "cell 3 ended its box: ", "; the other exercises keep their points."
+ENDED, KEPT = "cell 3 ended its sandbox: ", "; the other exercises keep their points."
 MEMORY = "it needed more memory than the 256 MB that it may use"
 
 

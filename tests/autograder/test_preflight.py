@@ -310,7 +310,7 @@ class TestRunning:
     @pytest.fixture(autouse=True)
     def boxes(self) -> None:
         if self_test():
-            pytest.skip("no boxes at level L2 here")
+            pytest.skip("no sandboxes at level L2 here")
 
     def test_answers_are_checked_on_what_students_see_and_looked_at_where_they_count(self, save: Save) -> None:
         notebook, empty = filled(), released()

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("steady_versions")
 
 @pytest.fixture
 def course(graded_class: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """A copy of it, and the current directory. Nobody can grade in it: there are no boxes."""
+    """A copy of it, and the current directory. Nobody can grade in it: there are no sandboxes."""
     shutil.copytree(graded_class.root, tmp_path / "course")
     monkeypatch.chdir(tmp_path / "course")
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)

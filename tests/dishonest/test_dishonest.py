@@ -102,7 +102,7 @@ def alone(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Graded:
     """The honest neighbours, graded by themselves."""
     problems = self_test()
     if problems:
-        pytest.skip(f"no boxes at level L2 here: {problems}")
+        pytest.skip(f"no sandboxes at level L2 here: {problems}")
     return graded_once(tmp_path_factory, "alone", NEIGHBOURS)
 
 

@@ -26,7 +26,7 @@ HONEST = "honest"
 def test_nobody_earns_a_point(tmp_path: Path, sampled_lesson: str, request: pytest.FixtureRequest) -> None:
     lesson = sampled_lesson
     if self_test():
-        pytest.skip("no boxes at level L2 here")
+        pytest.skip("no sandboxes at level L2 here")
     course = make_course(tmp_path)
     released = course.release_notebook(lesson).read_text()
     attempts = crossings(lesson)[:: 1 if request.config.getoption("thorough") else 5]

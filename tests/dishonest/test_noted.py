@@ -28,7 +28,7 @@ LESSON_CELL = Cell(
 @pytest.fixture(scope="module")
 def fork_server(processes: None) -> Iterator[ForkServer]:
     if self_test():
-        pytest.skip("no boxes at level L2 here")
+        pytest.skip("no sandboxes at level L2 here")
     with ForkServer(level=Level.L2, trains=True) as warm:
         yield warm
 

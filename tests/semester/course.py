@@ -1,7 +1,7 @@
 """A course of three short lessons, and a class of forty that hands in what is known to be right, off, or nothing.
 
 The lessons are the first ones of this course with two exercises left of each, so that the class is graded in seconds.
-Boxes, checks, hidden inputs and the gradebook are real.
+Sandboxes, checks, hidden inputs and the gradebook are real.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from autograder.limits import Limits
 
 
 def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, str]) -> None:
-    """The self-test's own process: confine it, try what a box must not do, print what could be done.
+    """The self-test's own process: confine it, try what a sandbox must not do, print what could be done.
 
     Args:
         root: the folder that it has to itself.
@@ -43,7 +43,7 @@ def try_everything(root: str, canary: str, port: int, namespaces: Mapping[str, s
         "it can fork": _fork,
         "it can signal its parent": lambda: os.kill(os.getppid(), 0),
         "it can change modes": lambda: os.chmod(own, 0o700),
-        "it can lock files that all boxes read": _lock_library,
+        "it can lock files that all sandboxes read": _lock_library,
         "it can ask how full the disk is": lambda: os.statvfs(own),
         "it can read others' clocks": lambda: time.clock_gettime(~os.getppid() << 3 | 2),  # CPUCLOCK_SCHED
     }

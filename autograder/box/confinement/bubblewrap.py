@@ -1,6 +1,6 @@
-"""Level L3: a fork server inside bubblewrap, in namespaces of its own (see bwrap(1)). Its forks are boxes as at L2.
+"""Level L3: a fork server inside bubblewrap, in namespaces of its own (see bwrap(1)). Its forks are sandboxes as at L2.
 
-Inside there are the interpreter, its libraries, the packages, the filtered library and the boxes' folders, and no
+Inside there are the interpreter, its libraries, the packages, the filtered library and the sandboxes' folders, and no
 other file, process, network or user. It needs no privileges where the kernel gives user namespaces to everyone, or
 where `bwrap` is setuid.
 """

@@ -1,4 +1,4 @@
-"""What the kernel holds a box to as a whole, all its processes and threads together: a control group of its own.
+"""What the kernel holds a sandbox to as a whole, all its processes and threads together: a control group of its own.
 
 Only version 2, and only where this process may divide the group that it is in, as under `systemd-run --user --scope
 --property=Delegate=yes`. Elsewhere the limits of each process and a look ten times a second must do (`levels.py`,
@@ -24,14 +24,14 @@ DELEGATE = "systemd-run --user --scope --property=Delegate=yes"
 """What goes before a command that may divide its group, where systemd runs."""
 
 _ROOM = 512 << 20
-"""Memory beyond a box's address space: what it copies of the pages that it shared, and files in its folder."""
+"""Memory beyond a sandbox's address space: what it copies of the pages that it shared, and files in its folder."""
 
-_PERIOD = 100_000  # microseconds, in which a box computes no longer than one processor would
+_PERIOD = 100_000  # microseconds, in which a sandbox computes no longer than one processor would
 
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """The control group of one box.
+    """The control group of one sandbox.
 
     Attributes:
         folder: where the kernel shows it.
@@ -59,7 +59,7 @@ class ControlGroup:
 
 @dataclass(frozen=True)
 class Division:
-    """The part of the hierarchy in which boxes get their groups.
+    """The part of the hierarchy in which sandboxes get their groups.
 
     Attributes:
         folder: where the kernel shows it.
@@ -70,7 +70,7 @@ class Division:
     controllers: tuple[str, ...]
 
     def new_group(self, limits: Limits) -> ControlGroup:
-        """An empty group with the limits of a box.
+        """An empty group with the limits of a sandbox.
 
         Raises:
             OSError: the kernel refuses.

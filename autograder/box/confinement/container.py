@@ -1,7 +1,7 @@
-"""Level L4: a fork server inside a container of docker or podman. Its forks are boxes as at L2.
+"""Level L4: a fork server inside a container of docker or podman. Its forks are sandboxes as at L2.
 
 The image holds an interpreter and packages, in the versions that are installed here; the filtered library and the
-boxes' folders are mounted. Sockets and process descriptors reach the inside through a socket in that folder, since
+sandboxes' folders are mounted. Sockets and process descriptors reach the inside through a socket in that folder, since
 inside and outside are processes of the same kernel; where they are not (a virtual machine), there is no level L4.
 """
 
@@ -35,8 +35,8 @@ _INSTALLED = (*_BOXES_NEED, *_LIBRARY_NEEDS)
 
 _ANSWER_SECONDS = 30
 _BUILD_SECONDS = 3600
-_SHARED = 2 << 30  # bytes that the fork server and all its boxes share
-_OWN = 512 << 20  # bytes of a box that its limit does not count
+_SHARED = 2 << 30  # bytes that the fork server and all its sandboxes share
+_OWN = 512 << 20  # bytes of a sandbox that its limit does not count
 
 
 class ContainerFailed(Exception):
@@ -47,7 +47,7 @@ class Container(Enclosure):
     """An interpreter inside a container.
 
     Args:
-        limits: of a box.
+        limits: of a sandbox.
         boxes: how many there may be at once.
     """
 
@@ -75,7 +75,7 @@ class Container(Enclosure):
             "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",
             "--cap-drop=all",
             "--security-opt=no-new-privileges",
-            "--security-opt=label=disable",  # SELinux would forbid the socket that boxes are asked through
+            "--security-opt=label=disable",  # SELinux would forbid the socket that sandboxes are asked through
             f"--memory={memory}",
             f"--pids-limit={self._boxes * (limits.threads + 8) + 32}",
             *_ulimits(),

@@ -1,6 +1,6 @@
 """What surrounds a fork server: nothing up to level L2, bubblewrap at L3, a container at L4.
 
-Boxes confine themselves at every level. An enclosure takes away what they would have to break out into: other
+Sandboxes confine themselves at every level. An enclosure takes away what they would have to break out into: other
 files, processes, networks and privileges are not forbidden there but absent.
 """
 

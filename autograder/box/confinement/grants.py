@@ -1,6 +1,6 @@
-"""What a box at level L2 may read: the interpreter, its libraries, the filtered library, and little else.
+"""What a sandbox at level L2 may read: the interpreter, its libraries, the filtered library, and little else.
 
-Landlock grants whole trees, and this repository, its `.git`, the course, package caches and other boxes must
+Landlock grants whole trees, and this repository, its `.git`, the course, package caches and other sandboxes must
 not be in one. So folders that could hold a copy of `course_lib` are granted entry by entry.
 """
 
@@ -22,18 +22,19 @@ PACKAGES = ("site-packages", "dist-packages")
 """Names of package folders inside the standard library's."""
 
 FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/usr/share/fonts", "/usr/share/zoneinfo")
-"""What else a box reads of the system."""
+"""What else a sandbox reads of the system."""
 
 _LIBRARY_FOLDERS = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 _SOURCES = ("/dev/urandom", "/dev/random", "/dev/zero")
 
 
 def open_grants(library: Sequence[Path], packages: Sequence[Path] = ()) -> list[landlock.Grant]:
-    """Open everything that a box may read; the descriptors stay open and are shared by all boxes of a fork server.
+    """Open everything that a sandbox may read; the descriptors stay open and are shared by all sandboxes of a fork
+    server.
 
     Args:
         library: the filtered copy of the course library.
-        packages: the folders of installed packages on the box's path, of which it may read all but our own code.
+        packages: the folders of installed packages on the sandbox's path, of which it may read all but our own code.
     """
     grants = [landlock.grant(path, landlock.READ_TREE) for path in _trees(library, packages)]
     grants += [landlock.grant(path, landlock.LIST_TREE) for path in {*standard_library(), *packages} if path.is_dir()]

@@ -30,7 +30,7 @@ LIST_TREE = _READ_DIR
 USE_DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE
 _NEVER_OWN = (
     _EXECUTE | 1 << 6 | 1 << 9 | 1 << 11
-)  # in its own folder a box makes no devices or sockets, and runs nothing
+)  # in its own folder a sandbox makes no devices or sockets, and runs nothing
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How strongly a box is confined.
+"""How strongly a sandbox is confined.
 
     L0  nothing; only for debugging, and only when asked for
     L1  a session, a home and a working directory of its own, a scrubbed environment, limits on resources
@@ -29,7 +29,7 @@ _CAPSET = {"x86_64": 126}  # 91 elsewhere
 
 
 class Level(IntEnum):
-    """A level of confinement. Above L2 something surrounds the process that boxes are forked from."""
+    """A level of confinement. Above L2 something surrounds the process that sandboxes are forked from."""
 
     L0 = 0
     L1 = 1
@@ -49,14 +49,14 @@ def describe(level: Level, limits: Limits) -> str:
     }[level]
     seconds = f"{limits.submission_seconds:g} s of processor time"
     weaker = ", system calls by the deny-list" if level >= Level.L2 and limits.system_calls == "deny-list" else ""
-    return f"boxes at level {level.name}: {what}{weaker}, {size(limits.memory_bytes)}, {seconds}"
+    return f"sandboxes at level {level.name}: {what}{weaker}, {size(limits.memory_bytes)}, {seconds}"
 
 
 # Confining this process --------------------------------------------------------------------------------------
 
 
 def confine(level: Level, limits: Limits, own: int, grants: Sequence[landlock.Grant]) -> int:
-    """Give up, for good, what a box at this level may not do. Everything it needs must be open already.
+    """Give up, for good, what a sandbox at this level may not do. Everything it needs must be open already.
 
     Args:
         level: how much to give up.
@@ -99,13 +99,13 @@ def _limit_resources(limits: Limits, mapped: int) -> None:
 
 
 MEMORY_RESERVE = 64 << 20
-"""Address space above the limit, with which a box can still report that it ran into it."""
+"""Address space above the limit, with which a sandbox can still report that it ran into it."""
 
 
 def limit_memory(count: int | None = None) -> None:
     """Set the address space that this process may take in all, as far as its own limit allows; by default to that.
 
-    A student's code could do the same: what holds it is the limit that was set when the box was confined.
+    A student's code could do the same: what holds it is the limit that was set when the sandbox was confined.
     """
     with contextlib.suppress(ValueError, OSError):
         _, hard = resource.getrlimit(resource.RLIMIT_AS)

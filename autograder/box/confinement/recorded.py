@@ -1,9 +1,9 @@
-"""Which system calls a box was refused, for `katze doctor`.
+"""Which system calls a sandbox was refused, for `katze doctor`.
 
 The filter can raise SIGSYS in place of an error (seccomp(2), SECCOMP_RET_TRAP). The handler here notes the call, and
-then answers it with the error, so that the code goes on as it would in any other box. It needs no privileges. It may
-fail where the C library holds a lock of its own while it calls: a box that records is for finding a cause, and grades
-nothing.
+then answers it with the error, so that the code goes on as it would in any other sandbox. It needs no privileges. It
+may fail where the C library holds a lock of its own while it calls: a sandbox that records is for finding a cause, and
+grades nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """seccomp: a filter on system calls, written out as classic BPF for x86-64 and 64-bit ARM.
 
-A box computes, reads what Landlock leaves it, and writes in its own folder. What it may call for that is on a list
+A sandbox computes, reads what Landlock leaves it, and writes in its own folder. What it may call for that is on a list
 (`system_calls.py`); any other call answers EPERM, which Python shows as PermissionError, or ENOSYS where the C
 library then takes another way. With the deny-list, which is for a machine whose libraries need more, all is allowed
 that is not refused by its name. A call that does not exist yet answers ENOSYS, so that a new kernel opens no new
@@ -204,7 +204,7 @@ def _signal_to(own: int, argument: int) -> list[Instruction]:
 
 
 def _private_futex() -> list[Instruction]:
-    """Let nobody be woken who is not of this process: a library's pages are the same memory in all boxes."""
+    """Let nobody be woken who is not of this process: a library's pages are the same memory in all sandboxes."""
     everything_else = 0xFFFFFFFF & ~_REAL_TIME_FUTEX
     steps = [_load(_argument(1)), (_AND, 0, 0, everything_else)]
     steps += _if(_JUMP_GREATER, _PRIVATE_FUTEX - 1, [_return(_ALLOW)])
@@ -246,4 +246,4 @@ def _prepare(calls: SystemCalls) -> tuple[bytes, list[int]]:
 
 
 _PREPARED = {calls: _prepare(calls) for calls in get_args(SystemCalls)} if supported() else {}
-"""Made before any box is forked: boxes have less to do, and share the memory."""
+"""Made before any sandbox is forked: sandboxes have less to do, and share the memory."""

@@ -52,7 +52,7 @@ def choose_level(minimum: Level | None = None) -> Level:
     if minimum <= Level.L1:
         return Level.L1
     raise BadInput(
-        f"boxes at level {minimum.name} are not possible here ({'; '.join(problems)}); "
+        f"sandboxes at level {minimum.name} are not possible here ({'; '.join(problems)}); "
         "see `katze doctor`, or accept a lower level with --min-level"
     )
 

@@ -1,10 +1,10 @@
-"""The kernel's system calls, sorted by what a box may do with them: the tables of `seccomp.py`.
+"""The kernel's system calls, sorted by what a sandbox may do with them: the tables of `seccomp.py`.
 
 Each has its number on x86-64 and on 64-bit ARM, from the kernel's headers (unistd_64.h, asm-generic/unistd.h); None
 where there is no such call. `ALLOWED` and `DECIDED` hold what the right answers of all lessons, the packages that
 lessons use, figures, training and threads were seen to call, and what takes the place of these in other versions of
-the C library (glibc 2.28 to 2.41) and on the other architecture. A box has nothing to lock, to watch, or to ask about
-the machine: through any of these, two boxes that run at once could tell each other something.
+the C library (glibc 2.28 to 2.41) and on the other architecture. A sandbox has nothing to lock, to watch, or to ask
+about the machine: through any of these, two sandboxes that run at once could tell each other something.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ MISSED: Calls = {
 """Not allowed, and answered as by a kernel that has no such call: programs then do something else."""
 
 REFUSED: Calls = {
-    # what one box could tell another: disk and memory of the machine, its page cache, its count of signals
+    # what one sandbox could tell another: disk and memory of the machine, its page cache, its count of signals
     "cachestat": (451, 451),
     "fstatfs": (138, 44),
     "mincore": (27, 232),

@@ -1,10 +1,10 @@
-"""The grader's side: start a fork server, and open boxes.
+"""The grader's side: start a fork server, and open sandboxes.
 
-    with ForkServer(withheld=()) as fork_server, fork_server.open_box() as box:
+    with ForkServer(withheld=()) as fork_server, fork_server.open_box() as sandbox:
         result = box.run_cell("def dot_product_scores(q, k): return q @ k.mT")
         [observation] = box.observe_cases("dot_product_scores", [case])
 
-A box that ends, hangs, or breaks the protocol raises `BoxLost`, once; it is dead by then.
+A sandbox that ends, hangs, or breaks the protocol raises `BoxLost`, once; it is dead by then.
 """
 
 from __future__ import annotations
@@ -41,22 +41,23 @@ StartMethod = Literal["fork", "spawn"]
 
 
 class ForkServer:
-    """A warm process from which boxes are forked; with `start="spawn"` each box is a fresh process instead.
+    """A warm process from which sandboxes are forked; with `start="spawn"` each sandbox is a fresh process instead.
 
     It takes two seconds or so to warm up, in the background: there is time for something else before `ready`,
-    which `with` and the first box call by themselves.
+    which `with` and the first sandbox call by themselves.
 
     Args:
-        withheld: modules that must not be in the boxes.
-        level: how the boxes are confined.
+        withheld: modules that must not be in the sandboxes.
+        level: how the sandboxes are confined.
         limits: what each may use.
         channels: how many processes or threads may use this fork server at once, each with a number of its own.
         start: "fork", or "spawn" where forking after importing torch is unsafe (macOS); by default whichever fits.
-        trains: load what training needs; without it, boxes are ready half a second earlier, and any that
+        trains: load what training needs; without it, sandboxes are ready half a second earlier, and any that
             trains after all loads it for itself.
         stand_ins: let something stand in for packages that are not installed, where cells import them.
         own: packages of the course's own, with its answers, for which nothing stands in.
-        held: names of `course_lib` that the boxes are for, with whatever they need; None for all that is not withheld.
+        held: names of `course_lib` that the sandboxes are for, with whatever they need; None for all that is not
+        withheld.
         root: with a process that was started earlier, for this level and these limits, with at least these channels.
 
     Raises:
@@ -112,7 +113,7 @@ class ForkServer:
         self.close()
 
     def ready(self) -> None:
-        """Wait until boxes can be opened. Call it before this process forks users of the channels.
+        """Wait until sandboxes can be opened. Call it before this process forks users of the channels.
 
         Raises:
             BoxUnavailable: the process did not start; it has been ended.
@@ -129,7 +130,7 @@ class ForkServer:
             self.close()
             raise BoxUnavailable(reason) from error
         self._is_ready = True
-        logger.info("boxes can be opened, at level %s", self.level.name)
+        logger.info("sandboxes can be opened, at level %s", self.level.name)
 
     def open_box(
         self,
@@ -140,11 +141,11 @@ class ForkServer:
         limits: Limits | None = None,
         files: Path | None = None,
     ) -> Box:
-        """A new box, confined; its folder is empty, or begins with a copy of some files.
+        """A new sandbox, confined; its folder is empty, or begins with a copy of some files.
 
         Args:
             channel: which of the fork server's channels to use; no two users may share one.
-            seed: of the box's random numbers; drawn anew by default.
+            seed: of the sandbox's random numbers; drawn anew by default.
             seconds: how much of its time the submission has left; by default all of it.
             limits: what it may use; by default the fork server's limits.
             files: a folder whose files it begins with; no link may be among them.
@@ -164,7 +165,7 @@ class ForkServer:
         setup = {"folder": str(folder), "seed": seed, "limits": dataclasses.asdict(limits)}
         ours, theirs = socket.socketpair()
         try:
-            ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the box itself
+            ours.sendall(encode_frame(Frame(setup), limits.frame_bytes))  # to the sandbox itself
             with theirs:
                 if self.start == "fork":
                     handle: BoxHandle = self._channels[channel].fork(theirs, alone)
@@ -178,7 +179,7 @@ class ForkServer:
             ours.close()
             remove(folder)
             raise
-        logger.debug("box %d opened", handle.process)
+        logger.debug("sandbox %d opened", handle.process)
         return Box(ours, handle, limits, folder, until)
 
     def _put_into_group(self, handle: BoxHandle, division: Division, limits: Limits) -> None:
@@ -186,10 +187,10 @@ class ForkServer:
             handle.join(division.new_group(limits))
         except OSError as error:
             handle.end()
-            raise BoxUnavailable(f"a box could not be put into a control group: {error}") from error
+            raise BoxUnavailable(f"a sandbox could not be put into a control group: {error}") from error
 
     def take_over(self, channel: int) -> None:
-        """End the boxes that an earlier user of the channel, who has died, left open.
+        """End the sandboxes that an earlier user of the channel, who has died, left open.
 
         Raises:
             BoxUnavailable: the fork server does not answer.
@@ -222,13 +223,13 @@ class ForkServer:
         self.ready()
 
     def close(self) -> None:
-        """End the fork server and its boxes; only in the process that started it."""
+        """End the fork server and its sandboxes; only in the process that started it."""
         for channel in self._channels:
             channel.close(quit_server=os.getpid() == self._owner)
         self._root.close(ANSWER_SECONDS if self._is_ready else 0)  # one still warming up hears nothing
 
     def _begin_server(self) -> None:
-        """Tell the process, which has been started, what boxes are to have."""
+        """Tell the process, which has been started, what sandboxes are to have."""
         self._channels = [Channel(end) for end in self._root.ends]
         self._root.tell_server(self._setup)
 
@@ -259,7 +260,7 @@ def _container_is_there() -> Iterator[None]:
 
 
 def _can_fork() -> bool:
-    """Whether boxes can be forks: on Linux 5.3 or newer, where a process can be held by a descriptor."""
+    """Whether sandboxes can be forks: on Linux 5.3 or newer, where a process can be held by a descriptor."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):

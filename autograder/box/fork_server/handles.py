@@ -1,4 +1,4 @@
-"""Who can watch and end a box: the fork server that forked it, asked over a channel, or the process that started it."""
+"""Who can watch and end a sandbox: the fork server, asked over a channel, or the process that started it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANSWER_SECONDS = 20.0
 """Until the fork server, which runs nothing of a student's, has answered."""
 
 LOOK_SECONDS = 0.1
-"""Between two looks at what a box computes, where one of them takes microseconds."""
+"""Between two looks at what a sandbox computes, where one of them takes microseconds."""
 
 DEAR_LOOK_SECONDS = 0.5
 """The same where it takes milliseconds: all processes are looked through, or another process is asked."""
@@ -33,7 +33,7 @@ _MESSAGE_BYTES = 1 << 16
 
 
 class BoxHandle:
-    """Whoever can watch a box's process, wait for it, and end it.
+    """Whoever can watch a sandbox's process, wait for it, and end it.
 
     Attributes:
         process: its number here; 0 where it has none.
@@ -49,7 +49,7 @@ class BoxHandle:
         self._group: ControlGroup | None = None
 
     def join(self, group: ControlGroup) -> None:
-        """Put the process into a control group, which goes when the box has.
+        """Put the process into a control group, which goes when the sandbox has.
 
         Raises:
             OSError: the kernel does not let it in; the group has gone.
@@ -93,10 +93,10 @@ class Channel:
         self._lock = threading.Lock()
 
     def fork(self, wire: socket.socket, alone: bool) -> BoxHandle:
-        """Let the fork server fork a box that speaks through `wire`.
+        """Let the fork server fork a sandbox that speaks through `wire`.
 
         Args:
-            wire: the box's end of its connection.
+            wire: the sandbox's end of its connection.
             alone: whether it can start no other processes.
 
         Raises:
@@ -104,7 +104,7 @@ class Channel:
         """
         answer, descriptors = self.ask({"do": "open"}, wire)
         if "failed" in answer:
-            raise BoxUnavailable(f"a box could not be opened: {answer['failed']}")
+            raise BoxUnavailable(f"a sandbox could not be opened: {answer['failed']}")
         return Forked(self, answer["process"], descriptors[0], alone)
 
     def ask(self, message: dict[str, Json], wire: socket.socket | None = None) -> tuple[Json, list[int]]:

@@ -1,8 +1,8 @@
-"""Large pages for the memory that every box shares with the fork server.
+"""Large pages for the memory that every sandbox shares with the fork server.
 
 A fork copies the table of its parent's pages, and the end of the fork takes it apart again. With some 250 MB in
-pages of 4 KB that is most of what opening and closing a box costs; in pages of 2 MB it is next to nothing. What
-a box then writes to is still copied 4 KB at a time.
+pages of 4 KB that is most of what opening and closing a sandbox costs; in pages of 2 MB it is next to nothing. What
+a sandbox then writes to is still copied 4 KB at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The folder that a fork server and its boxes have, and fresh processes in it.
+"""The folder that a fork server and its sandboxes have, and fresh processes in it.
 
 A fresh process imports packages first, and is told afterwards what it is to be: so it can be started before the grader
 itself has imported torch. Nothing here needs that.
@@ -31,7 +31,7 @@ PACKAGES = (
     "matplotlib_inline.backend_inline",
     "safetensors.torch",
 )
-"""What every box needs of what is installed."""
+"""What every sandbox needs of what is installed."""
 
 _PROGRAM = """
 import gc, sys
@@ -50,8 +50,8 @@ def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
     """What surrounds a fork server.
 
     Args:
-        level: of its boxes.
-        limits: of a box.
+        level: of its sandboxes.
+        limits: of a sandbox.
         boxes: how many there may be at once.
     """
     if level is Level.L4:
@@ -60,13 +60,13 @@ def enclosure_at(level: Level, limits: Limits, boxes: int) -> Enclosure:
 
 
 class BoxRoot:
-    """A folder for boxes, and where they have a fork server, its process and the ends of its channels.
+    """A folder for sandboxes, and where they have a fork server, its process and the ends of its channels.
 
     Args:
-        level: how the boxes are confined.
+        level: how the sandboxes are confined.
         limits: what each may use.
-        channels: how many boxes there are at once, each opened through a channel of its own.
-        serves: start a process for a fork server; without it each box is a fresh process.
+        channels: how many sandboxes there are at once, each opened through a channel of its own.
+        serves: start a process for a fork server; without it each sandbox is a fresh process.
 
     Raises:
         ContainerFailed: at level L4, no container can be started.
@@ -150,7 +150,7 @@ class BoxRoot:
         return lines[-1] if lines else "it left no message"
 
     def close(self, patience: float = 0.0) -> None:
-        """End the fork server with its boxes, and remove the folder; only in the process that made it.
+        """End the fork server with its sandboxes, and remove the folder; only in the process that made it.
 
         Args:
             patience: how many seconds it may take to end by itself; it has been told.
@@ -182,7 +182,7 @@ def tell(process: subprocess.Popen[bytes], what: dict[str, Any]) -> None:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """All of the environment of a fork server and its boxes. One thread: threads do not survive a fork."""
+    """All of the environment of a fork server and its sandboxes. One thread: threads do not survive a fork."""
     threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
     return {
         **dict.fromkeys(threads, "1"),

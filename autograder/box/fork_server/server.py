@@ -1,7 +1,7 @@
-"""The fork server: a fresh process that imports everything once, and forks a box from itself whenever asked.
+"""The fork server: a fresh process that imports everything once, and forks a sandbox from itself whenever asked.
 
-It is started from the filtered library (see `library.py`) and never holds what a box must not know. It runs
-no student's code, so it can be asked what a box computes, to end it, and to say how it ended.
+It is started from the filtered library (see `library.py`) and never holds what a sandbox must not know. It runs
+no student's code, so it can be asked what a sandbox computes, to end it, and to say how it ended.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ class Start:
         packages: folders of installed packages.
         modules: the modules of `course_lib` that are in the copy.
         withheld: modules that must not be importable.
-        level: of its boxes.
-        sockets: descriptors: one control socket for each channel, or the wire of the only box.
+        level: of its sandboxes.
+        sockets: descriptors: one control socket for each channel, or the wire of the only sandbox.
         door: a socket to connect to, once for each channel, where none can be inherited.
         channels: how many there are then.
         trains: load what training needs.
         stand_ins: let something stand in for packages that are not installed.
         own: packages of the course's own, for which nothing stands in.
-        is_box: whether this process is to be a box itself, and not a fork server.
+        is_box: whether this process is to be a sandbox itself, and not a fork server.
     """
 
     library: str
@@ -91,7 +91,7 @@ class Start:
     is_box: bool = False
 
     def confinement(self) -> child.Confinement:
-        """How its boxes confine themselves, and what they may read."""
+        """How its sandboxes confine themselves, and what they may read."""
         grants: list[landlock.Grant] = []
         if self.level >= Level.L2:
             grants = open_grants([Path(self.library)], [Path(path) for path in self.packages])
@@ -100,7 +100,7 @@ class Start:
 
 def main(told: str) -> None:
     """The life of a fresh process, which has imported packages (`root.py`): a fork server or, where forking is unsafe,
-    a single box.
+    a single sandbox.
     """
     start = Start(**json.loads(told))
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nobody says anything more
@@ -124,7 +124,7 @@ def _connect(door: str) -> int:
 
 
 def warm_up(start: Start) -> BoxShell:
-    """Import what boxes need, make them a shell, and check that nothing withheld can be imported.
+    """Import what sandboxes need, make them a shell, and check that nothing withheld can be imported.
 
     What was imported stays for good: from then on it is kept out of garbage collection, which begins here.
     """
@@ -148,7 +148,7 @@ def warm_up(start: Start) -> BoxShell:
 
 
 def rehearse(shell: BoxShell) -> None:
-    """Run one cell of each kind, so that what they load lazily is loaded once for all boxes; then forget them."""
+    """Run one cell of each kind, so that what they load lazily is loaded once for all sandboxes; then forget them."""
     loop = asyncio.new_event_loop()
     shell.recorder, shell.loop_runner = Recorder(Limits().output_bytes), loop.run_until_complete
     for source in _REHEARSAL:
@@ -158,7 +158,7 @@ def rehearse(shell: BoxShell) -> None:
 
 
 class ForkServerProcess:
-    """Forks boxes, keeps them as unreaped children until told, and cleans up after them."""
+    """Forks sandboxes, keeps them as unreaped children until told, and cleans up after them."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class ForkServerProcess:
         gc.freeze()
         for control in self._channels.values():
             control.send(b'{"ready":true}')
-        use_large_pages()  # while the grader gets ready as well; the first box waits for it
+        use_large_pages()  # while the grader gets ready as well; the first sandbox waits for it
         while self._channels:
             readable, _, _ = select.select(list(self._channels), [], [])
             for channel in readable:
@@ -244,7 +244,7 @@ class ForkServerProcess:
         os.close(handle)
 
     def _end(self, process: int) -> int:
-        """Kill a box with everything it started; its wait status, as it ended by itself or by this."""
+        """Kill a sandbox with everything it started; its wait status, as it ended by itself or by this."""
         if self._boxes.pop(process, None) is None:
             return 0
         for kill, target in ((os.killpg, process), (os.kill, process)):
@@ -255,7 +255,7 @@ class ForkServerProcess:
         return status
 
     def _sweep(self) -> None:
-        """Kill what boxes left behind: whoever loses its parent becomes a child of this process."""
+        """Kill what sandboxes left behind: whoever loses its parent becomes a child of this process."""
         if self._confinement.level >= Level.L2:
             return  # nothing can have been started
         for _ in range(_SWEEPS):
@@ -269,7 +269,7 @@ class ForkServerProcess:
                     os.waitpid(process, 0)
 
     def _forget(self, channel: int) -> None:
-        """Close a channel whose owner has gone, and end its boxes."""
+        """Close a channel whose owner has gone, and end its sandboxes."""
         self._channels.pop(channel).close()
         self._clear(channel)
 

@@ -1,1 +1,1 @@
-"""What runs inside a box, next to the student's code."""
+"""What runs inside a sandbox, next to the student's code."""

@@ -1,4 +1,4 @@
-"""Inside a box: confine, then run cells and call answers for as long as someone asks.
+"""Inside a sandbox: confine, then run cells and call answers for as long as someone asks.
 
 Everything here shares a process with a student's code, which may change any of it. So nothing here is
 trusted: what goes out is checked at the other end, and what must not be known is not here.
@@ -49,7 +49,7 @@ from course_lib.judging.observation import ENDINGS, Foreign, Observation, Outcom
 
 @dataclass(frozen=True)
 class Confinement:
-    """What all boxes of a lesson have in common.
+    """What all sandboxes of a lesson have in common.
 
     Attributes:
         level: how they confine themselves.
@@ -61,7 +61,7 @@ class Confinement:
 
 
 def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinement: Confinement) -> NoReturn:
-    """The whole life of a box, in a process of its own. Never returns.
+    """The whole life of a sandbox, in a process of its own. Never returns.
 
     Args:
         wire: descriptor of the connection to the grader.
@@ -71,7 +71,7 @@ def live_in_box(wire: int, shell: BoxShell, missing: MissingPackages, confinemen
     """
     status = 1
     try:
-        setup = _heard(wire, Limits()).header  # the process that all boxes are forked from never hears it
+        setup = _heard(wire, Limits()).header  # the process that all sandboxes are forked from never hears it
         limits = Limits(**setup["limits"])
         loop, mapped = _settle(wire, confinement, setup["folder"], setup["seed"], limits)
         _prepare_shell(shell, loop, limits)
@@ -99,7 +99,7 @@ def _settle(
     Args:
         wire: as for `live_in_box`.
         confinement: as for `live_in_box`.
-        folder: the box's home and working directory.
+        folder: the sandbox's home and working directory.
         seed: for torch, numpy and random; None draws one.
         limits: what it may use.
     """
@@ -117,7 +117,7 @@ def _settle(
     tempfile.tempdir = None
     _reseed(seed)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("500")  # if memory runs out, a box goes before the grader
+        file.write("500")  # if memory runs out, a sandbox goes before the grader
     loop = asyncio.new_event_loop()  # needs a pair of sockets, and there will be none
     asyncio.set_event_loop(loop)
     return loop, confine(confinement.level, limits, own, confinement.grants)
@@ -134,7 +134,7 @@ def _close_all_but(keep: set[int]) -> None:
 
 
 def _reseed(seed: int | None) -> None:
-    """Fresh random numbers: otherwise every box would draw those of the process it was forked from."""
+    """Fresh random numbers: otherwise every sandbox would draw those of the process it was forked from."""
     value = int.from_bytes(os.urandom(8), "little") >> 1 if seed is None else seed
     torch.default_generator.manual_seed(value)  # `torch.manual_seed` wakes every kind of accelerator as well
     np.random.seed(value % (1 << 32))

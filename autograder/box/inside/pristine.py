@@ -1,11 +1,11 @@
-"""What a cell has changed of Python, numpy and torch themselves, for everything that runs after it in the same box.
+"""What a cell has changed of Python, numpy and torch themselves, for everything that runs after it in the same sandbox.
 
     torch.set_default_dtype(torch.float64)
     torch.Tensor.__matmul__ = something
     max = 3
 
 None of it is forbidden. But where a later exercise fails, the grader asks here whether an earlier cell may be why.
-What this says is no proof of anything: it runs in a box, where a student's code can change it as well.
+What this says is no proof of anything: it runs in a sandbox, where a student's code can change it as well.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Recorder:
         self._spend(max(length, len(data)))
 
     def notice(self, text: str) -> None:
-        """A sentence from the box itself, on a line of its own."""
+        """A sentence from the sandbox itself, on a line of its own."""
         if self._ready() and self._left >= 0:
             line = f"[katze] {text}\n"
             self._append_line(line)

@@ -66,7 +66,7 @@ class LastValue(DisplayHook):
 
 
 class BoxShell(InteractiveShell):
-    """IPython for a box: no history, no other programs, outputs to `recorder`."""
+    """IPython for a sandbox: no history, no other programs, outputs to `recorder`."""
 
     recorder: Recorder
     pristine: Pristine

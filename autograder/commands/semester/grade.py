@@ -26,7 +26,7 @@ PAGE = "docs/changes.md"
 
 def SLOW(options: argparse.Namespace) -> str:
     """Boxes are started, unless nothing is run."""
-    return "comparing" if options.dry_run and not options.on_a_copy else "starting the boxes"
+    return "comparing" if options.dry_run and not options.on_a_copy else "starting the sandboxes"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) -> int:
-    """Grade, with boxes that may have been begun; import only now what takes as long as their start."""
+    """Grade, with sandboxes that may have been begun; import only now what takes as long as their start."""
     from autograder.grading.backend import LocalBackend, StartBackend
     from autograder.grading.batch import grade_assignment
     from autograder.grading.preview import copied, preview_lesson

@@ -1,4 +1,4 @@
-"""Check one answer from a Python file, in a box."""
+"""Check one answer from a Python file, in a sandbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from course_lib.judging.verdict import Verdict
 
 EXAMPLE = "katze check ols.fit answer.py"
-SLOW = "starting a box"
+SLOW = "starting a sandbox"
 COURSE = False
 
 

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--release", type=Path, metavar="FILE.ipynb", help="the notebook as you were given it (default: found)"
     )
     parser.add_argument(
-        "--run", dest="in_box", action="store_true", help="run it in a box, and check what students can check"
+        "--run", dest="in_box", action="store_true", help="run it in a sandbox, and check what students can check"
     )
     parser.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a mended copy")
 

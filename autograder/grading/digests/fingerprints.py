@@ -109,7 +109,7 @@ def of_release(notebook: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
 
     Prose does not count, and a cell counts with its place among the code cells: what a submission earns follows
     from the code that runs, from the answers to be filled in, and from how they are graded. The cell that installs the
-    library counts by its place alone: in a box the library is there, and the cell names a version.
+    library counts by its place alone: in a sandbox the library is there, and the cell names a version.
 
     Args:
         notebook: the release, as `Release.notebook` has it.

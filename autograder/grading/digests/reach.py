@@ -41,7 +41,7 @@ def mentioned(sources: Iterable[str]) -> frozenset[str]:
 
 
 def held_by_lesson(catalogue: Catalogue, lesson: str, sources: Iterable[str]) -> frozenset[str]:
-    """What a lesson's boxes are for: what its own cells import, and what the lessons before it teach.
+    """What a lesson's sandboxes are for: what its own cells import, and what the lessons before it teach.
 
     Args:
         catalogue: the course's exercises.
@@ -97,11 +97,11 @@ def _dotted(node: ast.AST, inside: set[ast.AST]) -> str:
 
 
 class Library:
-    """The modules of `course_lib` that the boxes of a lesson hold.
+    """The modules of `course_lib` that the sandboxes of a lesson hold.
 
     Args:
-        withheld: names of modules that must not be in the boxes.
-        held: names that the boxes are for, with whatever they need; None for all that is not withheld.
+        withheld: names of modules that must not be in the sandboxes.
+        held: names that the sandboxes are for, with whatever they need; None for all that is not withheld.
     """
 
     def __init__(self, withheld: Iterable[str], held: Iterable[str] | None = None) -> None:

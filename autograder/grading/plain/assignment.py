@@ -269,7 +269,7 @@ def _check_settings(course: Course, name: str) -> None:
 
 
 def _limits(course: Course) -> Limits:
-    """What the course sets for its boxes; where it sets nothing, cells get nbgrader's own time."""
+    """What the course sets for its sandboxes; where it sets nothing, cells get nbgrader's own time."""
     limits, said = course.limits, course.config.get("Katze", {}).get("limits", {})
     if "cell_seconds" not in said:
         limits = replace(limits, cell_seconds=_timeout(course))
@@ -368,6 +368,6 @@ def _check_kernel(path: Path, metadata: Mapping[str, Any]) -> None:
     language = next((said.lower() for said in stated if isinstance(said, str) and said), "python")
     if not language.startswith(("python", "ipython")):
         raise BadInput(
-            f"{path.name} runs on a kernel for {language}, and boxes run Python only; grade it with `nbgrader "
+            f"{path.name} runs on a kernel for {language}, and sandboxes run Python only; grade it with `nbgrader "
             "autograde`, on a machine that you can spare"
         )

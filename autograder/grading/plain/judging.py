@@ -49,7 +49,7 @@ def judge(
 
     Args:
         test: the cell.
-        ended: what running it gave; that it has ended its box; or why it was never run.
+        ended: what running it gave; that it has ended its sandbox; or why it was never run.
         ignored: what may be written to stderr, as nbgrader's `IgnorePattern` has it.
         refused: what the sandbox refused to it, or to what it needs: then only full marks are a verdict, and without a
             program that it has asked for not even these are.

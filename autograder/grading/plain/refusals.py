@@ -62,6 +62,6 @@ def _refused_in(line: str, folder: Path) -> Iterator[str]:
 
 
 def _is_elsewhere(folder: Path, name: str) -> bool:
-    """Whether a file that a box does not see is there, outside the submission."""
+    """Whether a file that a sandbox does not see is there, outside the submission."""
     path = os.path.normpath(folder / name)
     return "\0" not in path and not Path(path).is_relative_to(folder) and os.path.lexists(path)

@@ -1,7 +1,7 @@
-"""A notebook's cells, run in boxes from top to bottom, as a kernel would.
+"""A notebook's cells, run in sandboxes from top to bottom, as a kernel would.
 
-A cell that ends its box (it never stops, or asks for too much memory) costs itself and no more: a fresh box runs the
-others, and what that cell defines.
+A cell that ends its sandbox (it never stops, or asks for too much memory) costs itself and no more: a fresh sandbox
+runs the others, and what that cell defines.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from autograder.repair.cells import Cell, CellKind
 from course_lib.judging.rules import definitions
 
 MOST_BOXES = 20
-"""For one notebook; each cell that ends its box costs one."""
+"""For one notebook; each cell that ends its sandbox costs one."""
 
 _AS_NBGRADER = (
     "__import__('os').environ.update(NBGRADER_EXECUTION='autograde', JOBLIB_MULTIPROCESSING='0')\n"
     "__import__('sys').path.insert(0, '')  # modules beside the notebook"
 )
-"""What a kernel that nbgrader starts has, and a box has not; and joblib, which has no processes here, need not warn."""
+"""What nbgrader's kernel has, and a sandbox has not; and joblib, which has no processes here, need not warn."""
 
 _IN_A_NOTEBOOK = "import ipykernel.zmqshell"
 """How `tqdm.auto` knows: else its bar goes to stderr, and costs a test its points. A quarter of a second to import."""
 
 OpenBox = Callable[[float], AbstractContextManager[Box]]
-"""Opens a fresh box, for a notebook that has this many seconds left."""
+"""Opens a fresh sandbox, for a notebook that has this many seconds left."""
 
 
 @dataclass
@@ -45,9 +45,9 @@ class Ran:
     Attributes:
         results: of those that came to an end, with all outputs.
         outputs: what is kept of these.
-        lost: those that have ended their box.
+        lost: those that have ended their sandbox.
         unreached: why the rest was not run; empty where all was.
-        starved: whether a box was stopped for taking too long while the machine was busy.
+        starved: whether a sandbox was stopped for taking too long while the machine was busy.
     """
 
     results: dict[int, CellResult] = field(default_factory=dict)
@@ -62,8 +62,8 @@ def run_cells(cells: Sequence[Cell], open_box: OpenBox, seconds: float) -> Ran:
 
     Args:
         cells: the notebook's, in order.
-        open_box: opens a box.
-        seconds: how much time all boxes have together.
+        open_box: opens a sandbox.
+        seconds: how much time all sandboxes have together.
     """
     running = _Running([n for n, cell in enumerate(cells) if cell.is_code and not cell.skipped], cells)
     left = seconds
@@ -91,7 +91,7 @@ class _Running:
         self._left_out: set[int] = set()  # not even what they define is run
 
     def run_in(self, box: Box) -> bool:
-        """Run what can be run in one box; whether it came to the end."""
+        """Run what can be run in one sandbox; whether it came to the end."""
         box.run_cell(_AS_NBGRADER)
         if any("tqdm" in self._cells[place].source for place in self._places):
             box.run_cell(_IN_A_NOTEBOOK)
@@ -116,7 +116,7 @@ class _Running:
 
 
 def _without_magics(source: str) -> str:
-    """A test as plain Python: what does the translation in a box could have been replaced there."""
+    """A test as plain Python: what does the translation in a sandbox could have been replaced there."""
     try:
         code = TransformerManager().transform_cell(source)
         return f"{code}\nNone" if DisplayHook.semicolon_at_end_of_expression(code) else code

@@ -32,7 +32,7 @@ def find_solution(course: Course, name: str, chosen: Path | None) -> Path:
 
 
 def try_solution(grader: SubmissionGrader, folder: Path) -> tuple[list[str], dict[str, tuple[str, ...]]]:
-    """Run the solution in a box, as a submission; nothing is written.
+    """Run the solution in a sandbox, as a submission; nothing is written.
 
     Returns:
         Lines for the instructor; and what the sandbox has refused to it, by the tests that it failed for it.

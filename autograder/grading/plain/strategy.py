@@ -31,8 +31,8 @@ from autograder.grading.task import Finished, Task
 from course_lib.judging.observation import Outcome
 
 PROMISE = (
-    "the tests run beside the students' code: boxes keep this machine and the other students safe, and not the points; "
-    "see docs/plain_nbgrader.md"
+    "the tests run beside the students' code: sandboxes keep this machine and the other students safe, and not the "
+    "points; see docs/plain_nbgrader.md"
 )
 """What is said before anything runs."""
 
@@ -89,7 +89,7 @@ class PlainStrategy(Strategy):
     # --- how it is run and judged
 
     def make_fork_server(self, level: Level, channels: int = 1, root: BoxRoot | None = None) -> ForkServer:
-        """Where boxes come from, with a channel for each worker, perhaps begun earlier."""
+        """Where sandboxes come from, with a channel for each worker, perhaps begun earlier."""
         return ForkServer((), level, self.limits, channels=channels, trains=False, stand_ins=False, root=root)
 
     def rehearse(self, fork_server: ForkServer, tell: Tell) -> None:

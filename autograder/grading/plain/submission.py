@@ -1,4 +1,4 @@
-"""Grading one submission: each of its notebooks is read, put back into shape, run in boxes, and its tests judged.
+"""Grading one submission: each of its notebooks is read, put back into shape, run in sandboxes, and its tests judged.
 
 What goes wrong with one notebook is no reason not to grade the others.
 """
@@ -43,7 +43,7 @@ class JudgedNotebook:
         graded: as it is written, in nbformat 4.5.
         repairs: what was mended, a sentence each.
         remarks: what the instructor reads.
-        starved: whether a box was stopped for taking too long while the machine was busy.
+        starved: whether a sandbox was stopped for taking too long while the machine was busy.
     """
 
     name: str
@@ -64,7 +64,7 @@ class SubmissionGrader:
 
     Attributes:
         assignment: the assignment.
-        fork_server: where boxes come from.
+        fork_server: where sandboxes come from.
         channel: of the fork server, that of this worker.
         doubts: what the sandbox has refused to the course's own solution, by the tests that it failed for it.
     """
@@ -177,10 +177,10 @@ def _record(master: MasterNotebook, test: MasterCell, judged: Judged, level: str
 
 
 def _remarks(master: MasterNotebook, repaired: Repaired, ran: Ran) -> list[str]:
-    """What the instructor reads about cells that have ended their box."""
+    """What the instructor reads about cells that have ended their sandbox."""
     found = []
     for place, lost in sorted(ran.lost.items()):
         number = sum(cell.is_code for cell in repaired.cells[: place + 1])
         limit = f" ({lost.setting})" if lost.setting else ""
-        found.append(f"{master.name}: cell {number} ended its box: {lost.reason}{limit}")
+        found.append(f"{master.name}: cell {number} ended its sandbox: {lost.reason}{limit}")
     return [*found, *([f"{master.name}: {ran.unreached} its last test"] if ran.unreached else [])]

@@ -39,7 +39,7 @@ SCRIPTS = ("setup.sh", "run_autograder")
 
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # what a zip archive can say: the same course gives the same bytes
 _FILE, _PROGRAM = 0o600, 0o700
-_OWN_BYTES = 1 << 30  # for the grader, and for the process that boxes are forked from
+_OWN_BYTES = 1 << 30  # for the grader, and for the process that sandboxes are forked from
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _contents(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
 
 
 def _config(assignment: Assignment) -> str:
-    """What the course sets for its boxes; folders and people are none of the archive's business."""
+    """What the course sets for its sandboxes; folders and people are none of the archive's business."""
     settings = assignment.course.config.get("Katze", {})
     own = {one.id for one in assignment.exercises}
     allowances = {name: one for name, one in settings.get("exercise_limits", {}).items() if name in own}

@@ -5,8 +5,8 @@
     /autograder/submission_metadata.json    who, and when
     /autograder/results/results.json        what comes of it (`results.py`)
 
-The student's code runs as a process of the same container, beside the answers and the secret. So it runs in a box of
-level L2 or above or not at all. Where a submission could not be graded there is no `results.json`: Gradescope then
+The student's code runs as a process of the same container, beside the answers and the secret. So it runs in a sandbox
+of level L2 or above or not at all. Where a submission could not be graded there is no `results.json`: Gradescope then
 reports that the autograder has failed, and gives no score. The reason is printed, for instructors alone. Where a single
 exercise could not be graded, its test has no score and says why, and the others count.
 """
@@ -61,7 +61,7 @@ def grade_submission(root: Path) -> Json:
     """The results of the one submission there.
 
     Raises:
-        BadInput: it cannot be graded, or there is no box that is strong enough.
+        BadInput: it cannot be graded, or there is no sandbox that is strong enough.
     """
     course = Course.find(root / "source" / "course")
     if not course.secret(make=False):

@@ -21,10 +21,10 @@ QUICK = Limits(cell_seconds=1.0, call_seconds=1.0, memory_bytes=256 << 20)
 
 
 def server_at(level: Level, *withheld: str, **options: Any) -> ForkServer:
-    """A fork server for boxes of this level, where there can be any."""
+    """A fork server for sandboxes of this level, where there can be any."""
     problems = self_test(level)
     if problems:
-        pytest.skip(f"no boxes at level {level.name} here: {problems}")
+        pytest.skip(f"no sandboxes at level {level.name} here: {problems}")
     return ForkServer(withheld, level, **options)
 
 
@@ -43,13 +43,13 @@ def raised(box: Box, source: str) -> Raised:
 
 
 def asked(box: Box, name: str, case: Case, **options: Any) -> Observation:
-    """What an answer in the box does on one case."""
+    """What an answer in the sandbox does on one case."""
     [observation] = box.observe_cases(name, [case], **options)
     return observation
 
 
 def ended(box: Box, source: str) -> BoxLost:
-    """How a cell ends its box."""
+    """How a cell ends its sandbox."""
     with pytest.raises(BoxLost) as caught:
         box.run_cell(source)
     return caught.value
@@ -70,7 +70,7 @@ def own_memory(process: int) -> Iterator[bytes]:
 
 @pytest.fixture(scope="session")
 def fork_server(processes: None) -> Iterator[ForkServer]:
-    """One warm process at L2 for all tests: what one box does must not reach another."""
+    """One warm process at L2 for all tests: what one sandbox does must not reach another."""
     with server_at(Level.L2, *WITHHELD, channels=2) as warm:
         yield warm
 
@@ -83,6 +83,6 @@ def box(fork_server: ForkServer) -> Iterator[Box]:
 
 @pytest.fixture
 def quick_box(fork_server: ForkServer) -> Iterator[Box]:
-    """A box with little time and memory, for code that uses them up."""
+    """A sandbox with little time and memory, for code that uses them up."""
     with fork_server.open_box(limits=QUICK) as fresh:
         yield fresh

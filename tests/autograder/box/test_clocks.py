@@ -1,4 +1,4 @@
-"""What is counted of a box's time, with a clock and readings that are made up."""
+"""What is counted of a sandbox's time, with a clock and readings that are made up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CELL = Clock.of(Limits(), "cell_seconds")
 
 
 class Machine:
-    """A box as a stopwatch sees it: ten looks a second, each of which says what the box has done since the last."""
+    """A sandbox as a stopwatch sees it: ten looks a second, each of which says what it has done since the last."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, computed: float = 0.0) -> None:
         self.now = 1000.0
@@ -22,14 +22,14 @@ class Machine:
         self.watch = Stopwatch(lambda: self.reading, 0.1)
 
     def ask(self) -> None:
-        """Ask the box something; it begins with the first look."""
+        """Ask the sandbox something; it begins with the first look."""
         self.watch.begin()
         self.watch.look(lambda: True)
 
     def goes_on(
         self, seconds: float, rate: float, doing: Doing = Doing.COMPUTES, silent: bool = True, every: float = 0.1
     ) -> tuple[str, str] | None:
-        """Let the box compute at a rate; what is exceeded then."""
+        """Let the sandbox compute at a rate; what is exceeded then."""
         for _ in range(round(seconds / every)):
             with self.watch.awaiting():
                 self.now += every

@@ -36,7 +36,7 @@ REFUSED = {"PermissionError", "FileNotFoundError", "ModuleNotFoundError"}  # for
 
 
 def why_not(level: Level) -> list[str]:
-    """Why there are no boxes of this level here; no test builds an image."""
+    """Why there are no sandboxes of this level here; no test builds an image."""
     if level is Level.L4:
         try:
             if not container.has_image(container.find_engine()):
@@ -51,7 +51,7 @@ def fork_server(processes: None, request: pytest.FixtureRequest) -> Iterator[For
     """A warm process at each of these levels."""
     problems = why_not(request.param)
     if problems:
-        pytest.skip(f"no boxes at level {request.param.name} here: {problems}")
+        pytest.skip(f"no sandboxes at level {request.param.name} here: {problems}")
     with ForkServer(("course_lib.attention",), request.param) as warm:
         yield warm
 
@@ -231,7 +231,7 @@ FORBIDDEN = (
     ("tgkill", 234, "parent, parent, 9"),
     ("rt_sigqueueinfo", 129, "parent, 9, 0"),
     ("prctl PR_SET_PDEATHSIG", 157, "1, 0, 0, 0, 0"),
-    # what two boxes that run at once could tell each other by
+    # what two sandboxes that run at once could tell each other by
     ("sync", 162, ""),
     ("syncfs", 306, "own"),
     ("cachestat", 451, "own, 0, 0, 0"),
@@ -284,7 +284,7 @@ def test_other_calls_are_refused_or_not_there(box: Box) -> None:
 
 
 def called(box: Box, number: int, arguments: str) -> str:
-    """What a call answers in a box, with the name of the error."""
+    """What a call answers in a sandbox, with the name of the error."""
     return value(
         box,
         "import ctypes, errno, os\n"
@@ -368,7 +368,7 @@ def test_boxes_draw_different_numbers_unless_seeded(fork_server: ForkServer) -> 
 
 
 def test_these_tests_could_fail() -> None:
-    """The same acts outside a box: whatever is refused above works here."""
+    """The same acts outside a sandbox: whatever is refused above works here."""
     assert Path("/etc/passwd").read_text()
     assert subprocess.run(["/bin/true"], check=False).returncode == 0
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):

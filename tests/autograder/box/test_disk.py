@@ -1,4 +1,4 @@
-"""What a box has on disk, as the grader counts it."""
+"""What a sandbox has on disk, as the grader counts it."""
 
 from __future__ import annotations
 

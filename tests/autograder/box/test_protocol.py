@@ -438,6 +438,6 @@ def test_forged_cells_are_refused(change: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("exercise", exercises.all(), ids=lambda exercise: exercise.id)
 def test_the_cases_of_every_exercise_are_plain_data(exercise: Exercise) -> None:
-    """What a notebook's check can call an answer with need not be what a box can be sent."""
+    """What a notebook's check can call an answer with need not be what a sandbox can be sent."""
     for case in [*exercise.visible_cases(), *exercise.hidden_cases(1)]:
         assert encode_case(case, Encoder())

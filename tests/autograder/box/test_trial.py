@@ -1,4 +1,4 @@
-"""Whether boxes can do what lessons do, and which system calls they are refused if not.
+"""Whether sandboxes can do what lessons do, and which system calls they are refused if not.
 
 A call that nobody needs is taken for one that a new library would need.
 
@@ -55,7 +55,7 @@ def test_a_call_that_is_refused_is_named(
     fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch, cell: str, refused: str
 ) -> None:
     monkeypatch.setattr(trial, "WORK", {"try": cell})
-    assert trial.what_fails(fork_server) == [f"a box cannot try: it is refused {refused}; please report it"]
+    assert trial.what_fails(fork_server) == [f"a sandbox cannot try: it is refused {refused}; please report it"]
 
 
 def test_where_the_deny_list_would_do_the_setting_is_named(
@@ -73,7 +73,7 @@ def test_where_the_deny_list_would_do_the_setting_is_named(
     else:
         [said] = trial.what_fails(fork_server)
         assert said == (
-            f"a box cannot try: it is refused the system call number {number}; "
+            f"a sandbox cannot try: it is refused the system call number {number}; "
             'set c.Katze.system_calls = "deny-list" in nbgrader_config.py, and please report it'
         )
 
@@ -83,8 +83,8 @@ def test_what_fails_for_another_reason_is_told_as_it_is(
 ) -> None:
     monkeypatch.setattr(trial, "WORK", {"count": "1 / 0", "last": "import os, signal; os.kill(os.getpid(), 9)"})
     first, second = trial.what_fails(fork_server)
-    assert first == "a box cannot count: ZeroDivisionError: division by zero"
-    assert second.startswith("a box cannot last: ")
+    assert first == "a sandbox cannot count: ZeroDivisionError: division by zero"
+    assert second.startswith("a sandbox cannot last: ")
 
 
 def test_a_box_that_records_answers_as_any_other(fork_server: ForkServer) -> None:

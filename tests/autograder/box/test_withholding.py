@@ -1,6 +1,6 @@
-"""The reference is absent: what a lesson withholds is not in its boxes, whichever way one looks for it.
+"""The reference is absent: what a lesson withholds is not in its sandboxes, whichever way one looks for it.
 
-Ways to import it are tried one by one inside. What they share is then looked for from outside, in all of a box's
+Ways to import it are tried one by one inside. What they share is then looked for from outside, in all of a sandbox's
 memory and in every file that it can read.
 """
 
@@ -36,7 +36,7 @@ def withheld(lesson: str) -> set[str]:
 
 
 def held(lesson: str) -> frozenset[str]:
-    """What its boxes are for."""
+    """What its sandboxes are for."""
     release = Release.load(REPOSITORY / "notebooks" / lesson / f"{lesson}.ipynb")
     return held_by_lesson(exercises.COURSE, lesson, release.code)
 

@@ -147,7 +147,7 @@ def test_on_a_cluster_all_comes_out_as_on_one_machine(
     assert by_student(remotely)["ada"].points == (17 if name == LESSON else 4)
     assert written(there) == written(here)
     assert why(remotely) == why(locally)
-    assert remotely.boxes.startswith("1 worker on 1 machine; boxes at level ")
+    assert remotely.boxes.startswith("1 worker on 1 machine; sandboxes at level ")
 
     [(_, order, *secrets, _, client)] = orders  # all that a worker gets of a run
     assert [type(order), type(client)] in ([Order, Examined], [PlainOrder, Examined])
@@ -212,7 +212,7 @@ def test_exercises_of_a_course_s_own_go_along_and_no_box_reads_them(tmp_path: Pa
     try:
         choose_level(Level.L2)
     except BadInput as problem:
-        pytest.skip(f"no boxes that keep the answers away here: {problem}")
+        pytest.skip(f"no sandboxes that keep the answers away here: {problem}")
     write_course(tmp_path / "here")
     here = Course.find(tmp_path / "here")
     release(here)

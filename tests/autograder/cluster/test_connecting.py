@@ -118,7 +118,7 @@ def test_doctor_shows_all_workers_and_refuses_by_name(tmp_path: Path, capsys: py
     assert refused.keys() == {"old", "bare", "weak"}
     assert "torch is 1.0.0 there and" in refused["old"]
     assert "torch cannot be imported there; install the same Katze there" in refused["bare"]
-    assert "boxes at level L2 are not possible here (no Landlock)" in refused["weak"]
+    assert "sandboxes at level L2 are not possible here (no Landlock)" in refused["weak"]
 
 
 @pytest.mark.usefixtures("processes")
@@ -207,4 +207,4 @@ def test_a_way_that_others_can_listen_on_is_refused_unless_it_is_trusted(address
 )
 def test_what_differs_is_named(there: dict[str, str], said: str) -> None:
     assert why_not(Examined("there", there, "L2"), Examined("here", {"torch": "2.0"}, "L0")) == said
-    assert why_not(Examined("there", there, "", "no box"), Examined("here", {"torch": "2.0"}, "L0")) == "no box"
+    assert why_not(Examined("there", there, "", "no sandbox"), Examined("here", {"torch": "2.0"}, "L0")) == "no sandbox"

@@ -1,4 +1,4 @@
-"""The bundled class, graded in boxes: everything comes out as it should, whoever sits beside whom.
+"""The bundled class, graded in sandboxes: everything comes out as it should, whoever sits beside whom.
 
 Tests `students.py` as well.
 """

@@ -120,7 +120,7 @@ def test_runs_lessons_and_students_are_kept_apart(session: Session) -> None:
     runs = store.runs(session)
     assert runs[run]["finished"] is None
     assert runs[ended]["finished"] >= runs[ended]["started"]
-    assert (runs[ended]["host"], runs[ended]["workers"], runs[ended]["boxes"]) == ("host", 1, "boxes at level L2")
+    assert (runs[ended]["host"], runs[ended]["workers"], runs[ended]["boxes"]) == ("host", 1, "sandboxes at level L2")
     store.save(session, run, RECORD)
     store.save(session, run, replace(RECORD, lesson="02_other", digest="other"))
     store.save(session, run, replace(RECORD, student="ben", digest="ben"))

@@ -63,7 +63,7 @@ def answered(text: str = "Because twice is more.") -> dict[str, Any]:
 def run_of(lesson: str) -> Run:
     """A run over a lesson, as it begins."""
     return Run(
-        lesson=lesson, host="host", platform="Linux", workers=1, boxes="boxes at level L2", forced=0, submissions=3
+        lesson=lesson, host="host", platform="Linux", workers=1, boxes="sandboxes at level L2", forced=0, submissions=3
     )
 
 
@@ -82,7 +82,7 @@ def recorded(
 
 
 class ToyRun:
-    """A run over the lesson, with no boxes."""
+    """A run over the lesson, with no sandboxes."""
 
     def __init__(self, book: GradebookSession, lesson: str = LESSON, notebook: Mapping[str, Any] | None = None) -> None:
         self.lesson = lesson
@@ -109,7 +109,7 @@ def running(address: Address, notebook: Mapping[str, Any] | None = None) -> Iter
 
 
 def grade(address: Address, lesson: str, students: Iterable[str], ready: Callable[[], object] = bool) -> None:
-    """What a run does with a gradebook, with a lesson of no boxes."""
+    """What a run does with a gradebook, with a lesson of no sandboxes."""
     with open_gradebook(address, lesson) as book:
         ready()
         run = ToyRun(book, lesson)

@@ -303,7 +303,7 @@ def test_a_student_s_own_cell_that_ends_its_box_is_told_to_the_instructor(course
     [graded] = grade_assignment(course, LESSON).submissions
     assert graded.points == 17
     [remark] = graded.remarks
-    assert re.fullmatch(r"cell \d+ ended its box: its process ended with exit status 0", remark)
+    assert re.fullmatch(r"cell \d+ ended its sandbox: its process ended with exit status 0", remark)
     assert "Python itself ended (by os._exit, or in a crash)" in page(course, "ada")
     assert "exit status" not in page(course, "ada")
 

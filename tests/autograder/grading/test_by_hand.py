@@ -24,7 +24,7 @@ ADA, HANA, ZORA = "ada_reference", "hana_slides_numbers", "zora_not_a_notebook"
 
 @pytest.fixture
 def course(graded_class: Course, steady_versions: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
-    """A graded class, which from now on nobody can grade: there are no boxes."""
+    """A graded class, which from now on nobody can grade: there are no sandboxes."""
     monkeypatch.setattr(exercise_strategy, "ForkServer", None)
     return Course.find(shutil.copytree(graded_class.root, tmp_path / "course"))
 

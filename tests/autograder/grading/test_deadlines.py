@@ -25,7 +25,7 @@ LATE = 17 - LOST
 
 @pytest.fixture(scope="module")
 def graded(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
-    """A class that was graded before there were deadlines, and that nobody can grade any more: there are no boxes."""
+    """A class graded before there were deadlines, which nobody can grade any more: there are no sandboxes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assignment, "_versions", lambda withheld: {"Katze": "1"})
         course = make_course(tmp_path_factory.mktemp("course"))

@@ -49,7 +49,7 @@ DISTURBANCES = {
 def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
     if problems:
-        pytest.skip(f"no boxes at level L2 here: {problems}")
+        pytest.skip(f"no sandboxes at level L2 here: {problems}")
     with ForkServer(("course_lib.attention",), Level.L2) as warm:
         yield warm
 
@@ -128,7 +128,13 @@ FAILS = {"attention.contextual_embedding": 0}
         ([IMPORTS, *TWO], OTHERS),
         ([IMPORTS, HELPER, *answer("attention.scores", HELPED)], {"attention.scores": 0}),
     ],
-    ids=["ends its box", "breaks its box", "of no exercise", "two, each for the others", "defines what is needed"],
+    ids=[
+        "ends its sandbox",
+        "breaks its sandbox",
+        "of no exercise",
+        "two, each for the others",
+        "defines what is needed",
+    ],
 )
 def test_what_a_disturbing_cell_costs(fork_server: ForkServer, cells: list[Cell], wanted: dict[str, float]) -> None:
     assert points(grade(fork_server, cells)) == wanted

@@ -1,4 +1,4 @@
-"""What grading keeps of what a box says."""
+"""What grading keeps of what a sandbox says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grading one submission, with a box that is a dictionary: what runs, what is replayed, what is shown.
+"""Grading one submission, with a sandbox that is a dictionary: what runs, what is replayed, what is shown.
 
 Tests `answer_grader.py` and `cell_log.py` as well.
 """
@@ -36,7 +36,7 @@ class Hang(BaseException):
 
 
 class DictionaryBox:
-    """A box for tests: no process, but the same endings."""
+    """A sandbox for tests: no process, but the same endings."""
 
     def __init__(self, log: list[str]) -> None:
         self.names: dict[str, Any] = {"Hang": Hang}
@@ -129,7 +129,7 @@ def test_a_helper_redefined_later_spoils_no_answer_and_what_runs_after_hidden_in
     graded = grade(cells, log)
     assert outcomes(graded) == {SCORES: ("passed", 2)}
     assert log.count("open") == 2
-    assert graded.outputs[3][0]["text"] == "turn = lambda x: x"  # from the first box
+    assert graded.outputs[3][0]["text"] == "turn = lambda x: x"  # from the first sandbox
 
 
 @pytest.mark.parametrize(

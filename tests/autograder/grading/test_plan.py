@@ -144,7 +144,7 @@ def test_a_grade_from_weaker_boxes_is_not_good_enough(course: Course) -> None:
     assert planned(course, weakest=Level[level]).tasks == ()
     plan = planned(course, weakest=Level.L4)
     assert [task.student for task in plan.tasks] == STUDENTS[:3]
-    assert reasons(plan) == {(f"graded in boxes of level {level}, weaker than L4",)}
+    assert reasons(plan) == {(f"graded in sandboxes of level {level}, weaker than L4",)}
 
 
 @pytest.mark.parametrize("folder", ["autograded", "feedback"])

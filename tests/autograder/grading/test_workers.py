@@ -78,7 +78,7 @@ def test_a_worker_that_fails_leaves_only_its_own_submission_ungraded(
     assert (results["ada"].points, results["cleo"].points) == (17, 17)
 
 
-@pytest.mark.parametrize("when", ["before its box", "in its box", "every time"])
+@pytest.mark.parametrize("when", ["before its sandbox", "in its sandbox", "every time"])
 def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies_again(
     course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, when: str
 ) -> None:
@@ -92,7 +92,9 @@ def test_a_fork_server_that_dies_costs_at_most_the_submission_over_which_it_dies
             server = worker.fork_server._root.process
             assert server is not None
             with (
-                worker.fork_server.open_box(worker.channel) if when == "in its box" else contextlib.nullcontext() as box
+                worker.fork_server.open_box(worker.channel)
+                if when == "in its sandbox"
+                else contextlib.nullcontext() as box
             ):
                 os.kill(server.pid, signal.SIGKILL)
                 if box is not None:

@@ -109,7 +109,7 @@ def test_a_script_of_it_is_answered_checked_and_solved(commands: Path, tmp_path:
 
 
 def test_an_answer_is_graded_by_it(commands: Path, tmp_path: Path) -> None:
-    """In a box, which has to find the packages where they are."""
+    """In a sandbox, which has to find the packages where they are."""
     (tmp_path / "mine.py").write_text("def scale_scores(scores, d_head):\n    return scores / d_head**0.5\n")
     assert "attention.scale: Right, 1 of 1 point" in ran(
         commands / "katze", "check", "attention.scale", "mine.py", cwd=tmp_path

@@ -22,14 +22,14 @@ UNREADABLE = exercise_record("attention.scores", None, 2, Outcome.UNREADABLE)
 def shown(*submissions: Record) -> str:
     out = io.StringIO()
     gradings = {submission.student: Grading(("not graded before",)) for submission in submissions}
-    graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0, gradings=gradings)
+    graded = ClassResult("01_attention", "sandboxes at level L2", submissions, seconds=2.0, gradings=gradings)
     print_class(graded, output_console(out, 80))
     return " ".join(out.getvalue().split())
 
 
 def shown_again(*submissions: Record, gradings: dict[str, Grading]) -> str:
     out = io.StringIO()
-    graded = ClassResult("01_attention", "boxes at level L2", submissions, seconds=2.0, gradings=gradings)
+    graded = ClassResult("01_attention", "sandboxes at level L2", submissions, seconds=2.0, gradings=gradings)
     print_class(graded, output_console(out, 80))
     return " ".join(out.getvalue().split())
 
@@ -38,12 +38,12 @@ def test_what_did_not_pass_is_named_with_its_mistake() -> None:
     text = shown(record("ada", "01_attention", (PASSED, NAMED, UNNAMED)))
     assert "ada 2 / 4 1 passed; 2 wrong: scale (divided_by_number_of_keys), output" in text
     assert "1 submission " in text
-    assert "2.0 s; boxes at level L2" in text
+    assert "2.0 s; sandboxes at level L2" in text
 
 
 def test_a_pace_is_told_of_a_class_and_not_of_a_few() -> None:
     class_of = [record(f"s{number}", "01_attention", (PASSED,)) for number in range(20)]
-    assert "2.0 s, 600 submissions a minute; boxes at level L2" in shown(*class_of)
+    assert "2.0 s, 600 submissions a minute; sandboxes at level L2" in shown(*class_of)
     assert "a minute" not in shown(*class_of[1:])
 
 

@@ -1,6 +1,6 @@
 """Everything that honest notebooks go through, by the tools that do it: full points, and a receipt that says what.
 
-One right notebook of lesson 01, mangled in every way known, read, repaired, and graded in real boxes.
+One right notebook of lesson 01, mangled in every way known, read, repaired, and graded in real sandboxes.
 """
 
 from __future__ import annotations
@@ -448,7 +448,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
 def fork_server(processes: None) -> Iterator[ForkServer]:
     problems = self_test()
     if problems:
-        pytest.skip(f"no boxes at level L2 here: {problems}")
+        pytest.skip(f"no sandboxes at level L2 here: {problems}")
     withheld = {module for exercise in exercises.of_lesson(LESSON) for module in exercise.withheld}
     with ForkServer(sorted(withheld), Level.L2) as warm:
         yield warm

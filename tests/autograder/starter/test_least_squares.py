@@ -49,7 +49,7 @@ def course(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     try:
         choose_level(Level.L2)
     except BadInput as problem:
-        pytest.skip(f"no boxes that keep the answers away here: {problem}")
+        pytest.skip(f"no sandboxes that keep the answers away here: {problem}")
     folder = tmp_path_factory.mktemp("statistics") / "course"
     write_course(folder)
     before = Path.cwd()
@@ -95,7 +95,7 @@ def test_the_log_the_export_and_the_status_follow(course: Path, capsys: pytest.C
     assert main(["log", "jo_reads_the_answers", LESSON, "--json"]) == 0
     matrix, fit, _ = json.loads(capsys.readouterr().out)["exercises"]
     said = [one["message"] for exercise in (matrix, fit) for one in exercise["cases"] if not one["hidden"]]
-    assert any("No module named 'ols_exercises'" in message for message in said), "a box has none of the answers"
+    assert any("No module named 'ols_exercises'" in message for message in said), "a sandbox has none of the answers"
     assert any("Permission denied" in message or "No such file" in message for message in said)
     assert main(["export", "--to", "build/points.csv"]) == 0
     assert "eli_no_intercept,5\n" in (course / "build" / "points.csv").read_text()

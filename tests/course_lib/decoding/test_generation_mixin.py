@@ -38,7 +38,7 @@ def test_both_kinds_of_model_have_it(model: type) -> None:
 
 @pytest.mark.usefixtures("processes")
 def test_where_the_decoding_is_withheld_it_says_so(tmp_path: Path) -> None:
-    """As in the boxes of lesson 06."""
+    """As in the sandboxes of lesson 06."""
     withheld = [f"course_lib.decoding.{name}" for name in ("greedy", "beam", "sampling")]
     modules = copy_library(tmp_path, withheld)
     assert "course_lib.models" in modules

@@ -1,4 +1,4 @@
-"""A box of help, in a notebook and in a terminal.
+"""A sandbox of help, in a notebook and in a terminal.
 
 Tests `panel.py`.
 """

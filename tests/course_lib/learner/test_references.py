@@ -1,4 +1,4 @@
-"""The table of references, and what a box makes of it."""
+"""The table of references, and what a sandbox makes of it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ ATTEMPTS = (
     ),
     _poisons(
         "poison_course_library",
-        "Overwrites the library's own copy in the box.",
+        "Overwrites the library's own copy in the sandbox.",
         "import course_lib.judging.observation as o\nopen(o.__file__, 'w').write('')",
     ),
     _poisons(
@@ -55,7 +55,7 @@ ATTEMPTS = (
     ),
     in_cell(
         "poison_home",
-        "Fills the caches in its own home, for the next box to use.",
+        "Fills the caches in its own home, for the next sandbox to use.",
         """
             import os, pathlib
             for name in (".ipython/profile_default/startup", ".cache/torch/hub", ".config/matplotlib"):

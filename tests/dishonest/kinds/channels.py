@@ -19,7 +19,7 @@ def _tells(name: str, tries: str, code: str) -> Attempt:
 ATTEMPTS = (
     _tells(
         "flock_on_a_library",
-        "Locks a file that all boxes read, for a one, and leaves it, for a zero.",
+        "Locks a file that all sandboxes read, for a one, and leaves it, for a zero.",
         "import fcntl\nfcntl.flock(open(os.__file__), fcntl.LOCK_SH)",
     ),
     _tells(
@@ -82,7 +82,7 @@ ATTEMPTS = (
     ),
     _tells(
         "shared_futex",
-        "Wakes whoever waits on a page of a library, which is the same memory in all boxes.",
+        "Wakes whoever waits on a page of a library, which is the same memory in all sandboxes.",
         """
             import mmap
             pages = mmap.mmap(os.open(os.__file__, os.O_RDONLY), 4096, prot=mmap.PROT_READ)

@@ -133,7 +133,7 @@ ATTEMPTS = (
     _beside("pickles", "Hands in pickles, and modules with the names of those that a grader imports.", _pickles),
     in_answer(
         "loads_its_pickles",
-        "Unpickles its own code inside the box, to run it as somebody else.",
+        "Unpickles its own code inside the sandbox, to run it as somebody else.",
         f"import pickle\npickle.loads({pickle.dumps(Poison())!r})\n{ZEROS}",
     ),
     _beside("links_beside", "Hands in links, pipes and second names of files.", _links),

@@ -1,4 +1,4 @@
-"""Getting hold of the reference, which is not in the box."""
+"""Getting hold of the reference, which is not in the sandbox."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ ATTEMPTS = (
     ),
     in_answer(
         "leaves_answers_in_files",
-        "Writes what it has seen to every folder that another box could read.",
+        "Writes what it has seen to every folder that another sandbox could read.",
         """
             import os, pathlib, tempfile
             def dot_product_scores(q, k):
@@ -78,7 +78,7 @@ ATTEMPTS = (
     ),
     in_answer(
         "takes_answers_from_files",
-        "Looks for what somebody else has left in the folders that boxes might share.",
+        "Looks for what somebody else has left in the folders that sandboxes might share.",
         """
             import glob, pathlib
             def dot_product_scores(q, k):

@@ -7,7 +7,7 @@ from tests.dishonest.attempt import DIED, TIMED_OUT, WRONG, ZEROS, in_answer, in
 ATTEMPTS = (
     in_answer(
         "fork",
-        "Forks twice and detaches, to outlive its box.",
+        "Forks twice and detaches, to outlive its sandbox.",
         f"import os\nif os.fork() == 0:\n    os.setsid()\n    os.fork()\n    while True: pass\n{ZEROS}",
     ),
     in_answer(
@@ -23,7 +23,7 @@ ATTEMPTS = (
     ),
     in_answer(
         "subprocess_answer",
-        "Lets another interpreter, outside the box, work out the answer.",
+        "Lets another interpreter, outside the sandbox, work out the answer.",
         """
             import subprocess, sys
             def dot_product_scores(q, k):
@@ -99,7 +99,7 @@ ATTEMPTS = (
     ),
     in_answer(
         "alarm",
-        "Lets a timer interrupt the box while it answers.",
+        "Lets a timer interrupt the sandbox while it answers.",
         """
             import signal
             def late(*args):

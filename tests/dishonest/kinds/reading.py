@@ -38,7 +38,7 @@ spoils = 1""",
     ),
     _reads(
         "read_other_boxes",
-        "Lists the folder in which all boxes have theirs.",
+        "Lists the folder in which all sandboxes have theirs.",
         "import os\nspoils = [os.listdir(f'../{other}') for other in os.listdir('..')]",
     ),
     _reads(

@@ -1,4 +1,4 @@
-"""Getting at what runs the answers: our own modules in the box, and IPython's hooks."""
+"""Getting at what runs the answers: our own modules in the sandbox, and IPython's hooks."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ ATTEMPTS = (
     ),
     in_call(
         "slow_clock",
-        "Stops the clocks of the box, so that no call takes any time.",
+        "Stops the clocks of the sandbox, so that no call takes any time.",
         "while True: pass",
         TIMED_OUT,
         own="""

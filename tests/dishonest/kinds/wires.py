@@ -1,4 +1,4 @@
-"""Speaking on the wire in the box's place."""
+"""Speaking on the wire in the sandbox's place."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ ATTEMPTS = (
     ),
     _says(
         "failed_box",
-        "Says that the box itself has failed, so that nobody is to blame.",
+        "Says that the sandbox itself has failed, so that nobody is to blame.",
         "say(frame({'kind': 'failed', 'reason': 'the grader is broken'}))",
     ),
     _says("ready_again", "Begins the conversation anew.", "say(frame({'kind': 'ready'}))"),
     _says("ungraded", "Asks not to be graded.", "say(frame(report(returned=False, failure='ungraded')))"),
     _says("pickle", "Sends a pickle, in case somebody loads it.", "import pickle\nsay(pickle.dumps(eval) * 9)"),
     _says("surrogates", "Sends text that no file can hold.", "say(frame(report(value='\\ud800')))", WRONG),
-    _says("memory_status", "Ends as a box does that has run out of memory.", "os._exit(86)", OUT_OF_MEMORY),
+    _says("memory_status", "Ends as a sandbox does that has run out of memory.", "os._exit(86)", OUT_OF_MEMORY),
     in_cell(
         "closed_in_a_cell", "Closes the connection in a cell in front of all answers.", _WIRE + "\n    os.close(wire)"
     ),

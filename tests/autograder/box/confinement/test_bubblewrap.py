@@ -1,4 +1,4 @@
-"""What can be seen inside bubblewrap, before a box confines itself on top."""
+"""What can be seen inside bubblewrap, before a sandbox confines itself on top."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def inside(tmp_path: Path) -> Inside:
     """Evaluates an expression inside; only `tmp_path / "root"` is shared."""
     problems = self_test(Level.L3)
     if problems:
-        pytest.skip(f"no boxes at level L3 here: {problems}")
+        pytest.skip(f"no sandboxes at level L3 here: {problems}")
     root = tmp_path / "root"
     root.mkdir()
 

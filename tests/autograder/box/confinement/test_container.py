@@ -1,4 +1,4 @@
-"""Level L4 with an engine that starts the command right here: what it is told, and that boxes can be reached.
+"""Level L4 with an engine that starts the command right here: what it is told, and that sandboxes can be reached.
 
 Whether a real container holds is found out by the self-test, and by `test_confinement.py` where an image is built.
 """
@@ -127,7 +127,9 @@ def test_the_image_is_built_once_from_what_is_installed_here(path: Path, capfd: 
     assert [line.partition("==")[0] for line in requirements][:2] == ["torch", "numpy"]
     constraints = {line.partition("==")[0] for line in files["constraints.txt"].splitlines()}
     assert {"pillow", "sympy"} <= constraints  # what matplotlib and torch need
-    assert not {"katze", "pytest", "nbgrader"} & constraints  # a package that boxes do not need makes no other image
+    assert (
+        not {"katze", "pytest", "nbgrader"} & constraints
+    )  # a package that sandboxes do not need makes no other image
     assert "+" not in files["constraints.txt"]
 
 

@@ -1,4 +1,4 @@
-"""How strongly boxes are confined, and that the self-test finds every hole.
+"""How strongly sandboxes are confined, and that the self-test finds every hole.
 
 Tests `selftest.py`, `attempts.py` and `enclosure.py` as well.
 """
@@ -17,10 +17,11 @@ from autograder.limits import Limits
 
 def test_a_level_is_described_in_one_line() -> None:
     assert describe(Level.L2, Limits()) == (
-        "boxes at level L2: Landlock, seccomp; no network, no processes, 2 GB, 60 s of processor time"
+        "sandboxes at level L2: Landlock, seccomp; no network, no processes, 2 GB, 60 s of processor time"
     )
     assert describe(Level.L3, Limits(memory_bytes=512 << 20, submission_seconds=90.5)) == (
-        "boxes at level L3: bubblewrap, Landlock, seccomp; no network, no processes, 512 MB, 90.5 s of processor time"
+        "sandboxes at level L3: bubblewrap, Landlock, seccomp; no network, no processes, 512 MB, "
+        "90.5 s of processor time"
     )
     weaker = Limits(system_calls="deny-list")
     assert "no network, no processes, system calls by the deny-list, 2 GB" in describe(Level.L2, weaker)
@@ -69,7 +70,7 @@ def test_below_the_minimum_nothing_is_graded(monkeypatch: pytest.MonkeyPatch, mi
 def test_an_enclosure_that_lets_something_through_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is in no enclosure at all, tested as if it were at L3."""
     if self_test():
-        pytest.skip("no boxes at level L2 here")
+        pytest.skip("no sandboxes at level L2 here")
     monkeypatch.setattr(selftest.bubblewrap, "bwrap_path", lambda: "bwrap")
     monkeypatch.setattr(selftest, "enclosure_at", lambda level, limits, boxes: Enclosure())
     shared = [f"it shares the {kind} namespace" for kind in ("mnt", "pid", "net", "ipc", "uts")]
@@ -103,7 +104,7 @@ def test_the_self_test_finds_what_confinement_leaves_open(monkeypatch: pytest.Mo
         "it can fork",
         "it can signal its parent",
         "it can change modes",
-        "it can lock files that all boxes read",
+        "it can lock files that all sandboxes read",
         "it can ask how full the disk is",
         "it can read others' clocks",
     ]

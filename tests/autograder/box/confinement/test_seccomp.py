@@ -79,7 +79,7 @@ def numbers(machine: str, table: system_calls.Calls) -> list[int]:
 @pytest.mark.parametrize("machine", ARCHITECTURES)
 def test_the_filter_is_well_formed(machine: str, calls: SystemCalls) -> None:
     steps = program(machine, calls)
-    assert len(steps) < 1000  # the kernel takes 4096, in a time that each box pays
+    assert len(steps) < 1000  # the kernel takes 4096, in a time that each sandbox pays
     for place, (operation, if_true, if_false, constant) in enumerate(steps):
         if operation == 0x05:
             assert place + 1 + constant < len(steps)

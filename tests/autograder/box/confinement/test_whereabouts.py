@@ -1,4 +1,4 @@
-"""At L2 nothing in a box tells where the course lies, or another box: memory, environment, links, kernel's files."""
+"""At L2 nothing in a sandbox tells where the course lies, or another one: memory, environment, links, files."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_the_parents_folder_and_files_cannot_be_asked_for(box: Box) -> None:
 
 
 def test_boxes_lie_in_folders_whose_names_nobody_can_guess(fork_server: ForkServer, box: Box) -> None:
-    """Below a folder that a box cannot list, with eight random characters each."""
+    """Below a folder that a sandbox cannot list, with eight random characters each."""
     with fork_server.open_box() as other:
         mine, its = (Path(found(one, "import os; [os.getcwd()]")[0]) for one in (box, other))
         assert mine.parent == its.parent

@@ -1,4 +1,4 @@
-"""However a box ends, the grader learns why, in time, and every other box goes on.
+"""However a sandbox ends, the grader learns why, in time, and every other sandbox goes on.
 
 Tests `box.py`, `endings.py`, `handles.py` and `server.py` as well.
 """
@@ -209,7 +209,7 @@ def test_the_end_of_a_sealed_box_tells_nothing_of_what_it_has_seen(
 
 
 def forged_cell(outputs: str) -> str:
-    """A cell whose answer says that it showed `outputs`, whatever the box allows."""
+    """A cell whose answer says that it showed `outputs`, whatever the sandbox allows."""
     return (
         "import autograder.box.inside.child as child\n"
         "def forge(result):\n"
@@ -563,7 +563,7 @@ def left(folder: Path) -> list[str]:
 @pytest.mark.parametrize("level", [Level.L1, Level.L3], ids=lambda level: level.name)
 def test_a_killed_grader_leaves_nothing_behind(tmp_path: Path, level: Level) -> None:
     if level is Level.L3 and self_test(level):
-        pytest.skip("no boxes at level L3 here")
+        pytest.skip("no sandboxes at level L3 here")
     code = (
         "import os\nfrom autograder.box.confinement.levels import Level\n"
         "from autograder.box.fork_server.client import ForkServer\n"
@@ -593,7 +593,7 @@ def test_a_channel_serves_the_next_user_when_one_died_while_it_waited_for_an_ans
         with fork_server.open_box() as box:
             assert box.run_cell("1 + 1").ok
         ours.settimeout(20)
-        assert ours.recv(1)  # the box of the dead is still there, and greets
+        assert ours.recv(1)  # the sandbox of the dead is still there, and greets
         fork_server.take_over(0)
         while ours.recv(1 << 16):
             pass

@@ -1,5 +1,5 @@
-"""Boxes for code that was written for no box: every installed package is there, nothing stands in for others, and the
-files that lay beside a notebook are there as well.
+"""Boxes for code that was written for no sandbox: every installed package is there, nothing stands in for others, and
+the files that lay beside a notebook are there as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers are observed in the box as they are outside, and fail there without harm."""
+"""Answers are observed in the sandbox as they are outside, and fail there without harm."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def scores(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
 
 
 def defined(box: Box, body: str, name: str = "answer") -> str:
-    """Define a function of any arguments in the box; its name."""
+    """Define a function of any arguments in the sandbox; its name."""
     result = box.run_cell(f"import os, sys, time, torch\ndef {name}(*args, **kwargs):\n    {body}")
     assert result.ok, result.raised
     return name

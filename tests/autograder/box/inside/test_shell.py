@@ -35,7 +35,7 @@ def kinds(result: CellResult) -> list[str]:
 
 
 def test_garbage_is_collected_as_in_any_notebook(box: Box) -> None:
-    """The process that a box is forked from does so only when all is imported."""
+    """The process that a sandbox is forked from does so only when all is imported."""
     assert text(box.run_cell("import gc; gc.isenabled(), gc.get_threshold()")) == str((True, gc.get_threshold()))
 
 

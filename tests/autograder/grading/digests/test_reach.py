@@ -83,7 +83,7 @@ def test_only_what_a_lesson_or_its_student_can_see_changes_a_fingerprint(elsewhe
         (elsewhere / "__init__.py").read_text().replace('__version__ = "', '__version__ = "9.')
     )
     assert library_of(course, own) == before
-    (elsewhere / "text" / "packing.py").write_text("y = 1\n")  # no box of this lesson holds it
+    (elsewhere / "text" / "packing.py").write_text("y = 1\n")  # no sandbox of this lesson holds it
     assert library_of(course, own) == before
     (elsewhere / "bags.py").write_text("y = 1\n")
     lesson, imports = library_of(course, own)

@@ -69,7 +69,10 @@ def test_cells_get_nbgrader_s_own_time_unless_the_course_says_more(
 @pytest.mark.parametrize(
     ("edit", "told"),
     [
-        (lambda made: made["metadata"].update(kernelspec={"language": "R", "name": "ir"}), "a kernel for r, and boxes"),
+        (
+            lambda made: made["metadata"].update(kernelspec={"language": "R", "name": "ir"}),
+            "a kernel for r, and sandboxes",
+        ),
         (lambda made: made["cells"].append(made["cells"][3]), "the grade_id 'same' is on 2 cells; give each its own"),
         (lambda made: made["cells"].pop(3), "the cell same of first.ipynb is in only one of them; run `nbgrader"),
         (

@@ -171,7 +171,7 @@ def test_a_test_that_never_ends_costs_itself_alone(graded: tuple[Course, ClassRe
     assert record.points == 1.5
     assert notes(record)["first.share"] == "It was stopped: it used more than 1 s of processor time."
     told = [re.sub(r"\d+", "N", line) for line in record.remarks if line != TRIED_AGAIN]
-    assert told == ["first: cell N ended its box: it used more than N s of processor time (cell_seconds)"] * 2
+    assert told == ["first: cell N ended its sandbox: it used more than N s of processor time (cell_seconds)"] * 2
 
 
 def test_what_a_lost_cell_has_defined_counts_and_python_that_ends_costs_the_test_that_ended_it(

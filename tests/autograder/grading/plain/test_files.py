@@ -1,4 +1,4 @@
-"""The files beside the notebooks: the course's for everyone, a student's own in no place but its boxes."""
+"""The files beside the notebooks: the course's for everyone, a student's own in no place but its sandboxes."""
 
 from __future__ import annotations
 

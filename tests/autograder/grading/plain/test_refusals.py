@@ -58,7 +58,7 @@ ASKS = {
         "a connection to the network",
     ),
 }
-"""Tests of a course's own that a box refuses something, and how that is told."""
+"""Tests of a course's own that a sandbox refuses something, and how that is told."""
 
 GOES_ON = {
     "in_memory": "import sqlite3\nassert sqlite3.connect(':memory:').execute('select 4').fetchone() == (double(2),)",
@@ -69,7 +69,7 @@ GOES_ON = {
     "cell-0123456789abcdef": "print('doubled: <b>', double(2))\ndisplay('shown')\nassert double(2) == 4, 'add?'",
     "missing": "assert double(2) == 4, open('../../../nothing.txt')",
 }
-"""Tests that a box refuses nothing, although they look as if it did."""
+"""Tests that a sandbox refuses nothing, although they look as if it did."""
 
 
 def make_course(root: Path) -> Course:

@@ -56,7 +56,7 @@ RESULTS = {
 """What https://gradescope-autograders.readthedocs.io/en/latest/specs/ says a `results.json` may hold."""
 
 pytestmark = pytest.mark.skipif(
-    choose_level(Level.L1) < runner.WEAKEST, reason="there is no box here that is strong enough for Gradescope"
+    choose_level(Level.L1) < runner.WEAKEST, reason="there is no sandbox here that is strong enough for Gradescope"
 )
 
 
@@ -174,7 +174,7 @@ def test_what_cannot_be_graded_has_no_score_and_the_instructor_the_reason(
     earlier.write_text('{"score": 19}')
     ran = container.run(refuse_landlock)
     assert (ran.status, ran.results) == (1, None)
-    assert "boxes at level L2 are not possible here (no Landlock" in ran.stdout
+    assert "sandboxes at level L2 are not possible here (no Landlock" in ran.stdout
 
 
 def test_without_its_secret_an_archive_grades_nothing(container: Container) -> None:

@@ -1,0 +1,62 @@
+"""Draws sentences at random, for somebody to read aloud: from lessons, hints, and messages of mistakes.
+
+    python -m benchmarks.sentences            # 100 of them, numbered
+    python -m benchmarks.sentences --seed 2
+
+Mark each that you would not say to a student.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import jupytext
+
+from course_lib import exercises
+
+SOLUTIONS = Path(__file__).parents[1] / "solutions"
+FEWEST_WORDS = 5
+"""Of a sentence: with fewer it is a heading, a label or a formula."""
+
+_NOT_PROSE = re.compile(r"```.*?```|^[|#].*$|<[^>]+>|^`[\w.]+` · .*$", re.M | re.S)
+_END = re.compile(r"(?<=[.!?])[*”\"')]*\s+(?=[A-Z*`“\"])|\n\s*\n|\n\s*[-*\d.]+ ")
+
+
+def main() -> None:
+    """Print them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--number", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    known = sorted({sentence for text in texts() for sentence in sentences(text)})
+    drawn = random.Random(options.seed).sample(known, options.number)
+    print(f"{options.number} of {len(known)} sentences")
+    for number, sentence in enumerate(drawn, start=1):
+        print(f"{number}. {sentence}")
+
+
+def texts() -> Iterator[str]:
+    """Everything that students read, but what a page of the course says around it."""
+    for path in sorted(SOLUTIONS.glob("*/*.py")):
+        for cell in jupytext.read(path).cells:
+            if cell.cell_type == "markdown":
+                yield cell.source
+    for exercise in exercises.all():
+        yield from (hint.text for hint in exercise.hints)
+        yield from (mistake.message for mistake in exercise.misconceptions)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text in Markdown, each on one line."""
+    for found in _END.split(_NOT_PROSE.sub("", text)):
+        sentence = " ".join(found.split())
+        if len(sentence.split()) >= FEWEST_WORDS and not sentence.startswith("$$"):
+            yield sentence
+
+
+if __name__ == "__main__":
+    main()
