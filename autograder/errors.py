@@ -1,4 +1,4 @@
-"""Errors that are the caller's to mend."""
+"""Errors that are the caller's to fix."""
 
 import errno
 from collections.abc import Iterator

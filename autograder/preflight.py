@@ -100,9 +100,9 @@ class Preflight:
         file: its name.
         lesson: the lesson that it belongs to.
         answers: one for each exercise, and for each question that is answered in words, in order.
-        repairs: what would be mended.
+        repairs: what would be repaired.
         remarks: what else its author should look at.
-        repaired: the mended notebook.
+        repaired: the repaired notebook.
         named_for: another lesson that the file's name says it is from; empty where it says no such thing.
     """
 
@@ -220,7 +220,7 @@ def preflight(
 
 
 def write_mended(found: Preflight, target: Path) -> None:
-    """Write the mended notebook as a new file, as it would be graded.
+    """Write the repaired notebook as a new file, as it would be graded.
 
     Raises:
         BadInput: there is a file of this name already, or it cannot be written.
@@ -233,7 +233,7 @@ def write_mended(found: Preflight, target: Path) -> None:
         with open(target, "x", encoding="utf-8") as written:
             written.write(text)
     except FileExistsError:
-        raise BadInput(f"{target} exists already; name a new file for the mended notebook") from None
+        raise BadInput(f"{target} exists already; name a new file for the repaired notebook") from None
     except OSError as error:
         raise BadInput(f"cannot write {target}: {error.strerror}") from error
 
@@ -413,7 +413,7 @@ def _verdicts(repaired: Repaired, release: Release, catalogue: Catalogue) -> dic
 
 
 def print_preflight(found: Preflight, console: Console) -> None:
-    """A line for each exercise, then what would be mended, what else to look at, and what it comes to."""
+    """A line for each exercise, then what would be repaired, what else to look at, and what it comes to."""
     console.print(Text.assemble((shown(found.file), "bold"), f", lesson {found.lesson}\n"))
     table = Table.grid(padding=(0, 2))
     for no_wrap in (True, True, False):
@@ -422,7 +422,7 @@ def print_preflight(found: Preflight, console: Console) -> None:
         table.add_row("ok" if answer.is_ready else "--", answer.exercise, _told(answer))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))
     for title, sentences in (
-        ("When it is graded, this is mended:", found.repairs),
+        ("When it is graded, this is repaired:", found.repairs),
         ("Look at this as well:", found.remarks),
     ):
         if sentences:

@@ -50,7 +50,7 @@ if importlib.util.find_spec("course_lib") is None:
         told = [line for start in ("fatal: ", "error: ") for line in said if line.lower().startswith(start)]
         why = (told or said[-1:] or ["no reason given"])[0]
         raise UsageError(f"pip could not install the course's library: {{why}} "
-                         "Once that is mended, run this cell again, and the others after it.")
+                         "Once that is repaired, run this cell again, and the others after it.")
     importlib.invalidate_caches()
     from course_lib.learner.arrival import welcome
 

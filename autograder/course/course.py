@@ -115,7 +115,7 @@ class Course:
         if here is None and "root" not in config.CourseDirectory:
             raise BadInput(f"no {CONFIG_NAME} in {start} or above it; go to the folder of the course")
         if not root.is_dir():
-            raise BadInput(f"c.CourseDirectory.root is {root}, and there is no such folder; mend it in {CONFIG_NAME}")
+            raise BadInput(f"c.CourseDirectory.root is {root}, and there is no such folder; fix it in {CONFIG_NAME}")
         if root != here and (root / CONFIG_NAME).is_file():
             config.merge(read_settings(root / CONFIG_NAME))
         return cls._load(root, config)

@@ -177,7 +177,7 @@ def read_semester(root: Path, lessons: Collection[str]) -> Semester:
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not in UTF-8; save it as UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} is not TOML: {error}; mend that line") from None
+        raise BadInput(f"{path} is not TOML: {error}; fix that line") from None
     return _semester(settings, lessons, root)
 
 

@@ -60,7 +60,7 @@ def no_points(outcome: Outcome) -> Expected:
 
 
 def write_plainly(path: Path, notebook: Notebook) -> None:
-    """Write the notebook as Jupyter does, but mend nothing."""
+    """Write the notebook as Jupyter does, but fix nothing."""
     path.write_text(nbformat.v4.writes(nbformat.from_dict(notebook)) + "\n", encoding="utf-8")
 
 

@@ -116,7 +116,7 @@ class Record:
         slot: which of the class's sets of hidden inputs the student got.
         conditions: what its grades depend on.
         exercises: one for each exercise, in the lesson's order.
-        repairs: what was mended, a sentence each.
+        repairs: what was repaired, a sentence each.
         problem: why it could not be graded; empty otherwise.
         remarks: for the instructor: the limits that were hit, the cells that ended their sandbox, and an invalid
             submission time; one per line.

@@ -239,7 +239,7 @@ def _try_out(exercises: Iterable[Exercise]) -> None:
         except Exception as error:  # they are programs of the course's: they may fail in any way
             said = str(error) if isinstance(error, UnusableExercises) else f"{type(error).__name__}: {error}"
             raise BadInput(
-                f"{exercise.id} cannot be graded: {said.removeprefix(f'{exercise.id}: ')}; nothing was done. Mend it, "
+                f"{exercise.id} cannot be graded: {said.removeprefix(f'{exercise.id}: ')}; nothing was done. Fix it, "
                 f"and run `katze certify {exercise.id}`"
             ) from error
 

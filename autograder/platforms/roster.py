@@ -108,7 +108,7 @@ def parse_table(content: bytes, name: str) -> CsvTable:
     width = len(rows[0])
     for number, row in enumerate(rows, 1):
         if len(row) > width:
-            raise BadInput(f"row {number} of the table {name} has {len(row)} cells, its first row {width}; mend it")
+            raise BadInput(f"row {number} of the table {name} has {len(row)} cells, its first row {width}; fix it")
         row += [""] * (width - len(row))
     return CsvTable(rows[0], rows[1:], delimiter, encoding, preface, text)
 
@@ -282,7 +282,7 @@ def people_in(table: CsvTable, name: str) -> Listed:
         else:
             nobody += any(map(str.strip, row))
     differing = [id for id, people in rows.items() if any(one != people[0] for one in people)]
-    remarks = [f"{name}: {printable(id)} stands in rows that differ, and none was used: mend it." for id in differing]
+    remarks = [f"{name}: {printable(id)} is in rows that differ, and none was used: fix it." for id in differing]
     if nobody:
         remarks.append(f"{name}: {count(nobody, 'row')} without an id left out.")
     once = [people[0] for id, people in rows.items() if id not in differing]

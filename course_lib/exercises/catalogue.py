@@ -292,7 +292,7 @@ def _exercises(folder: Path | None, lesson: str, name: str) -> tuple[Exercise, .
             )
         if exercise.lesson != lesson:
             raise UnusableExercises(
-                f"{where}: {exercise.id} says that its lesson is {exercise.lesson!r}; mend it there, or in {SETTING}"
+                f"{where}: {exercise.id} says that its lesson is {exercise.lesson!r}; fix it there, or in {SETTING}"
             )
     _check_one_each(found, f"{where}: ")
     return tuple(found)

@@ -70,7 +70,7 @@ def check_unicode(text: str) -> None:
     except UnicodeEncodeError as error:
         raise ValueError(
             f"the text has half a character, {text[error.start]!r}, at position {error.start}; "
-            "text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') mends or replaces it"
+            "text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace') repairs or replaces it"
         ) from None
 
 

@@ -75,7 +75,7 @@ class Code:
         """The first forbidden name used by the definition of `name`, or by what that definition uses.
 
         Only code that the answer can reach is searched, so that a student may compare an answer with torch's
-        own function elsewhere, and the last definition counts, so that a mended answer is not the old one.
+        own function elsewhere, and the last definition counts, so that a repaired answer is not the old one.
 
         Args:
             name: the name the student defines.

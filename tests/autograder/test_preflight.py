@@ -175,7 +175,7 @@ def test_repairs_are_told_and_a_mended_copy_needs_none(save: Save, tmp_path: Pat
     found = preflight(save(notebook))
     assert found.status == LOOK
     assert "The check of attention.scale was missing and was put back." in found.repairs
-    assert "When it is graded, this is mended:" in shown(found)
+    assert "When it is graded, this is repaired:" in shown(found)
     copy = tmp_path / "mended.ipynb"
     write_mended(found, copy)
     written = nbformat.read(copy, as_version=4)

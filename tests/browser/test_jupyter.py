@@ -1,4 +1,4 @@
-"""A learner's first hour in JupyterLab and in Notebook 7: run all, err, be told, mend it, save, and come back.
+"""A learner's first hour in JupyterLab and in Notebook 7: run all, err, be told, fix it, save, and come back.
 
 The lesson's widgets are moved before and after; in a notebook that is not trusted each of them is its still.
 """

@@ -108,7 +108,7 @@ def test_the_table_and_the_headings_count_the_exercises(lesson: str, notebook: N
     numbers = [int(number) for number, _points, _minutes in tasks]
     assert numbers == [*range(1, len(tasks) + 1)], "renumber the headings `### Exercise N` in the order of the text"
     rows = re.findall(r"^\| (\d+) \| .* \| (\d+) \| (\d+) \|$", notebook.cells[0].source, flags=re.M)
-    assert rows == tasks, "mend the table at the top: a row `| N | ... | points | minutes |` for each exercise"
+    assert rows == tasks, "fix the table at the top: a row `| N | ... | points | minutes |` for each exercise"
 
 
 def test_marking_schemes_are_of_the_written_exercises(lesson: str, prose: str) -> None:
@@ -116,7 +116,7 @@ def test_marking_schemes_are_of_the_written_exercises(lesson: str, prose: str) -
     schemes = re.findall(r"^\*\*Exercise (\d+), marking scheme\*\* \((\d+) points?\)", page, flags=re.M)
     line = r"^### Exercise (\d+) · .*\n`[\w.]+` · (\d+) points?, read by a person"
     asked = re.findall(line, prose, flags=re.M)
-    assert schemes == asked, "mend `**Exercise N, marking scheme** (points)` in the instructors' page"
+    assert schemes == asked, "fix `**Exercise N, marking scheme** (points)` in the instructors' page"
 
 
 def test_the_answer_stands_before_its_check_and_before_what_shows_it(lesson: str, notebook: NotebookNode) -> None:

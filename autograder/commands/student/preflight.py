@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run", dest="in_box", action="store_true", help="run it in a sandbox, and check what students can check"
     )
-    parser.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a mended copy")
+    parser.add_argument("--write", type=Path, metavar="OUT.ipynb", help="write a repaired copy")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -46,13 +46,11 @@ class _Plugin:
         try:
             lost = self._asked(student, points, seconds)
         except Exception as error:  # the course's own code: it may fail in any way
-            raise BadInput(f"{self._named()} fails for {student}: {type(error).__name__}: {error}; mend it") from error
+            raise BadInput(f"{self._named()} fails for {student}: {type(error).__name__}: {error}; fix it") from error
         if lost is None:  # nbgrader's word for no penalty
             return 0.0
         if isinstance(lost, bool) or not isinstance(lost, (int, float)) or not math.isfinite(lost):
-            raise BadInput(
-                f"{self._named()} takes {lost!r} off for {student}, which is not a number of points; mend it"
-            )
+            raise BadInput(f"{self._named()} takes {lost!r} off for {student}, which is not a number of points; fix it")
         return float(lost)
 
     def _load(self) -> Callable[[str, float, float], object]:

@@ -101,7 +101,7 @@ def _unusable(test: MasterCell, outputs: Sequence[Mapping[str, Any]], error: Exc
         if text and isinstance(error, ValueError)
         else "shows no number"
     )
-    return f"The test {test.name} {what}: an instructor has to mend it. Until then this could not be graded."
+    return f"The test {test.name} {what}: an instructor has to fix it. Until then this could not be graded."
 
 
 def _what_failed(test: MasterCell, raised: Raised) -> str:

@@ -41,7 +41,7 @@ class JudgedNotebook:
         submission: as it was read.
         answers: its cells for answers.
         graded: as it is written, in nbformat 4.5.
-        repairs: what was mended, a sentence each.
+        repairs: what was repaired, a sentence each.
         remarks: what the instructor reads.
         starved: whether a sandbox was stopped for taking too long while the machine was busy.
     """

@@ -79,7 +79,7 @@ def _told(record: Record, by_hand: float) -> Iterator[str]:
     if by_hand:
         yield f"{count(by_hand, 'more point')} for written answers, which a person reads"
     if record.repairs:
-        yield "Before it was graded, this was mended:"
+        yield "Before it was graded, this was repaired:"
         yield from (f"  {sentence}" for sentence in record.repairs)
 
 

@@ -159,7 +159,7 @@ def test_times_are_compared_on_one_clock() -> None:
         (SCORES + 'accept = ["absent.py"]', "there is no file 'absent.py' below the course's folder"),
         (SCORES + 'accept = ["/etc/passwd"]', "there is no file '/etc/passwd' below"),
         (SCORES + "tolerance = {}", "tolerance is empty; give relative, absolute or both"),
-        ("due = ", "is not TOML: Invalid value (at end of document); mend that line"),
+        ("due = ", "is not TOML: Invalid value (at end of document); fix that line"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:

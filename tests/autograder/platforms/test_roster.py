@@ -89,7 +89,7 @@ def test_rows_of_one_student_that_differ_are_left_out_and_told(tmp_path: Path) -
     listed = read_roster(path)
     assert [person.id for person in listed.people] == ["ben"]
     assert listed.remarks == [
-        f"{path}: ada stands in rows that differ, and none was used: mend it.",
+        f"{path}: ada is in rows that differ, and none was used: fix it.",
         f"{path}: 1 row without an id left out.",
     ]
 

@@ -99,7 +99,7 @@ def test_it_can_be_sent_to_another_process(tmp_path: Path) -> None:
             'EXERCISES = [exercise("slope")]',
             """an id is "name.task" in small letters, digits and underscores, not 'slop""",
         ),
-        ('EXERCISES = [exercise("a.b", "02_gls")]', "a.b says that its lesson is '02_gls'; mend it there, or in c.Kat"),
+        ('EXERCISES = [exercise("a.b", "02_gls")]', "a.b says that its lesson is '02_gls'; fix it there, or in c.Kat"),
         (
             "raise SystemError('no luck')",
             "ols_exercises cannot be imported: SystemError: no luck (ols_exercises.py, lin",

@@ -236,8 +236,8 @@ def test_a_plugin_may_take_nothing_and_never_more_than_there_is(with_plugin: Cal
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("return 1 / 0", r"late_.*\.Hourly, fails for ben: ZeroDivisionError: division by zero; mend it"),
-        ("return 'x'", "takes 'x' off for ben, which is not a number of points; mend it"),
+        ("return 1 / 0", r"late_.*\.Hourly, fails for ben: ZeroDivisionError: division by zero; fix it"),
+        ("return 'x'", "takes 'x' off for ben, which is not a number of points; fix it"),
         ("return float('nan')", "takes nan off for ben"),
         ("return True", "takes True off for ben"),
     ],
