@@ -65,7 +65,7 @@ SECONDS = {
     "05_encoder_decoder": 160,
     "06_decoding": 70,
     "07_gpt": 100,
-    "08_subwords": 20,
+    "08_subwords": 50,
     "09_bert": 110,
     "10_evaluation": 40,
 }
@@ -76,6 +76,7 @@ WRITTEN = {
     "attention.why_scale": 2,
     "masking.why_decoder": 2,
     "encoder_decoder.two_losses": 2,
+    "subwords.which_tokenizer": 2,
     "evaluation.which_is_better": 3,
     "die_katze.what_next": 3,
     "since_2017.what_to_keep": 2,

@@ -29,6 +29,7 @@ from typing import Any, Literal
 from tokenizers import Regex, pre_tokenizers
 
 from course_lib.ground.validation import check_at_least, check_one_of, check_texts
+from course_lib.text.gpt2_files import BYTES, read_gpt2_ids, read_gpt2_pairs, read_piece, written
 from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
 from course_lib.text.tokenization import before_end, check_ids
 
@@ -58,15 +59,6 @@ gives letters any one character before them, has at most three digits in a word,
 _WORDS = {name: pre_tokenizers.Split(Regex(pattern), "isolated") for name, pattern in PATTERNS.items()}
 
 _BEGUN_ENDINGS = {ending[:2] for ending in ENDINGS if len(ending) > 2}
-
-_PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
-
-BYTES = bytes([*_PRINTABLE, *_OTHERS])
-"""All bytes in the order of their ids."""
-
-_WRITTEN = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + i) for i, byte in enumerate(_OTHERS)}
-_READ = {character: byte for byte, character in _WRITTEN.items()}
 
 Pair = tuple[int, int]
 Merge = tuple[bytes, bytes]
@@ -105,20 +97,6 @@ def stream_words(parts: Iterable[Part], pattern: Pattern) -> Iterator[list[str] 
             words, rest = settled_words(rest + part, pattern)
             yield words
     yield split_words(rest, pattern)
-
-
-def written(piece: bytes) -> str:
-    """A piece as GPT-2's files write it: each byte as one printable character, a space as Ġ."""
-    return "".join(_WRITTEN[byte] for byte in piece)
-
-
-def read_piece(text: str) -> bytes:
-    """The bytes that GPT-2's files write in this way.
-
-    Raises:
-        KeyError: a character stands for no byte.
-    """
-    return bytes(_READ[character] for character in text)
 
 
 def merge_ids(ids: Sequence[int], pair: Pair, merged: int) -> list[int]:
@@ -406,47 +384,3 @@ def check_special(special: Sequence[str], pieces: Collection[str]) -> None:
         raise ValueError("a vocabulary lists each special token once, and none of them is empty")
     if taken := [token for token in special if token in pieces]:
         raise ValueError(f"{taken[0]!r} cannot be a special token, for a piece is written so; put it in <| and |>")
-
-
-def read_gpt2_ids(path: Path) -> dict[str, int]:
-    """Each piece's id, from a `vocab.json`.
-
-    Raises:
-        ValueError: the file is not one.
-    """
-    try:
-        ids = json.loads(read_utf8(path))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is not JSON, as GPT-2's vocab.json is: {error}") from error
-    if not isinstance(ids, dict) or sorted(map(str, ids.values())) != sorted(map(str, range(len(ids)))):
-        raise ValueError(f"{path} is not GPT-2's vocabulary: expected each piece with an id, from 0 without gaps")
-    return ids
-
-
-def read_gpt2_pairs(path: Path) -> list[tuple[str, str]]:
-    """The pairs in the order in which they were learned, from a `merges.txt`.
-
-    Raises:
-        ValueError: the file is not one.
-    """
-    pairs = []
-    for number, line in enumerate(read_utf8(path).removesuffix("\n").split("\n"), start=1):
-        if number == 1 and line.startswith("#version"):
-            continue
-        left, _, right = line.partition(" ")
-        if not left or not right or " " in right:
-            raise ValueError(f"{path}, line {number}: expected two pieces with a space between them, got {line!r}")
-        pairs.append((left, right))
-    return pairs
-
-
-def read_utf8(path: Path) -> str:
-    """A file's text.
-
-    Raises:
-        ValueError: it is not UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not a vocabulary: it is not UTF-8 text") from error

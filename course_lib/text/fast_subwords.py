@@ -21,11 +21,9 @@ from course_lib.text.byte_pairs import (
     PATTERNS,
     Pattern,
     check_special,
-    read_gpt2_ids,
-    read_gpt2_pairs,
-    read_utf8,
     stream_words,
 )
+from course_lib.text.gpt2_files import read_gpt2_ids, read_gpt2_pairs, read_utf8
 from course_lib.text.special_tokens import Choice, Part, SpecialTokens, without_special
 from course_lib.text.subwords import MARK
 from course_lib.text.tokenization import (

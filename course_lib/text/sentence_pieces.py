@@ -16,7 +16,7 @@ from typing import Any
 
 from course_lib.ground.optional import needed_for
 from course_lib.ground.validation import check_unicode
-from course_lib.text.byte_pairs import read_gpt2_ids
+from course_lib.text.gpt2_files import read_gpt2_ids
 from course_lib.text.subwords import decode_pieces
 from course_lib.text.tokenization import before_end, check_ids
 

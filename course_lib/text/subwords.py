@@ -21,7 +21,6 @@ Korean Voice Search"; Devlin et al. (2019), section 3.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,16 +40,16 @@ def marked_words(text: str) -> list[str]:
     return [MARK + word for word in text.replace(MARK, " ").split()]
 
 
-def join(pieces: Pieces, pair: Merge) -> Pieces:
-    """The pieces with every occurrence of the pair merged, from left to right: a a a and (a, a) give aa a."""
+def join(tokens: Pieces, pair: Merge) -> Pieces:
+    """The tokens with every occurrence of the pair merged, from left to right: a a a and (a, a) give aa a."""
     merged: list[str] = []
     i = 0
-    while i < len(pieces):
-        if pieces[i : i + 2] == pair:
+    while i < len(tokens):
+        if tokens[i : i + 2] == pair:
             merged.append(pair[0] + pair[1])
             i += 2
         else:
-            merged.append(pieces[i])
+            merged.append(tokens[i])
             i += 1
     return tuple(merged)
 
@@ -120,18 +119,6 @@ def vocabulary_size(characters: int, merges: int, special: int) -> int:
     GPT-2's 50,257 are 256 bytes, 50,000 merged pieces and one special token: Radford et al. (2019), section 2.3.
     """
     return special + characters + merges
-
-
-def bits_per_byte(mean_loss: float, pieces: int, text: str) -> float:
-    """Return a model's bits per byte of text, whatever its tokens are: Gao et al. (2020), section 3.1.
-
-    Args:
-        mean_loss: nats a piece.
-        pieces: how many the text has.
-        text: its bytes are those of UTF-8; at least one.
-    """
-    bits = mean_loss * pieces / math.log(2)
-    return bits / len(text.encode())
 
 
 @dataclass(frozen=True)
@@ -205,13 +192,13 @@ WITHIN = "##"
 WORD_UNKNOWN = "[UNK]"
 
 
-def longest_pieces(word: str, pieces: Collection[str]) -> list[str]:
-    """A word's pieces: from the left always the longest one that is known; [UNK] for all of it where none is."""
+def longest_pieces(word: str, tokens: Collection[str]) -> list[str]:
+    """A word's tokens: from the left always the longest one that is known; [UNK] for all of it where none is."""
     found: list[str] = []
     begin = 0
     while begin < len(word):
         before = WITHIN if begin else ""
-        ends = (end for end in range(len(word), begin, -1) if before + word[begin:end] in pieces)
+        ends = (end for end in range(len(word), begin, -1) if before + word[begin:end] in tokens)
         end = next(ends, None)
         if end is None:
             return [WORD_UNKNOWN]

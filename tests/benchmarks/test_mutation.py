@@ -137,7 +137,7 @@ def test_the_notebook_sees_every_change_of_a_reference_and_every_corruption(exer
         ("heads_and_blocks.feed_forward", {"squeezed", "detached", "half precision", "float32", "overwriting"}),
         ("encoder_decoder.shift_right", {"squeezed", "overwriting"}),
         ("evaluation.bleu", {"half precision", "the last entry 1 % off", "overwriting"}),
-        ("subwords.decode", {"overwriting"}),
+        ("subwords.decode_bytes", {"overwriting"}),
     ],
 )
 def test_a_reference_is_corrupted_in_every_way_that_can_show(id: str, more: set[str]) -> None:

@@ -5,14 +5,15 @@ tuples, lists and dicts.
 """
 
 from course_lib.exercises.subwords import (
-    bits_per_byte,
     count_pairs,
-    decode,
+    decode_bytes,
     encode,
+    encode_bytes,
     learn_merges,
     merge,
     most_frequent_pair,
     vocabulary_size,
+    windowed_bits,
     wordpiece,
 )
 
@@ -25,9 +26,13 @@ EXERCISES = tuple(
         learn_merges,
         vocabulary_size,
         encode,
-        decode,
-        bits_per_byte,
+        encode_bytes,
+        decode_bytes,
+        windowed_bits,
         wordpiece,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {"subwords.decode": "subwords.decode_bytes", "subwords.bits_per_byte": "subwords.windowed_bits"}
+"""Those of earlier versions, and what took their place."""

@@ -1,4 +1,4 @@
-"""Lesson 08, subwords.count_pairs: Counting neighbours."""
+"""Lesson 08, subwords.count_pairs: Counting pairs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: play, playing, played", (PLAY,))
         yield Case("a word with three equal neighbours", ({("▁", "a", "a", "a", "b"): 2, ("b", "a"): 1},))
-        yield Case("the same pair in two places", ({tuple("▁banana"): 2, tuple("▁ban"): 1},))
-        yield Case("words with merged pieces", ({("▁play", "ing"): 2, ("▁play", "e", "d"): 1, ("▁s", "ing"): 4},))
+        yield Case("the same pair twice", ({tuple("▁banana"): 2, tuple("▁ban"): 1},))
+        yield Case("words with merged tokens", ({("▁play", "ing"): 2, ("▁play", "e", "d"): 1, ("▁s", "ing"): 4},))
         yield Case("no words", ({},))
-        yield Case("a word of one piece", ({("▁a",): 5, ("▁", "a", "t"): 1},))
+        yield Case("a word of one token", ({("▁a",): 5, ("▁", "a", "t"): 1},))
         return
     rng = random_source(generator)
     yield Case("German words", (random_words(rng, GERMAN.split(), 5),))
@@ -42,26 +42,26 @@ def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _in_one_row(words: Mapping[Pieces, int], repeated: bool = True) -> dict[Merge, int]:
     """As if the words stood in one row without a gap, each as often as it occurs or once."""
-    row = [piece for pieces, times in words.items() for piece in pieces * (times if repeated else 1)]
+    row = [token for tokens, times in words.items() for token in tokens * (times if repeated else 1)]
     return dict(Counter(itertools.pairwise(row)))
 
 
 def _count_pair_by_pair(words: dict[Pieces, int]) -> dict[Merge, int]:
     counts: dict[Merge, int] = {}
-    for pieces, times in words.items():
-        for pair in itertools.pairwise(pieces):
+    for tokens, times in words.items():
+        for pair in itertools.pairwise(tokens):
             counts[pair] = counts.get(pair, 0) + times
     return counts
 
 
 _slip = partial(Edited, _count_pair_by_pair)
-_PAIRS, _OLD, _COUNTED = "itertools.pairwise(pieces)", "counts.get(pair, 0) + times", "counts[pair] ="
+_PAIRS, _OLD, _COUNTED = "itertools.pairwise(tokens)", "counts.get(pair, 0) + times", "counts[pair] ="
 
 
 def _count_with_a_counter(words: dict[Pieces, int]) -> dict[Merge, int]:
     counts: Counter[Merge] = Counter()
-    for pieces, times in words.items():
-        counts.update({pair: n * times for pair, n in Counter(itertools.pairwise(pieces)).items()})
+    for tokens, times in words.items():
+        counts.update({pair: n * times for pair, n in Counter(itertools.pairwise(tokens)).items()})
     return counts
 
 
@@ -69,16 +69,16 @@ EXERCISE = Exercise(
     id="subwords.count_pairs",
     lesson=LESSON,
     name="count_pairs",
-    title="Counting neighbours",
+    title="Counting pairs",
     statement=(
-        "count_pairs(words: dict from pieces, a tuple of str, to how often the word occurs) -> dict from pairs (left, "
-        "right) to how often these two pieces are neighbours in the text."
+        "count_pairs(words: dict from tokens, a tuple of str, to how often the word occurs) -> dict from pairs (left, "
+        "right) to how often these two tokens are neighbours in the text."
     ),
     points=3,
     minutes=12,
     difficulty=2,
     importance=4,
-    section="Which two stand together?",
+    section="Which two are neighbours?",
     source="Sennrich et al. (2016), section 3.2, algorithm 1; S4",
     reference=subwords.count_pairs,
     cases=_count_cases,
@@ -86,21 +86,21 @@ EXERCISE = Exercise(
         _count_pair_by_pair,
         _count_with_a_counter,
         lambda words: {
-            pair: sum(times * list(itertools.pairwise(pieces)).count(pair) for pieces, times in words.items())
-            for pair in {pair for pieces in words for pair in itertools.pairwise(pieces)}
+            pair: sum(times * list(itertools.pairwise(tokens)).count(pair) for tokens, times in words.items())
+            for pair in {pair for tokens in words for pair in itertools.pairwise(tokens)}
         },
     ),
     hints=(
         Hint(
             "idea",
             "Each word is there once, with how often it occurs: so each of its pairs counts as often as the word "
-            "does. `zip` of the pieces and the pieces without the first gives each piece together with the next.",
+            "does. `zip` of the tokens and the tokens without the first gives each token together with the next.",
         ),
         Hint(
             "outline",
             "Start with an empty `Counter`.\n"
             "For each word, go through its pairs of neighbours.\n"
-            "Add to each pair how often the word occurs; a pair that stands twice in the word is added twice.",
+            "Add to each pair how often the word occurs; a pair that is in the word twice is added twice.",
             answers=(
                 "every_word_once",
                 "once_in_a_word",
@@ -138,49 +138,49 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "across_words",
-            "Your answer also counts the last piece of one word and the first of the next one. Words do not touch each "
+            "Your answer also counts the last token of one word and the first of the next one. Words do not touch each "
             "other: stay within a word.",
             _in_one_row,
         ),
         Misconception(
             "order_forgotten",
-            "Your answer counts (a, b) and (b, a) as the same pair. Keep the left piece on the left.",
+            "Your answer counts (a, b) and (b, a) as the same pair. Keep the left token on the left.",
             _slip((_COUNTED, f"pair = tuple(sorted(pair))\n            {_COUNTED}")),
         ),
         Misconception(
             "joined_strings",
-            "Your answer has the joined strings as keys, such as `ay`. That loses where the pieces met: use "
+            "Your answer has the merged strings as keys, such as `ay`. That loses where the tokens met: use "
             "the pair (left, right) itself, a tuple.",
             _slip((_COUNTED, f"pair = ''.join(pair)\n            {_COUNTED}")),
         ),
         Misconception(
             "last_pair_forgotten",
-            "Your answer forgets the last pair of each word. A word of n pieces has n - 1 pairs, the last of them at "
-            "n - 2: range(len(pieces) - 1).",
+            "Your answer forgets the last pair of each word. A word of n tokens has n - 1 pairs, the last of them at "
+            "n - 2: range(len(tokens) - 1).",
             _slip((_PAIRS, f"list({_PAIRS})[:-1]")),
         ),
         Misconception(
             "first_pair_forgotten",
-            "Your answer forgets the first pair of each word, that of ▁ and the piece after it. The mark is a piece "
+            "Your answer forgets the first pair of each word, that of ▁ and the token after it. The marker is a token "
             "like the others: begin at 0.",
             _slip((_PAIRS, f"list({_PAIRS})[1:]")),
         ),
         Misconception(
             "every_other_pair",
-            "Your answer goes on by two pieces, so it counts only every other pair: for `a b c` only (a, b). Every "
+            "Your answer goes on by two tokens, so it counts only every other pair: for `a b c` only (a, b). Every "
             "pair of neighbours counts: go on by one.",
             _slip((_PAIRS, f"list({_PAIRS})[::2]")),
         ),
         Misconception(
             "turned_round",
-            "Your answer has the right piece first. A pair is (left, right), in the order in which the two stand.",
+            "Your answer has the right token first. A pair is (left, right), in the order of the word.",
             _slip((_COUNTED, f"pair = pair[::-1]\n            {_COUNTED}")),
         ),
         Misconception(
             "characters_of_the_word",
-            "Your answer joins a word's pieces and counts its characters. A piece may be longer than one: ▁play and "
+            "Your answer joins a word's tokens and counts its characters. A token may be longer than one: ▁play and "
             "ing are neighbours, but the letters within them are not.",
-            _slip((_PAIRS, "itertools.pairwise(''.join(pieces))")),
+            _slip((_PAIRS, "itertools.pairwise(''.join(tokens))")),
         ),
         Misconception(
             "begun_at_0",

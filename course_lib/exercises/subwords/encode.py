@@ -1,4 +1,4 @@
-"""Lesson 08, subwords.encode: Cutting a text into pieces."""
+"""Lesson 08, subwords.encode: Encoding a text."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from course_lib.text.subwords import Merge, Pieces
 
 
 def _learned(words: Mapping[Pieces, int], merges: int) -> list[Merge]:
-    """Pairs learned from words, up to the first piece that two pairs make.
+    """Pairs learned from words, up to the first token that two pairs make.
 
-    As long as every pair makes a new piece, merging the pairs one after another and always merging the one that was
+    As long as every pair makes a new token, merging the pairs one after another and always merging the one that was
     learned first give the same result; and both are honest readings of the paper.
     """
     learned = subwords.learn_merges(words, ids_of(words), merges)
     made = ["".join(pair) for pair in learned]
-    first = next((i for i, piece in enumerate(made) if piece in made[:i]), len(made))
+    first = next((i for i, token in enumerate(made) if token in made[:i]), len(made))
     return learned[:first]
 
 
@@ -50,10 +50,10 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("an empty text", ("", play))
         yield Case("an unknown character", ("pläy play", play))
         yield Case("several spaces", ("  play   playing play ", play))
-        yield Case("the later pair stands further left", ("abc", [("b", "c"), ("a", "b")]))
-        yield Case("the earlier pair stands further left", ("abc", [("a", "b"), ("b", "c")]))
-        yield Case("the longest piece is merged from the right", ("abc", [("b", "c"), ("a", "b"), ("a", "bc")]))
-        yield Case("in several places", ("banana", [("a", "n"), ("an", "a"), ("▁", "b")]))
+        yield Case("the later pair is further left", ("abc", [("b", "c"), ("a", "b")]))
+        yield Case("the earlier pair is further left", ("abc", [("a", "b"), ("b", "c")]))
+        yield Case("the longest token is merged from the right", ("abc", [("b", "c"), ("a", "b"), ("a", "bc")]))
+        yield Case("more than once", ("banana", [("a", "n"), ("an", "a"), ("▁", "b")]))
         yield Case("three equal characters in a row", ("aaa baaaaa", [("a", "a")]))
         return
     rng = random_source(generator)
@@ -72,20 +72,20 @@ def _encode_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 def _encode_in_place(text: str, merges: list[Merge]) -> list[str]:
     found: list[str] = []
     for word in text.split():
-        pieces = ["▁", *word]
+        tokens = ["▁", *word]
         for left, right in merges:
             i = 0
-            while i < len(pieces) - 1:
-                if pieces[i : i + 2] == [left, right]:
-                    pieces[i : i + 2] = [left + right]
+            while i < len(tokens) - 1:
+                if tokens[i : i + 2] == [left, right]:
+                    tokens[i : i + 2] = [left + right]
                 i += 1
-        found.extend(pieces)
+        found.extend(tokens)
     return found
 
 
 _slip = partial(Edited, _encode_in_place)
-_MARKED, _WALK, _JOINED = '["▁", *word]', "i = 0\n            while i < len(pieces) - 1:", "= [left + right]"
-_NEXT_MARK = (_MARKED, "[*next(marks), *word]")
+_MARKED, _WALK, _JOINED = '["▁", *word]', "i = 0\n            while i < len(tokens) - 1:", "= [left + right]"
+_NEXT_MARK = (_MARKED, "[*next(markers), *word]")
 _JOINED_ONCE = (_JOINED, f"{_JOINED}\n                    break")
 
 
@@ -93,13 +93,13 @@ def _encode_by_rank(text: str, merges: list[Merge]) -> list[str]:
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     found: list[str] = []
     for word in text.split():
-        pieces = list("▁" + word)
+        tokens = list("▁" + word)
         while True:
-            known = [(ranks[pair], pair) for pair in pairwise(pieces) if pair in ranks]
+            known = [(ranks[pair], pair) for pair in pairwise(tokens) if pair in ranks]
             if not known:
                 break
-            pieces = list(join_in_a_list(tuple(pieces), min(known)[1]))
-        found += pieces
+            tokens = list(join_in_a_list(tuple(tokens), min(known)[1]))
+        found += tokens
     return found
 
 
@@ -114,10 +114,10 @@ EXERCISE = Exercise(
     id="subwords.encode",
     lesson=LESSON,
     name="encode",
-    title="Cutting a text into pieces",
+    title="Encoding a text",
     statement=(
-        "encode(text: str, merges: list of pairs in the order in which they were learned) -> list of str: the pieces "
-        "of all words, each with ▁ before it, cut into characters, and merged pair by pair in that order, "
+        "encode(text: str, merges: list of pairs in the order in which they were learned) -> list of str: the tokens "
+        "of all words, each with ▁ before it, split into characters, and merged pair by pair in that order, "
         "each from left to right."
     ),
     points=4,
@@ -133,22 +133,22 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The merges are rules with an order: the pair that was learned first is merged first, everywhere in the "
-            "word, before the next is looked at. The mark is a piece of its own at the start, and takes part in the "
+            "word, before the next is looked at. The marker is a token of its own at the start, and takes part in the "
             "merging.",
         ),
         Hint(
             "shapes",
-            "Each word becomes a list: the mark, then its characters. At the end the lists of all words are one list "
+            "Each word becomes a list: the marker, then its characters. At the end the lists of all words are one list "
             "of strings, in order. `split` without an argument leaves no empty words, however many spaces there are.",
             answers=("split_at_every_space", "last_word_only", "word_by_word", "repeated_words_once"),
         ),
         Hint(
             "outline",
             "Go through the words of the text.\n"
-            "Begin with the mark and the characters as single pieces.\n"
-            "For each merge, in the order of learning, walk along the pieces from left to right.\n"
-            "Where a piece and the next are the pair, put the merged piece in their place, and go on after it.\n"
-            "Add the pieces of the word to the result.",
+            "Begin with the marker and the characters as single tokens.\n"
+            "For each merge, in the order of learning, go along the tokens from left to right.\n"
+            "Where a token and the next are the pair, replace both by the merged token, and go on after it.\n"
+            "Add the tokens of the word to the result.",
             answers=(
                 "loops_exchanged",
                 "longest_piece_first",
@@ -162,42 +162,42 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "not_marked",
-            "Your answer has no ▁ before the words. It belongs to the word: put it there before you cut the word into "
-            "characters, so that it can be merged as well.",
+            "Your answer has no ▁ before the words. It belongs to the word: put it there before you split the word "
+            "into characters, so that it can be merged as well.",
             _slip((_MARKED, "[*word]")),
         ),
         Misconception(
             "first_word_not_marked",
             "Your answer has no ▁ before the first word. Here every word has one, including the first.",
-            _slip(("found: list[str] = []", "found, marks = [], iter(['', *'▁' * len(text)])"), _NEXT_MARK),
+            _slip(("found: list[str] = []", "found, markers = [], iter(['', *'▁' * len(text)])"), _NEXT_MARK),
         ),
         Misconception(
             "marked_afterwards",
-            "Your answer puts ▁ before a word's pieces only once they are merged. It is a piece like the others: put "
+            "Your answer puts ▁ before a word's tokens only once they are merged. It is a token like the others: put "
             "it there before you merge, so that pairs with it are found.",
-            _slip((_MARKED, "[*word]"), ("extend(pieces)", 'extend(["▁" + pieces[0], *pieces[1:]])')),
+            _slip((_MARKED, "[*word]"), ("extend(tokens)", 'extend(["▁" + tokens[0], *tokens[1:]])')),
         ),
         Misconception(
             "longest_piece_first",
-            "Your answer always takes the longest known piece from the left. That is what WordPiece does. Byte-pair "
+            "Your answer always takes the longest known token from the left. That is what WordPiece does. Byte-pair "
             "encoding merges pairs in the order in which they were learned.",
             _slip(
                 (
                     _MARKED,
                     "sorted((re.escape(left + right) for left, right in merges), key=len, reverse=True)\n"
-                    "        pieces = re.findall('|'.join([*pieces, '.']), '▁' + word)",
+                    "        tokens = re.findall('|'.join([*tokens, '.']), '▁' + word)",
                 ),
                 ("right in merges", "right in ()"),
             ),
         ),
         Misconception(
             "leftmost_pair_first",
-            "Your answer merges the known pair that stands furthest to the left. Merge the one that was learned first, "
-            "wherever it stands.",
+            "Your answer merges the known pair furthest to the left. Merge the one that was learned first, "
+            "wherever it is.",
             _slip(
                 (
                     "for left, right in merges:",
-                    "while pair := next((pair for pair in pairwise(pieces) if pair in merges), ()):\n"
+                    "while pair := next((pair for pair in pairwise(tokens) if pair in merges), ()):\n"
                     "            left, right = pair",
                 ),
                 _JOINED_ONCE,
@@ -211,7 +211,7 @@ EXERCISE = Exercise(
             _slip(
                 (
                     f"for left, right in merges:\n            {_WALK}",
-                    "i = 0\n        while i < len(pieces) - 1:\n            for left, right in merges:",
+                    "i = 0\n        while i < len(tokens) - 1:\n            for left, right in merges:",
                 ),
                 ("\n                i += 1", "\n            i += 1"),
             ),
@@ -220,7 +220,7 @@ EXERCISE = Exercise(
             "stops_at_a_missing_pair",
             "Your answer stops at the first pair that a word does not have. Go on with the next one: a later pair may "
             "be there.",
-            _slip(("i = 0", "if (left, right) not in pairwise(pieces):\n                break\n            i = 0")),
+            _slip(("i = 0", "if (left, right) not in pairwise(tokens):\n                break\n            i = 0")),
         ),
         Misconception(
             "reverse_order",
@@ -229,56 +229,55 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "underscores",
-            "Your answer marks the words with an underscore, _. The mark is another character, ▁: write MARK.",
+            "Your answer markers the words with an underscore, _. The marker is another character, ▁: write MARK.",
             _slip(("▁", "_")),
         ),
         Misconception(
             "one_place_only",
-            "Your answer merges each pair in only one place of a word. Merge it wherever it stands in the word.",
+            "Your answer merges each pair only once in a word. Merge every occurrence.",
             _slip(_JOINED_ONCE),
         ),
         Misconception(
             "joined_from_the_right",
             "Your answer merges from right to left: it turns `a a a` into `a aa`. Go from left to right: `aa a`.",
-            _slip((_WALK, "for i in range(len(pieces) - 2, -1, -1):")),
+            _slip((_WALK, "for i in range(len(tokens) - 2, -1, -1):")),
         ),
         Misconception(
             "text_replaced",
-            "Your answer replaces in the text, and so finds a pair inside larger pieces. Compare whole pieces.",
+            "Your answer replaces in the text, and so finds a pair inside larger tokens. Compare whole tokens.",
             _slip(
                 (
                     "i = 0",
-                    "pieces = ' '.join(pieces).replace(f'{left} {right}', left + right).split(' ')\n            i = 0",
+                    "tokens = ' '.join(tokens).replace(f'{left} {right}', left + right).split(' ')\n            i = 0",
                 )
             ),
         ),
         Misconception(
             "skips_behind_a_joined_piece",
-            "Your answer goes on by two in a list that has just become shorter, and so skips the piece after a merged "
-            "one. There the next piece is only one further on.",
+            "Your answer goes on by two in a list that has just become shorter, and so skips the token after a merged "
+            "one. There the next token is only one further on.",
             _slip((_JOINED, f"{_JOINED}\n                    i += 1")),
         ),
         Misconception(
             "characters",
             "Your answer leaves the words in single characters: nothing is merged. Either no pair is ever found (a "
             "list never equals a tuple), or what comes out of the merging is not kept.",
-            _slip(("pieces[i : i + 2] == [left, right]", "False")),
+            _slip(("tokens[i : i + 2] == [left, right]", "False")),
         ),
         Misconception(
             "word_by_word",
-            "Your answer has a list of its own for each word. Return one list with the pieces of all words.",
-            _slip(("extend(pieces)", "append(pieces)")),
+            "Your answer has a list of its own for each word. Return one list with the tokens of all words.",
+            _slip(("extend(tokens)", "append(tokens)")),
         ),
         Misconception(
             "last_word_only",
-            "Your answer has the pieces of the last word only. Begin the list before the loop over the words, and add "
+            "Your answer has the tokens of the last word only. Begin the list before the loop over the words, and add "
             "to it in each round.",
-            _slip(("found.extend(pieces)", "found = pieces")),
+            _slip(("found.extend(tokens)", "found = tokens")),
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a repeated word only once. A text is its words in order, each as often as it stands "
-            "there.",
+            "Your answer has a repeated word only once. A text is its words in order, each as often as it occurs.",
             _slip(("text.split()", "dict.fromkeys(text.split())")),
         ),
         Misconception(

@@ -1,4 +1,4 @@
-"""Lesson 08, subwords.learn_merges: Learning the pairs."""
+"""Lesson 08, subwords.learn_merges: Learning the merges."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def _chosen(counts: Mapping[Merge, int], ids: Mapping[str, int]) -> Merge:
     """`most_frequent_pair` that says what is missing instead of raising a bare KeyError."""
     if not counts:
         raise ValueError("there is no pair to choose from: stop when count(words) is empty")
-    unknown = next((piece for pair in counts for piece in pair if piece not in ids), None)
+    unknown = next((token for pair in counts for token in pair if token not in ids), None)
     if unknown is not None:
-        raise ValueError(f"the piece {unknown!r} has no id: give every merged piece the next one, len(ids)")
+        raise ValueError(f"the token {unknown!r} has no id: give every merged token the next one, len(ids)")
     return subwords.most_frequent_pair(counts, ids)
 
 
@@ -51,7 +51,7 @@ _JOIN = Callback("join", subwords.join)
 _NOTHING_LEFT = "when nothing is left to merge"
 
 
-_KNOWN_PIECE = "a piece that is there already"
+_KNOWN_PIECE = "a token that is there already"
 
 
 def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -66,7 +66,7 @@ def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         lowest = {tuple("▁low"): 5, tuple("▁lower"): 2, tuple("▁newest"): 6, tuple("▁widest"): 3}
         yield case("the words of the paper", lowest, 8)
         yield case("all words once", {tuple("▁cba"): 1, tuple("▁bca"): 1}, 3)
-        yield case("equally frequent: a merged piece is younger", {tuple("▁xaxb"): 1, tuple("▁xacb"): 1}, 3)
+        yield case("equally frequent: a merged token is younger", {tuple("▁xaxb"): 1, tuple("▁xacb"): 1}, 3)
     else:
         yield case("German words", random_words(rng, GERMAN.split(), 5), 7)
         yield case("few letters", random_words(rng, FEW_LETTERS, 5), 4)
@@ -74,11 +74,11 @@ def _learn_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield case("few letters, all words once", once, 5)
     a, b, x, y, z = "abxyz" if not hidden else sorted(rng.sample("abcdefghij", 5))
     tied: dict[Pieces, int] = {(x, y): 9, (x, y, b): 2, (y, x): 6, (y, x, a): 2}
-    yield case("equally frequent: the older one of two merged pieces", tied, 4)
+    yield case("equally frequent: the older one of two merged tokens", tied, 4)
     known: dict[Pieces, int] = {(x, y + z): 9, (x, y + z, b): 2, (z, y): 6, (z, y, a): 2, (x + y, z): 4}
-    yield case("x + yz and xy + z are one piece", known, 4, _KNOWN_PIECE)
+    yield case("x + yz and xy + z are one token", known, 4, _KNOWN_PIECE)
     yield case("more pairs than there are", {tuple("▁ab"): 2, tuple("▁b"): 1}, 9, _NOTHING_LEFT)
-    yield case("all words are one piece", {("▁a",): 2, ("▁b",): 1}, 3, _NOTHING_LEFT)
+    yield case("all words are one token", {("▁a",): 2, ("▁b",): 1}, 3, _NOTHING_LEFT)
     yield case("no words", {}, 2, _NOTHING_LEFT)
 
 
@@ -101,9 +101,9 @@ def _learn_in_rounds(
             break
         pair = choose(counts, ids)
         learned.append(pair)
-        piece = "".join(pair)
-        ids = {**ids, piece: ids.get(piece, len(ids))}
-        words = {join(pieces, pair): times for pieces, times in words.items()}
+        token = "".join(pair)
+        ids = {**ids, token: ids.get(token, len(ids))}
+        words = {join(tokens, pair): times for tokens, times in words.items()}
     return learned
 
 
@@ -117,7 +117,7 @@ def _learn_by_recursion(
     if merges == 0 or not counts:
         return []
     pair = choose(counts, ids)
-    merged = {join(pieces, pair): times for pieces, times in words.items()}
+    merged = {join(tokens, pair): times for tokens, times in words.items()}
     more = ids if "".join(pair) in ids else {**ids, "".join(pair): len(ids)}
     return [pair, *_learn_by_recursion(merged, more, merges - 1, count, choose, join)]
 
@@ -125,12 +125,12 @@ def _learn_by_recursion(
 def _learn_with_own_steps(
     words: _Words, ids: dict[str, int], merges: int, count: _Count, choose: _Choose, join: JoinRule
 ) -> list[Merge]:
-    pieces = [(list(word), times) for word, times in words.items()]
-    known = sorted(ids, key=lambda piece: ids[piece])
+    tokens = [(list(word), times) for word, times in words.items()]
+    known = sorted(ids, key=lambda token: ids[token])
     learned: list[Merge] = []
     while len(learned) < merges:
         counts: Counter[Merge] = Counter()
-        for word, times in pieces:
+        for word, times in tokens:
             for pair in pairwise(word):
                 counts[pair] += times
         if not counts:
@@ -139,7 +139,7 @@ def _learn_with_own_steps(
         learned.append(best)
         if "".join(best) not in known:
             known.append("".join(best))
-        pieces = [(list(join_in_a_list(tuple(word), best)), times) for word, times in pieces]
+        tokens = [(list(join_in_a_list(tuple(word), best)), times) for word, times in tokens]
     return learned
 
 
@@ -147,11 +147,11 @@ EXERCISE = Exercise(
     id="subwords.learn_merges",
     lesson=LESSON,
     name="learn_merges",
-    title="Learning the pairs",
+    title="Learning the merges",
     statement=(
         "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are "
-        "merged: count the pairs of `words`, choose one, give the merged piece the next id, join it in every word, "
-        "and start again; `merges` pairs at most, fewer where none is left. A piece that has an id keeps it."
+        "merged: count the pairs of `words`, choose one, give the merged token the next id, merge the pair everywhere, "
+        "and start again; `merges` pairs at most, fewer where none is left. A token that has an id keeps it."
     ),
     points=4,
     minutes=20,
@@ -166,13 +166,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Count, choose, join, and do it again, because every merge changes the counts. Keep your own copies of "
+            "Count, choose, merge, and do it again, because every merge changes the counts. Keep your own copies of "
             "what came in, and stop early where there is no pair left.",
         ),
         Hint(
             "shapes",
-            "`words` is a dict from tuples of pieces to how often they occur, so every round builds a new dict of "
-            "merged tuples with the same numbers. `ids` is a dict from pieces to ids, in which a new piece gets the "
+            "`words` is a dict from tuples of tokens to how often they occur, so every round builds a new dict of "
+            "merged tuples with the same numbers. `ids` is a dict from tokens to ids, in which a new token gets the "
             "next number. Out comes a list of pairs, in the order of merging.",
             answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
         ),
@@ -181,7 +181,7 @@ EXERCISE = Exercise(
             "Copy the dict of ids.\n"
             "As long as fewer than `merges` pairs are learned: count the pairs of the words as they are now.\n"
             "Stop if there are none; an empty dict counts as False.\n"
-            "Choose a pair, note it, and give the merged piece the next id unless it has one.\n"
+            "Choose a pair, note it, and give the merged token the next id unless it has one.\n"
             "Merge the pair in every word, keeping its number.",
             answers=(
                 "counted_once",
@@ -207,20 +207,20 @@ EXERCISE = Exercise(
         Misconception(
             "nothing_joined",
             "Your answer learns the same pair again and again, because what it counts never changes. In every round "
-            "join the pair in all words, and count again in these.",
-            _slip(("join(pieces, pair)", "pieces")),
+            "merge the pair in all words, and count again in these.",
+            _slip(("join(tokens, pair)", "tokens")),
         ),
         Misconception(
             "times_lost",
-            "Your answer forgets, after the first merging, how often each word occurs. Keep the number: {join(pieces, "
-            "pair): times for pieces, times in words.items()}.",
+            "Your answer forgets, after the first merging, how often each word occurs. Keep the number: {join(tokens, "
+            "pair): times for tokens, times in words.items()}.",
             _slip((": times for", ": 1 for")),
         ),
         Misconception(
             "words_dropped",
             "Your answer goes on only with the words that have the pair. The others stay in the text as they are: "
             "keep them for the next round.",
-            _slip(("words.items()", "words.items() if join(pieces, pair) != pieces")),
+            _slip(("words.items()", "words.items() if join(tokens, pair) != tokens")),
         ),
         Misconception(
             "rare_pairs_left_out",
@@ -230,26 +230,26 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "ids_from_zero",
-            "Your answer numbers the merged pieces from 0, so that they win ties against characters. The ids go on "
+            "Your answer numbers the merged tokens from 0, so that they win ties against characters. The ids go on "
             "where the given ones end: the next one is len(ids).",
             _slip(("len(ids)", "len(learned) - 1")),
         ),
         Misconception(
             "one_id_for_all_joined_pieces",
-            "Your answer gives all merged pieces the same id. Each gets the next one: len(ids), counted afresh in "
+            "Your answer gives all merged tokens the same id. Each gets the next one: len(ids), counted afresh in "
             "every round.",
             _slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
         Misconception(
             "known_piece_gets_a_new_id",
-            "Your answer is right as long as each pair makes a new piece. A piece that already has an id keeps it: "
-            "ids.setdefault(piece, len(ids)) leaves it alone.",
-            _slip(("ids.get(piece, len(ids))", "len(ids)")),
+            "Your answer is right as long as each pair makes a new token. A token that already has an id keeps it: "
+            "ids.setdefault(token, len(ids)) leaves it alone.",
+            _slip(("ids.get(token, len(ids))", "len(ids)")),
             alone=True,
         ),
         Misconception(
             "known_piece_not_listed",
-            "Your answer is right as long as each pair makes a new piece. A pair whose piece already has an id is "
+            "Your answer is right as long as each pair makes a new token. A pair whose token already has an id is "
             "merged and listed like any other.",
             _slip(("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []")),
             alone=True,
@@ -261,7 +261,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_pieces_returned",
-            "Your answer lists the merged pieces. Return the pairs: `aba` alone does not say whether it was (a, ba) "
+            "Your answer lists the merged tokens. Return the pairs: `aba` alone does not say whether it was (a, ba) "
             "or (ab, a).",
             _slip(("return learned", "return [''.join(pair) for pair in learned]")),
         ),

@@ -24,15 +24,15 @@ from course_lib.text.subwords import Merge, Pieces
 def _merge_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: a and y in playing", (tuple("▁playing"), ("a", "y")))
-        yield Case("in several places", (tuple("▁banana"), ("a", "n")))
+        yield Case("more than once", (tuple("▁banana"), ("a", "n")))
         yield Case("overlapping", (("a", "a", "a", "b"), ("a", "a")))
         yield Case("overlapping, twice", (("a", "a", "a", "a", "a"), ("a", "a")))
         yield Case("the other way round", (("a", "b", "b", "a", "b"), ("b", "a")))
         yield Case("not there", (tuple("▁play"), ("y", "s")))
-        yield Case("inside larger pieces", (("xl", "a", "l", "ay", "l", "a"), ("l", "a")))
-        yield Case("the left piece alone", (("▁", "p", "l", "p", "a"), ("p", "a")))
-        yield Case("one piece", (("▁play",), ("a", "y")))
-        yield Case("spelt alike, of other pieces", (("a", "bc", "ab", "c", "abc"), ("ab", "c")))
+        yield Case("inside larger tokens", (("xl", "a", "l", "ay", "l", "a"), ("l", "a")))
+        yield Case("the left token alone", (("▁", "p", "l", "p", "a"), ("p", "a")))
+        yield Case("one token", (("▁play",), ("a", "y")))
+        yield Case("spelt alike, of other tokens", (("a", "bc", "ab", "c", "abc"), ("ab", "c")))
         yield Case("a full stop is a character", (("a", "b", ".", "b", "c", "b"), (".", "b")))
         return
     rng = random_source(generator)
@@ -45,16 +45,16 @@ def _merge_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{pair[0]} and {pair[1]}", (("a", "ba", *letters, "ab", "a", "b"), pair))
 
 
-def _join_by_while(pieces: Pieces, pair: Merge) -> Pieces:
+def _join_by_while(tokens: Pieces, pair: Merge) -> Pieces:
     out: list[str] = []
     i = 0
-    while i < len(pieces):
-        both = pieces[i : i + 2]
+    while i < len(tokens):
+        both = tokens[i : i + 2]
         if both == pair:
             out.append("".join(both))
             i += 2
         else:
-            out.append(pieces[i])
+            out.append(tokens[i])
             i += 1
     return tuple(out)
 
@@ -62,14 +62,14 @@ def _join_by_while(pieces: Pieces, pair: Merge) -> Pieces:
 _slip = partial(Edited, _join_by_while)
 
 
-def _replaced_in_the_text(pieces: Pieces, pair: Merge, number: int = -1) -> Pieces:
-    return tuple(" ".join(pieces).replace(" ".join(pair), "".join(pair), number).split(" "))
+def _replaced_in_the_text(tokens: Pieces, pair: Merge, number: int = -1) -> Pieces:
+    return tuple(" ".join(tokens).replace(" ".join(pair), "".join(pair), number).split(" "))
 
 
-def _join_by_regular_expression(pieces: Pieces, pair: Merge) -> Pieces:
-    """As in the paper: pieces with spaces between them, and a pattern that respects them."""
+def _join_by_regular_expression(tokens: Pieces, pair: Merge) -> Pieces:
+    """As in the paper: tokens with spaces between them, and a pattern that respects them."""
     pattern = r"(?<!\S)" + re.escape(" ".join(pair)) + r"(?!\S)"
-    return tuple(re.sub(pattern, "".join(pair), " ".join(pieces)).split(" "))
+    return tuple(re.sub(pattern, "".join(pair), " ".join(tokens)).split(" "))
 
 
 EXERCISE = Exercise(
@@ -78,8 +78,8 @@ EXERCISE = Exercise(
     name="join",
     title="Merging a pair",
     statement=(
-        "join(pieces: tuple of str, pair: tuple of two str) -> tuple of str: the pieces with every occurrence of the "
-        "pair merged into one piece, from left to right."
+        "join(tokens: tuple of str, pair: tuple of two str) -> tuple of str: the tokens with every occurrence of the "
+        "pair merged into one token, from left to right."
     ),
     points=3,
     minutes=12,
@@ -93,12 +93,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Walk along the pieces with an index. Where the pair begins, take the merged piece and go on by two; "
-            "elsewhere take the piece and go on by one.",
+            "Walk along the tokens with an index. Where the pair begins, take the merged token and go on by two; "
+            "elsewhere take the token and go on by one.",
         ),
         Hint(
             "shapes",
-            "In goes a tuple of strings, out comes a tuple of strings. A slice of two pieces can be compared with the "
+            "In goes a tuple of strings, out comes a tuple of strings. A slice of two tokens can be compared with the "
             "pair, since both are tuples; at the end it is simply shorter, and equals no pair. A slice of a list is a "
             "list, and no list equals a tuple.",
             answers=("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
@@ -107,78 +107,78 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_one_only",
-            "Your answer merges the pair only at its first place. Go on to the end of the word: every occurrence is "
-            "merged.",
+            "Your answer merges only the first occurrence of the pair. Go on to the end of the word: merge every "
+            "occurrence.",
             _slip(("both == pair", "both == pair and i == len(out)")),
         ),
         Misconception(
             "used_twice",
-            "Your answer uses a piece twice: it turns `a a a` into `aa aa`. A piece that has been merged is gone: go "
-            "on two pieces further.",
-            _slip(("i += 2", "i += 1 if pieces[i + 1 : i + 3] == pair else 2")),
+            "Your answer uses a token twice: it turns `a a a` into `aa aa`. A token that has been merged is gone: go "
+            "on two tokens further.",
+            _slip(("i += 2", "i += 1 if tokens[i + 1 : i + 3] == pair else 2")),
         ),
         Misconception(
             "right_piece_kept",
-            "Your answer goes on by one piece after merging, so that the right one of the two comes once more, after "
-            "the merged piece. Go on by two.",
+            "Your answer goes on by one token after merging, so that the right one of the two comes once more, after "
+            "the merged token. Go on by two.",
             _slip(("i += 2", "i += 1")),
         ),
         Misconception(
             "last_piece_lost",
-            "Your answer loses the last piece of a word, unless it is merged: the walk ends one piece too early. Go on "
-            "while i < len(pieces).",
-            _slip(("i < len(pieces)", "i < len(pieces) - 1")),
+            "Your answer loses the last token of a word, unless it is merged: the loop ends one token too early. Go on "
+            "while i < len(tokens).",
+            _slip(("i < len(tokens)", "i < len(tokens) - 1")),
         ),
         Misconception(
             "from_the_right",
             "Your answer merges from the right: it turns `a a a` into `a aa`. Begin at the left: `aa a`.",
             _slip(
-                ("i = 0", "pieces, pair = pieces[::-1], pair[::-1]\n    i = 0"),
+                ("i = 0", "tokens, pair = tokens[::-1], pair[::-1]\n    i = 0"),
                 ("join(both)", "join(both[::-1])"),
                 ("(out)", "(out[::-1])"),
             ),
         ),
         Misconception(
             "either_way_round",
-            "Your answer merges the two pieces the other way round as well. The left one must stand on the left.",
+            "Your answer merges the two tokens the other way round as well. The left one must be on the left.",
             _slip(("== pair", "in (pair, pair[::-1])")),
         ),
         Misconception(
             "same_letters",
             "Your answer merges whatever is spelt the same: even `a bc` for the pair (ab, c). A pair is two whole "
-            "pieces: compare each of them.",
+            "tokens: compare each of them.",
             _slip(("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)")),
         ),
         Misconception(
             "nothing_joined",
-            "Your answer returns the pieces as they came. Either the pair is never found (a list never equals a "
+            "Your answer returns the tokens as they came. Either the pair is never found (a list never equals a "
             "tuple), or what is merged is not kept.",
             _slip(("both == pair", "False")),
         ),
         Misconception(
             "text_replaced",
-            "Your answer replaces in the text, and so finds the pair inside larger pieces: `xl a` holds the text `l "
-            "a`, but no piece `l`. Compare whole pieces.",
+            "Your answer replaces in the text, and so finds the pair inside larger tokens: `xl a` holds the text `l "
+            "a`, but no token `l`. Compare whole tokens.",
             _replaced_in_the_text,
         ),
         Misconception(
             "space_between",
-            "Your answer keeps a space between the two halves of the merged piece. Join them with nothing between.",
+            "Your answer keeps a space between the two halves of the merged token. Join them with nothing between.",
             _slip(('""', '" "')),
         ),
         Misconception(
             "a_list",
-            "Your answer is a list. Return a tuple: pieces are keys of a dict, and lists cannot be.",
+            "Your answer is a list. Return a tuple: tokens are keys of a dict, and lists cannot be.",
             _slip(("return tuple", "return list")),
         ),
         Misconception(
             "pair_kept_as_a_pair",
-            "Your answer puts the pair itself into the word. Merge its two pieces into one: pair[0] + pair[1].",
+            "Your answer puts the pair itself into the word. Merge its two tokens into one: pair[0] + pair[1].",
             _slip(('"".join(both)', "both")),
         ),
     ),
     listed_pairs=(
-        Pair("first_one_only", "text_replaced", lambda pieces, pair: _replaced_in_the_text(pieces, pair, 1)),
+        Pair("first_one_only", "text_replaced", lambda tokens, pair: _replaced_in_the_text(tokens, pair, 1)),
     ),
     withheld=WITHHELD,
 )

@@ -29,11 +29,11 @@ def _choice_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: the first pair of play, playing, played", (pair_counts(PLAY), ids_of(PLAY)))
         ids = {"a": 4, "b": 5, "c": 6, "▁": 7, "ab": 8, "ca": 9}
         yield Case("one pair is ahead", ({("b", "a"): 2, ("▁", "c"): 7, ("a", "b"): 3}, ids))
-        yield Case("equally frequent, another left piece", ({("c", "a"): 4, ("▁", "a"): 1, ("b", "▁"): 4}, ids))
-        yield Case("equally frequent, the same left piece", ({("b", "ab"): 3, ("b", "c"): 3, ("a", "b"): 2}, ids))
-        yield Case("three with the same left piece", ({("b", "c"): 3, ("b", "ab"): 3, ("b", "a"): 3}, ids))
-        yield Case("a merged piece among them", ({("ab", "c"): 5, ("ca", "a"): 5, ("b", "ca"): 5, ("a", "a"): 2}, ids))
-        yield Case("a piece beside itself", ({("▁", "a"): 6, ("b", "b"): 6, ("c", "ab"): 1}, ids))
+        yield Case("equally frequent, another left token", ({("c", "a"): 4, ("▁", "a"): 1, ("b", "▁"): 4}, ids))
+        yield Case("equally frequent, the same left token", ({("b", "ab"): 3, ("b", "c"): 3, ("a", "b"): 2}, ids))
+        yield Case("three with the same left token", ({("b", "c"): 3, ("b", "ab"): 3, ("b", "a"): 3}, ids))
+        yield Case("a merged token among them", ({("ab", "c"): 5, ("ca", "a"): 5, ("b", "ca"): 5, ("a", "a"): 2}, ids))
+        yield Case("a token beside itself", ({("▁", "a"): 6, ("b", "b"): 6, ("c", "ab"): 1}, ids))
         yield Case("small on the right does not help", ({("c", "▁"): 4, ("▁", "a"): 4, ("ab", "a"): 3}, ids))
         yield Case("the smallest of all ids on the left", ({("ca", "b"): 4, ("▁", "ca"): 1, ("a", "ca"): 4}, ids))
         ids = {"abca": 1000, "d": 120, "▁c": 1002, "b": 7, "▁": 125, "a": 1001}
@@ -71,8 +71,8 @@ _NO_TIE = (_TIE, ",")
 def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
     most = max(counts.values())
     pairs = [pair for pair, times in counts.items() if times == most]
-    left = min((pair[0] for pair in pairs), key=lambda piece: ids[piece])
-    return left, min((pair[1] for pair in pairs if pair[0] == left), key=lambda piece: ids[piece])
+    left = min((pair[0] for pair in pairs), key=lambda token: ids[token])
+    return left, min((pair[1] for pair in pairs if pair[0] == left), key=lambda token: ids[token])
 
 
 EXERCISE = Exercise(
@@ -81,11 +81,11 @@ EXERCISE = Exercise(
     name="most_frequent_pair",
     title="Choosing a pair",
     statement=(
-        "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from pieces to ids) -> the most frequent "
-        "pair; of several, the one whose left piece has the smallest id, and among those the one whose right piece "
+        "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from tokens to ids) -> the most frequent "
+        "pair; of several, the one whose left token has the smallest id, and among those the one whose right token "
         "has."
     ),
-    points=2,
+    points=1,
     minutes=8,
     difficulty=2,
     importance=4,
@@ -112,13 +112,13 @@ EXERCISE = Exercise(
         Misconception(
             "first_of_several",
             "Of equally frequent pairs your answer takes the one that comes first in `counts`. That depends on the "
-            "order of the text: take the one with the smallest ids, the left piece's first.",
+            "order of the text: take the one with the smallest ids, the left token's first.",
             _slip(_NO_TIE),
         ),
         Misconception(
             "alphabetical",
             "Of equally frequent pairs your answer takes the alphabetically first one. Compare ids, not letters: a "
-            "merged piece is younger than every character and so has a larger id.",
+            "merged token is younger than every character and so has a larger id.",
             _slip((_IDS, "pair")),
         ),
         Misconception(
@@ -128,8 +128,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "right_piece_first",
-            "Of equally frequent pairs your answer looks at the right piece's id first. Look at the left one's first, "
-            "and at the right one's only where the left pieces are the same.",
+            "Of equally frequent pairs your answer looks at the right token's id first. Look at the left one's first, "
+            "and at the right one's only where the left tokens are the same.",
             _slip((_TIE, ", right, left")),
         ),
         Misconception(
@@ -140,13 +140,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "right_piece_ignored",
-            "Where several most frequent pairs have the same left piece, your answer takes the first one in `counts`. "
-            "Then the smaller id of the right piece decides.",
+            "Where several most frequent pairs have the same left token, your answer takes the first one in `counts`. "
+            "Then the smaller id of the right token decides.",
             _slip((_TIE, ", left")),
         ),
         Misconception(
             "largest_right_piece",
-            "Where several most frequent pairs have the same left piece, your answer takes the one whose right piece "
+            "Where several most frequent pairs have the same left token, your answer takes the one whose right token "
             "has the largest id. Take the smallest there as well.",
             _slip((_TIE, ", left, -right")),
         ),

@@ -9,13 +9,18 @@ import torch
 from torch import Generator
 
 from course_lib.text import subwords
+from course_lib.text.byte_pairs import ByteLevelVocabulary
+from course_lib.text.gpt2_files import LETTERS
 from course_lib.text.subwords import MARK, Merge, Pieces
 from course_lib.text.tokenization import SPECIAL
 
 LESSON = "08_subwords"
 
 
-WITHHELD = ("course_lib.text.byte_pairs", "course_lib.text.fast_subwords", "course_lib.text.subwords")
+WITHHELD = (
+    *("course_lib.text.byte_pairs", "course_lib.text.fast_subwords", "course_lib.text.subwords"),
+    "course_lib.references.subwords",
+)
 
 
 PLAY = {tuple("▁play"): 3, tuple("▁playing"): 2, tuple("▁played"): 1}
@@ -40,7 +45,7 @@ def random_words(rng: random.Random, among: Sequence[str], number: int) -> dict[
 
 def ids_of(words: Mapping[Pieces, int]) -> dict[str, int]:
     """The ids of the special tokens and of all characters: the next one is len(ids)."""
-    return {piece: i for i, piece in enumerate([*SPECIAL, *sorted({part for word in words for part in word})])}
+    return {token: i for i, token in enumerate([*SPECIAL, *sorted({part for word in words for part in word})])}
 
 
 def pair_counts(words: Mapping[Pieces, int]) -> dict[Merge, int]:
@@ -65,11 +70,27 @@ RESEARCH = {
 JoinRule = Callable[[Pieces, Merge], Pieces]
 
 
-def join_in_a_list(pieces: Pieces, pair: Merge) -> Pieces:
-    out = list(pieces)
+def join_in_a_list(tokens: Pieces, pair: Merge) -> Pieces:
+    out = list(tokens)
     i = 0
     while i < len(out) - 1:
         if (out[i], out[i + 1]) == pair:
             out[i : i + 2] = [pair[0] + pair[1]]
         i += 1
     return tuple(out)
+
+
+def shuffled_letters(rng: random.Random) -> list[str]:
+    """Other characters for the bytes than GPT-2's."""
+    return rng.sample(LETTERS, 256)
+
+
+def byte_merges(texts: Sequence[str], merges: int, letters: Sequence[str] = LETTERS) -> list[Merge]:
+    """Byte-level pairs learned from texts, written with these letters, up to the first token that two pairs make."""
+    learned: dict[str, Merge] = {}
+    for pair in ByteLevelVocabulary.learn(texts, merges).merges:
+        left, right = ("".join(letters[byte] for byte in token) for token in pair)
+        if left + right in learned:
+            break
+        learned[left + right] = left, right
+    return list(learned.values())

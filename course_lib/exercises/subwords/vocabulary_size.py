@@ -1,4 +1,4 @@
-"""Lesson 08, subwords.vocabulary_size: Predict: how many pieces?."""
+"""Lesson 08, subwords.vocabulary_size: Predict: how many tokens?."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ EXERCISE = Exercise(
     id="subwords.vocabulary_size",
     lesson=LESSON,
     name="vocabulary_size",
-    title="Predict: how many pieces?",
+    title="Predict: how many tokens?",
     statement=(
-        "vocabulary_size(characters, merges, special) -> int: how many pieces there are after `merges` pairs were "
-        "merged, each into a new piece, including the characters and special tokens."
+        "vocabulary_size(characters, merges, special) -> int: how many tokens there are after `merges` pairs were "
+        "merged, each into a new token, including the characters and special tokens."
     ),
     points=1,
     minutes=5,
     difficulty=1,
     importance=3,
-    section="How many pieces?",
+    section="How many tokens?",
     source="Radford et al. (2019), section 2.3: 50,257",
     reference=subwords.vocabulary_size,
     cases=predicted(_size_cases),
@@ -76,19 +76,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_become_one",
-            "You expect the vocabulary to shrink, because two pieces become one. That happens in the *words*. In the "
-            "vocabulary both stay, because other words may need them: each pair adds a piece.",
+            "You expect the vocabulary to shrink, because two tokens become one. That happens in the *words*. In the "
+            "vocabulary both stay, because other words may need them: each pair adds a token.",
             _slip(("+ merges", "- merges")),
         ),
         Misconception(
             "replaced",
-            "You expect the vocabulary to stay as large as it is, with new pieces in place of old ones. Old pieces "
-            "stay, because other words may need them: each pair adds a piece.",
+            "You expect the vocabulary to stay as large as it is, with new tokens instead of old ones. Old tokens "
+            "stay, because other words may need them: each pair adds a token.",
             _slip((" + merges", "")),
         ),
         Misconception(
             "special_forgotten",
-            "Your answer leaves out the special tokens. They, too, are pieces with ids.",
+            "Your answer leaves out the special tokens. They, too, are tokens with ids.",
             _slip((" + special", "")),
         ),
         Misconception(
@@ -98,18 +98,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_for_each_pair",
-            "You expect two pieces for each pair. Its two halves are already in the vocabulary: only the merged piece "
+            "You expect two tokens for each pair. Its two halves are already in the vocabulary: only the merged token "
             "is new.",
             _slip(("+ merges", "+ 2 * merges")),
         ),
         Misconception(
             "one_too_few",
-            "Your answer is one too small. Every round makes a piece, including the first and the last.",
+            "Your answer is one too small. Every round makes a token, including the first and the last.",
             _slip(("return ", "return -1 + ")),
         ),
         Misconception(
             "one_too_many",
-            "Your answer is one too large. Each round adds one piece and nothing else: the mark is already among the "
+            "Your answer is one too large. Each round adds one token and nothing else: the marker is already among the "
             "characters.",
             _slip(("return ", "return 1 + ")),
             alone=True,

@@ -1,4 +1,4 @@
-"""Lesson 08, subwords.wordpiece: WordPiece's cut."""
+"""Lesson 08, subwords.wordpiece: WordPiece."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ def _wordpiece_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: playing", ("playing", _BERT_LIKE))
         yield Case("the whole word", ("play", _BERT_LIKE))
         yield Case("a character that is not known", ("played!", _BERT_LIKE))
-        yield Case("no piece is known", ("play", []))
-        yield Case("begins with no piece", ("ingplay", _BERT_LIKE))
+        yield Case("no token is known", ("play", []))
+        yield Case("begins with no token", ("ingplay", _BERT_LIKE))
         yield Case("greedy, and stuck", ("abcd", ["a", "abc", "##bcd", "##b", "##c", "ab", "##cd"]))
         yield Case("greedy, and not the fewest", ("abcde", ["ab", "abc", "##d", "##e", "##cde", "##de", "##c"]))
-        yield Case("the same piece in both forms", ("ingaing", ["ing", "##ing", "##a", "a", "##aing", "i", "##i"]))
+        yield Case("the same token in both forms", ("ingaing", ["ing", "##ing", "##a", "a", "##aing", "i", "##i"]))
         yield Case("capitals, and a long word", ("Ab" * 60 + "b", ["Ab", "A", "a", "##b", "##A", "##a", "##ab"]))
-        yield Case("a piece that only begins words", ("abxcd", ["ab", "x", "c", "cd", "##d", "##xc", "##c", "xcd"]))
-        yield Case("the longest of all stands further right", ("xabcd", ["x", "xa", "##abcd", "##b", "##c", "##d"]))
-        yield Case("known without its mark alone", ("abx", ["ab", "x", "##b", "a"]))
-        yield Case("the same piece again and again", ("ababab", ["ab", "##ab", "##a", "##b"]))
+        yield Case("a token that only begins words", ("abxcd", ["ab", "x", "c", "cd", "##d", "##xc", "##c", "xcd"]))
+        yield Case("the longest of all is further right", ("xabcd", ["x", "xa", "##abcd", "##b", "##c", "##d"]))
+        yield Case("known without its marker alone", ("abx", ["ab", "x", "##b", "a"]))
+        yield Case("the same token again and again", ("ababab", ["ab", "##ab", "##a", "##b"]))
         yield Case("longest at the end", ("abcabc", ["a", "##b", "##c", "##a", "##bc", "##abc", "##cabc", "##bcabc"]))
         return
     rng = random_source(generator)
     for number in range(1, 5):
         inside = {"##" + "".join(rng.choice("abc") for _ in range(rng.randint(2, 4))) for _ in range(9)}
         begin = {"".join(rng.choice("abc") for _ in range(rng.randint(1, 3))) for _ in range(9)}
-        pieces = sorted({*begin, *inside, "##a", "##b", "##c", "a", "b", "c"})
-        rng.shuffle(pieces)
-        yield Case(f"few letters, {number}", ("".join(rng.choice("abc") for _ in range(9)), pieces))
-    yield Case("few letters and an unknown one", ("abcaxb", pieces))
+        tokens = sorted({*begin, *inside, "##a", "##b", "##c", "a", "b", "c"})
+        rng.shuffle(tokens)
+        yield Case(f"few letters, {number}", ("".join(rng.choice("abc") for _ in range(9)), tokens))
+    yield Case("few letters and an unknown one", ("abcaxb", tokens))
 
 
-def _cut_from_the_left(word: str, pieces: list[str]) -> list[str]:
+def _cut_from_the_left(word: str, tokens: list[str]) -> list[str]:
     found: list[str] = []
     begin = 0
     while begin < len(word):
-        mark = "##" if begin else ""
-        fitting = [end for end in range(begin + 1, len(word) + 1) if mark + word[begin:end] in pieces]
+        marker = "##" if begin else ""
+        fitting = [end for end in range(begin + 1, len(word) + 1) if marker + word[begin:end] in tokens]
         if not fitting:
             return ["[UNK]"]
         end = max(fitting)
-        found.append(mark + word[begin:end])
+        found.append(marker + word[begin:end])
         begin = end
     return found
 
@@ -62,11 +62,11 @@ _slip = partial(Edited, _cut_from_the_left)
 _STUCK = 'return ["[UNK]"]'
 
 
-def _from_the_end(word: str, pieces: list[str]) -> list[str]:
+def _from_the_end(word: str, tokens: list[str]) -> list[str]:
     found: list[str] = []
     end = len(word)
     while end:
-        known = (begin for begin in range(end) if ("##" if begin else "") + word[begin:end] in pieces)
+        known = (begin for begin in range(end) if ("##" if begin else "") + word[begin:end] in tokens)
         begin = next(known, None)
         if begin is None:
             return ["[UNK]"]
@@ -75,25 +75,25 @@ def _from_the_end(word: str, pieces: list[str]) -> list[str]:
     return found
 
 
-def _cut_by_recursion(word: str, pieces: list[str]) -> list[str]:
+def _cut_by_recursion(word: str, tokens: list[str]) -> list[str]:
     def rest(begin: int) -> list[str] | None:
         if begin == len(word):
             return []
         for end in range(len(word), begin, -1):
-            piece = ("" if begin == 0 else "##") + word[begin:end]
-            if piece in pieces:
+            token = ("" if begin == 0 else "##") + word[begin:end]
+            if token in tokens:
                 following = rest(end)
-                return None if following is None else [piece, *following]
+                return None if following is None else [token, *following]
         return None
 
     found = rest(0)
     return ["[UNK]"] if found is None else found
 
 
-def _cut_by_pattern(word: str, pieces: list[str]) -> list[str]:
-    by_length = sorted(pieces, key=len, reverse=True)
-    begin = "|".join(re.escape(piece) for piece in by_length if not piece.startswith("##")) or "(?!)"
-    within = "|".join(re.escape(piece[2:]) for piece in by_length if piece.startswith("##")) or "(?!)"
+def _cut_by_pattern(word: str, tokens: list[str]) -> list[str]:
+    by_length = sorted(tokens, key=len, reverse=True)
+    begin = "|".join(re.escape(token) for token in by_length if not token.startswith("##")) or "(?!)"
+    within = "|".join(re.escape(token[2:]) for token in by_length if token.startswith("##")) or "(?!)"
     found: list[str] = []
     position = 0
     while position < len(word):
@@ -109,9 +109,9 @@ EXERCISE = Exercise(
     id="subwords.wordpiece",
     lesson=LESSON,
     name="wordpiece",
-    title="WordPiece's cut",
+    title="WordPiece",
     statement=(
-        "wordpiece(word: str, pieces: list of str) -> list of str: from the left, always the longest known piece, "
+        "wordpiece(word: str, tokens: list of str) -> list of str: from the left, always the longest known token, "
         "those after the first with ## before them; ['[UNK]'] for the whole word where none fits."
     ),
     points=3,
@@ -126,14 +126,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Always the longest piece that fits at the beginning of what is left. Try the whole rest, then one "
+            "Always the longest token that fits at the beginning of what is left. Try the whole rest, then one "
             "character less, and so on; where not even one character fits, the whole word is unknown.",
         ),
         Hint(
             "shapes",
-            "In goes one word, out comes a list of strings. The mark `##` belongs to every piece that does not begin "
-            "the word, in the vocabulary and in the result, so put it in front before you look the piece up. The mark "
-            "does not count as characters of the word.",
+            "In goes one word, out comes a list of strings. Every token but the word's first has `##` before it, "
+            "in the vocabulary and in the result, so put it there before you look the token up. It does not count as "
+            "characters of the word.",
             answers=(
                 "looked_up_without_mark",
                 "mark_put_afterwards",
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Let a position say where the rest begins, at first 0.\n"
-            "Try the longest stretch from there to the end of the word, with the mark if the position is not 0, and "
+            "Try the longest stretch from there to the end of the word, with the marker if the position is not 0, and "
             "shorten it until it is known.\n"
             "If nothing is left of it, the answer is the unknown token alone.\n"
             "Otherwise keep it, and let the rest begin after it; stop at the end of the word.",
@@ -155,60 +155,62 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "shortest_first",
-            "Your answer takes the shortest piece that fits. Take the longest: try from the whole rest of the word "
+            "Your answer takes the shortest token that fits. Take the longest: try from the whole rest of the word "
             "downwards.",
             _slip(("max(", "min(")),
         ),
         Misconception(
             "first_in_the_list",
-            "Your answer takes the piece that comes first in the list. Take the longest one that fits, wherever it "
-            "stands in the list.",
-            _slip(("max(fitting)", "min(fitting, key=lambda end: pieces.index(mark + word[begin:end]))"), paired=False),
+            "Your answer takes the token that comes first in the list. Take the longest one that fits, wherever it "
+            "is in the list.",
+            _slip(
+                ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
+            ),
         ),
         Misconception(
             "from_the_end",
-            "Your answer takes the longest piece at the end of the word first. Begin at its beginning.",
+            "Your answer takes the longest token at the end of the word first. Begin at its beginning.",
             _from_the_end,
         ),
         Misconception(
             "goes_back",
-            "Your answer goes back and tries a shorter piece where the longest one leads nowhere. WordPiece never "
-            "goes back: where nothing fits after the longest piece, the word is ['[UNK]'].",
+            "Your answer goes back and tries a shorter token where the longest one leads nowhere. WordPiece never "
+            "goes back: where nothing fits after the longest token, the word is ['[UNK]'].",
             Edited(
                 _cut_by_recursion,
                 (
-                    "return None if following is None else [piece, *following]",
-                    "if following is not None:\n                    return [piece, *following]",
+                    "return None if following is None else [token, *following]",
+                    "if following is not None:\n                    return [token, *following]",
                 ),
             ),
         ),
         Misconception(
             "looked_up_without_mark",
-            "Your answer looks up all pieces without ##, so it finds those that begin words. After the first piece "
+            "Your answer looks up all tokens without ##, so it finds those that begin words. After the first token "
             "only those with ## fit: look up '##' + text.",
             _slip(('"##" if begin else ""', '""')),
         ),
         Misconception(
             "mark_put_afterwards",
-            "Your answer looks up all pieces without ##, and puts it before them afterwards. After the first piece "
+            "Your answer looks up all tokens without ##, and puts it before them afterwards. After the first token "
             "only those fit that have it in the vocabulary: look up '##' + text.",
-            _slip(("if mark + word", "if word"), paired=False),
+            _slip(("if marker + word", "if word"), paired=False),
         ),
         Misconception(
             "marks_dropped",
-            "Your answer leaves out the ## of the pieces. It is part of them: `##ing` and `ing` are two entries of the "
+            "Your answer leaves out the ## of the tokens. It is part of them: `##ing` and `ing` are two entries of the "
             "vocabulary.",
-            _slip(("(mark + word", "(word")),
+            _slip(("(marker + word", "(word")),
         ),
         Misconception(
             "one_unknown_character",
-            "Your answer puts [UNK] in place of a single character and goes on. WordPiece gives up on the whole word: "
+            "Your answer puts [UNK] instead of a single character and goes on. WordPiece gives up on the whole word: "
             "['[UNK]'] and nothing else.",
             _slip((_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')),
         ),
         Misconception(
             "beginning_kept",
-            "Your answer keeps the pieces it found before it got stuck. WordPiece gives up on the whole word: "
+            "Your answer keeps the tokens it found before it got stuck. WordPiece gives up on the whole word: "
             "['[UNK]'] and nothing else.",
             _slip((_STUCK, 'return [*found, "[UNK]"]')),
         ),
@@ -220,24 +222,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "unknown_as_a_string",
-            "For a word that has no pieces your answer is the string [UNK]. Return a list with it: ['[UNK]'].",
+            "For a word that has no tokens your answer is the string [UNK]. Return a list with it: ['[UNK]'].",
             _slip((_STUCK, 'return "[UNK]"')),
         ),
         Misconception(
             "other_unknown",
-            "For a word that has no pieces your answer has <unk>, the token of earlier lessons. BERT's is [UNK].",
+            "For a word that has no tokens your answer has <unk>, the token of earlier lessons. BERT's is [UNK].",
             _slip((_STUCK, 'return ["<unk>"]')),
         ),
         Misconception(
             "single_characters_left_out",
-            "Your answer never tries a piece of a single character. Go down to it: the smallest end is begin + 1.",
+            "Your answer never tries a token of a single character. Go down to it: the smallest end is begin + 1.",
             _slip(("begin + 1", "begin + 2")),
         ),
         Misconception(
             "mark_counted",
-            "Your answer goes on by the length of the piece with its ##, and so skips two characters. Go on by what "
+            "Your answer goes on by the length of the token with its ##, and so skips two characters. Go on by what "
             "was taken from the word.",
-            _slip(("begin = end", "begin = end + len(mark)")),
+            _slip(("begin = end", "begin = end + len(marker)")),
         ),
         Misconception(
             "lower_case",

@@ -15,7 +15,7 @@ def given(code: str) -> str:
 
 
 def test_imports_and_constants_are_given_where_they_are_mentioned() -> None:
-    assert given("def decode(pieces): return ''.join(pieces).replace(MARK, ' ')") == "MARK = '▁'"
+    assert given("def plain(tokens): return ''.join(tokens).replace(MARK, ' ')") == "MARK = '▁'"
     assert given("counts = Counter()") == "from collections import Counter"
     assert given("x = 1") == ""
 
@@ -32,7 +32,7 @@ def test_answers_in_a_copy_are_found(tmp_path: Path) -> None:
     copy, fresh = tmp_path / "copy.ipynb", NOTEBOOK.read_bytes()
     for content, answered in (
         (fresh, []),
-        (fresh.replace(b"def decode(pieces)", b"def decode(p)"), ["subwords-decode-answer"]),
+        (fresh.replace(b"def wordpiece(word, tokens)", b"def wordpiece(w, t)"), ["subwords-wordpiece-answer"]),
         (b"not a notebook", []),
     ):
         copy.write_bytes(content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from itertools import pairwise
@@ -181,6 +181,52 @@ def _encode_along_the_word(text: str, merges: list[tuple[str, str]]) -> list[str
     return found
 
 
+def _encode_latin_1(words, merges, letters, join):  # type: ignore[no-untyped-def]
+    found: list[str] = []
+    for word in words:
+        tokens = tuple(letters[ord(character)] for character in word)
+        for pair in merges:
+            tokens = join(tokens, pair)
+        found.extend(tokens)
+    return found
+
+
+def _encode_one_pair(words, merges, letters, join):  # type: ignore[no-untyped-def]
+    found: list[str] = []
+    for word in words:
+        tokens = tuple(letters[byte] for byte in word.encode())
+        for pair in merges:
+            if pair in pairwise(tokens):
+                tokens = join(tokens, pair)
+                break
+        found.extend(tokens)
+    return found
+
+
+def _encode_words_apart(words, merges, letters, join):  # type: ignore[no-untyped-def]
+    found = []
+    for word in words:
+        tokens = tuple(letters[byte] for byte in word.encode())
+        for pair in merges:
+            tokens = join(tokens, pair)
+        found.append(list(tokens))
+    return found
+
+
+def _decode_each(tokens: list[str], letters: list[str]) -> list[str]:
+    return [bytes(map(letters.index, token)).decode("utf8", "replace") for token in tokens] + [""]
+
+
+def _bits_of_every_window(losses, ids, text, context, stride):  # type: ignore[no-untyped-def]
+    windows = [ids[i : i + context] for i in range(0, len(ids), stride)]
+    return sum(sum(losses(window)) for window in windows) / math.log(2) / len(text.encode())
+
+
+def _bits_without_overlap(losses, ids, text, context, stride):  # type: ignore[no-untyped-def]
+    windows = [ids[i : i + context] for i in range(0, len(ids), context)]
+    return sum(sum(losses(window)) for window in windows) / math.log(2) / len(text.encode())
+
+
 def _cut_with_marks_put_afterwards(word: str, pieces: list[str]) -> list[str]:
     found: list[str] = []
     begin = 0
@@ -241,7 +287,13 @@ def _cut_with_unknowns(word: str, pieces: list[str]) -> list[str]:
         ("subwords.encode", _encode_joining_nothing, "characters"),
         ("subwords.encode", _encode_in(lambda merges: merges[::-1]), "reverse_order"),
         ("subwords.encode", _encode_in(list, "_"), "underscores"),
-        ("subwords.decode", lambda pieces: re.sub("▁", " ", "".join(pieces)), "space_in_front"),
+        ("subwords.encode_bytes", _encode_latin_1, "code_points"),
+        ("subwords.encode_bytes", _encode_one_pair, "merged_once"),
+        ("subwords.encode_bytes", _encode_words_apart, "word_by_word"),
+        ("subwords.decode_bytes", _decode_each, "piece_by_piece"),
+        ("subwords.decode_bytes", lambda tokens, letters: [*tokens, ""], "letters_kept"),
+        ("subwords.windowed_bits", _bits_of_every_window, "overlap_counted_again"),
+        ("subwords.windowed_bits", _bits_without_overlap, "no_overlap"),
         ("subwords.wordpiece", _cut_with_unknowns, "one_unknown_character"),
         ("subwords.wordpiece", _cut_with_marks_put_afterwards, "mark_put_afterwards"),
     ],
@@ -310,7 +362,7 @@ def test_ids_that_are_forgotten_are_asked_for() -> None:
         return learned
 
     worked_example, *_ = verdict("subwords.learn_merges", learn).cases
-    assert "the piece 'ay' has no id: give every merged piece the next one" in worked_example.message
+    assert "the token 'ay' has no id: give every merged token the next one" in worked_example.message
 
 
 def test_no_points_for_joining_only_once() -> None:

@@ -20,18 +20,16 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import GPT2Tokenizer
 
 from course_lib.text.byte_pairs import (
-    BYTES,
     GPT2_END,
     ByteLevelVocabulary,
     PairCounts,
     Pattern,
     learn_byte_merges,
     merge_ids,
-    read_piece,
     settled_words,
     split_words,
-    written,
 )
+from course_lib.text.gpt2_files import BYTES, read_piece, written
 
 TEXTS = [
     "A cat danced on the table; the cat's table, and they'll say it's theirs.",

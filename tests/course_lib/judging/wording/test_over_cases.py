@@ -6,7 +6,6 @@ Tests `sizes.py` as well.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -187,11 +186,13 @@ def test_two_numbers_are_compared(answer: Callable[[int, int], float], reason: s
 
 
 def test_numbers_of_two_kinds_are_not_compared() -> None:
-    def stripped(mean_loss: float, pieces: int, text: str) -> float:
-        return mean_loss * pieces / math.log(2) / len(text.strip().encode())
+    exercise = exercises.find("subwords.windowed_bits")
 
-    told_of = told(stripped, exercises.find("subwords.bits_per_byte"))
-    assert told_of == "Wrong in one case only, “spaces around it”, and right in the 4 others."
+    def stripped(losses: Callable[..., float], ids: list[int], text: str, context: int, stride: int) -> float:
+        return float(exercise.reference(losses, ids, text.strip(), context, stride))
+
+    told_of = told(stripped, exercise)
+    assert told_of == "Wrong in one case only, “two tokens further each time”, and right in the 7 others."
 
 
 def test_a_module_that_keeps_something_of_its_calls_is_found() -> None:

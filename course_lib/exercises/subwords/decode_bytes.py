@@ -1,0 +1,213 @@
+"""Lesson 08, subwords.decode_bytes: Decoding, while a model is still writing."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from torch import Generator
+
+from course_lib.exercises.common import integer
+from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source, shuffled_letters
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import TOKENIZERS
+from course_lib.references import subwords as reference
+from course_lib.text.gpt2_files import LETTERS
+
+BROKEN = "bytes that are no character"
+
+
+def _pieces(letters: Sequence[str], *parts: str | bytes) -> tuple[list[str], list[str]]:
+    raw = [part if isinstance(part, bytes) else part.encode() for part in parts]
+    return ["".join(letters[byte] for byte in part) for part in raw], list(letters)
+
+
+def _cut(text: str, lengths: Iterator[int]) -> Iterator[bytes]:
+    rest = text.encode()
+    while rest:
+        length = next(lengths)
+        yield rest[:length]
+        rest = rest[length:]
+
+
+def _text_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def case(name: str, *parts: str | bytes, letters: Sequence[str] = LETTERS, part: str = CORE) -> Case:
+        return Case(name, _pieces(letters, *parts), part=part)
+
+    if not hidden:
+        cat, accent = "🐈".encode(), "ä".encode()
+        yield case("worked example: a cat in two tokens", "the", " cat", " ", cat[:2], cat[2:], "!")
+        yield case("plain letters", "play", "ing", "  with", "\n", "cats ")
+        yield case("an ä in one token", "Kätz", "chen")
+        yield case("an ä in two tokens", b"K" + accent[:1], accent[1:] + b"tzchen")
+        yield case("one byte a token", *(bytes([byte]) for byte in "é🎉".encode()))
+        yield case("the end of one cat and the beginning of the next", cat[:3], cat[3:] + cat[:1], cat[1:])
+        yield case("no tokens")
+        yield case("other letters for the bytes", " ca", "ts ", cat[:1], cat[1:], letters=LETTERS[99:] + LETTERS[:99])
+        yield case("cut off within a cat", "a ", cat[:2], part=BROKEN)
+        yield case("half a cat, then a letter", "a ", cat[:3], "b", part=BROKEN)
+        yield case("a byte that begins nothing", b"a\x85", b"\xff", "b", part=BROKEN)
+        yield case("half an ä, then a whole one", accent[:1], accent, part=BROKEN)
+        return
+    rng = random_source(generator)
+    for number, text in enumerate(("η γάτα 🐈 χορεύει", "猫が 踊る🎉", " süße Ma\u0308use\n  и кошка"), start=1):
+        lengths = iter(lambda: integer(generator, 1, 3), 0)
+        yield case(f"script {number}", *_cut(text, lengths), letters=LETTERS if number < 2 else shuffled_letters(rng))
+    for number in range(1, 4):
+        sample = "".join(rng.sample("äñ猫踊🐈🎉 ab", 5)).encode()
+        end = integer(generator, 1, 3)
+        broken = (sample[:end], b"\xff", sample[end:], "猫🐈".encode()[: integer(generator, 4, 6)])
+        yield case(f"broken, {number}", *broken, part=BROKEN)
+
+
+def _decode_as_it_comes(tokens: list[str], letters: list[str]) -> list[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    printed = []
+    for token in tokens:
+        raw = bytes(letters.index(letter) for letter in token)
+        printed.append(decoder.decode(raw))
+    printed.append(decoder.decode(b"", final=True))
+    return printed
+
+
+_slip = partial(Edited, _decode_as_it_comes)
+_PRINTED, _LEFT, _ERRORS = "decoder.decode(raw)", 'decoder.decode(b"", final=True)', 'errors="replace"'
+
+
+def _decode_what_is_whole(tokens: list[str], letters: list[str]) -> list[str]:
+    printed, waiting = [], b""
+    for token in tokens:
+        waiting += bytes(map(letters.index, token))
+        text, used = codecs.utf_8_decode(waiting, "replace", False)
+        printed.append(text)
+        waiting = waiting[used:]
+    return [*printed, waiting.decode(errors="replace")]
+
+
+def _decode_by_first_bytes(tokens: list[str], letters: list[str]) -> list[str]:
+    """By hand: the first byte of a character says how many follow it."""
+    byte_of = dict(zip(letters, range(256), strict=True))
+    printed, waiting = [], b""
+    for token in tokens:
+        waiting += bytes([byte_of[letter] for letter in token])
+        begun = max((i for i in range(len(waiting)) if waiting[i] >= 0xC2), default=len(waiting))
+        needed = sum(waiting[begun] >= first for first in (0xC2, 0xE0, 0xF0)) if begun < len(waiting) else 0
+        following = waiting[begun + 1 :]
+        whole = len(following) >= needed or any(byte >> 6 != 2 for byte in following) or waiting[begun] > 0xF4
+        ready = len(waiting) if whole else begun
+        printed.append(waiting[:ready].decode(errors="replace"))
+        waiting = waiting[ready:]
+    printed.append(waiting.decode(errors="replace"))
+    return printed
+
+
+EXERCISE = Exercise(
+    id="subwords.decode_bytes",
+    lesson=LESSON,
+    name="decode_bytes",
+    title="Decoding, while a model is still writing",
+    statement=(
+        "decode_bytes(tokens: list of str, letters: list of 256 str) -> list of str: the text that each token "
+        "completes, and at the end what is left over. A character is there once its last byte is; bytes that are no "
+        "UTF-8 become �."
+    ),
+    points=3,
+    minutes=15,
+    difficulty=3,
+    importance=3,
+    section="Bytes: nothing is unknown",
+    source="Radford et al. (2019), section 2.2; the Unicode Standard, section 3.9",
+    reference=reference.decode_bytes,
+    cases=_text_cases,
+    parts={CORE: 2, BROKEN: 1},
+    correct=(_decode_as_it_comes, _decode_what_is_whole, _decode_by_first_bytes),
+    hints=(
+        Hint(
+            "idea",
+            "Turn each token back into its bytes. Some may be the beginning of a character: keep them until the rest "
+            "has come. A decoder from `codecs` remembers them for you.",
+        ),
+        Hint(
+            "shapes",
+            "A letter's index in `letters` is its byte, and `bytes` makes a byte string of a list of numbers. There is "
+            "one string in the result for each token, often an empty one, and one more at the end.",
+            answers=("letters_kept", "one_string", "no_last_string", "text_so_far"),
+        ),
+        Hint(
+            "outline",
+            "Make a decoder that replaces what is no UTF-8.\n"
+            "For each token, find its bytes, give them to the decoder, and note what it returns.\n"
+            "At the end tell the decoder that nothing more will come, and note what it returns.",
+            answers=("piece_by_piece", "left_over_lost", "broken_left_out"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "letters_kept",
+            "Your answer returns the letters of the tokens. They stand for bytes: the index of a letter in `letters` "
+            "is its byte, and the bytes are UTF-8.",
+            _slip((_PRINTED, "token")),
+        ),
+        Misconception(
+            "spaces_alone",
+            "Your answer turns the letter for a space into a space and leaves the others. Every letter stands for a "
+            "byte: an ä is two of them.",
+            _slip((_PRINTED, "token.replace(letters[32], ' ')")),
+        ),
+        Misconception(
+            "one_character_a_byte",
+            "Your answer makes one character of each byte. In UTF-8 an ä is two bytes and a 🐈 is four.",
+            _slip(('"utf-8"', '"latin-1"')),
+        ),
+        Misconception(
+            "piece_by_piece",
+            "Your answer decodes each token on its own, so a character in two tokens becomes �. Keep the bytes of an "
+            "unfinished character until the next token.",
+            _slip((_PRINTED, "raw.decode(errors='replace')")),
+        ),
+        Misconception(
+            "broken_left_out",
+            "Your answer leaves out bytes that are no UTF-8. Show that something was there: errors='replace' makes a "
+            "� of them.",
+            _slip((_ERRORS, 'errors="ignore"')),
+            alone=True,
+        ),
+        Misconception(
+            "left_over_lost",
+            "Your answer loses what is left at the end. Tell the decoder that nothing more will come, with final=True.",
+            _slip((", final=True", "")),
+            alone=True,
+        ),
+        Misconception(
+            "no_last_string",
+            "Your answer has one string for each token and none for the end. Add one more: what is left over, or an "
+            "empty string.",
+            _slip((f"printed.append({_LEFT})", "pass")),
+        ),
+        Misconception(
+            "one_string",
+            "Your answer is one string. Return a list: what each token completes, and what is left at the end.",
+            _slip(("return printed", "return ''.join(printed)")),
+        ),
+        Misconception(
+            "text_so_far",
+            "Your answer returns all the text so far after each token. Return only what the token adds.",
+            _slip(("return printed", "return [''.join(printed[: i + 1]) for i in range(len(printed))]")),
+        ),
+        Misconception(
+            "spaces_stripped",
+            "Your answer drops spaces at the ends of tokens. In GPT-2 they belong to the text: keep them.",
+            _slip((_PRINTED, f"{_PRINTED}.strip()")),
+        ),
+        Misconception(
+            "empty_left_out",
+            "Your answer leaves out empty strings. A token that completes nothing has one, so that there is one string "
+            "for each token, and one for the end.",
+            _slip(("return printed", "return [text for text in printed if text]"), paired=False),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=(TOKENIZERS,),
+)

@@ -1,0 +1,245 @@
+"""Lesson 08, subwords.encode_bytes: Bytes instead of characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+
+from torch import Generator
+
+from course_lib.exercises.common import integer
+from course_lib.exercises.subwords.shared import (
+    LESSON,
+    WITHHELD,
+    JoinRule,
+    byte_merges,
+    join_in_a_list,
+    random_source,
+    shuffled_letters,
+)
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import TOKENIZERS
+from course_lib.references import subwords as reference
+from course_lib.text import subwords
+from course_lib.text.byte_pairs import split_words
+from course_lib.text.gpt2_files import LETTERS
+from course_lib.text.subwords import Merge, Pieces
+
+_TEXTS = (
+    "the cats danced, the cat's dancing: don't they dance? they've danced.",
+    "Die Mäuse hören süße Flöten, die Kätzchen träumen. Übermäßig süß!",
+    "🐈🐈‍⬛ la gata soñó; 猫が踊る。猫は猫。 🐈🎉🐈",
+    "кошка танцует, кошки танцевали; η γάτα χορεύει",
+    "e\u0301te\u0301, na\u0308chste Na\u0308he, e\u0323\u0301  \n\n  cat\t\tcats    dance",
+)
+"""To learn pairs from, and to cut: several scripts, emoji, combining characters, many spaces."""
+
+
+def _join_at_hand(tokens: object, pair: object) -> Pieces:
+    if not (isinstance(tokens, (tuple, list)) and isinstance(pair, (tuple, list)) and len(pair) == 2):
+        raise TypeError("join takes a tuple of tokens and a pair of two")
+    return subwords.join(tuple(tokens), (pair[0], pair[1]))
+
+
+_JOIN = Callback("join", _join_at_hand)
+
+
+def _byte_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def case(name: str, text: str, merges: list[Merge], letters: Sequence[str] = LETTERS) -> Case:
+        return Case(name, (split_words(text), merges, list(letters), _JOIN))
+
+    if not hidden:
+        dance = byte_merges(_TEXTS[:1], 14)
+        yield case("worked example: the cat danced", "the cat danced", dance)
+        yield case("an ä, which is two bytes", "die Kätzchen träumen", byte_merges(_TEXTS[1:2], 12))
+        yield case("an ä, two bytes that no pair merges", "Mäuse", dance)
+        yield case("a cat of four bytes", "🐈 🐈🎉", byte_merges(_TEXTS[2:3], 6))
+        yield case("an accent of its own", "e\u0301te\u0301", byte_merges(_TEXTS[4:], 4))
+        yield case("many spaces, and new lines", "cats   dance \n\n  cat", byte_merges(_TEXTS[4:], 9))
+        yield case("apostrophes", "they've cats' don't", dance)
+        yield case("no pairs", "η γάτα", [])
+        yield case("no words", "", dance)
+        yield case("the later pair is further left", "abc", [("b", "c"), ("a", "b")])
+        yield case("the earlier pair is further left", "abc", [("a", "b"), ("b", "c")])
+        yield case("a short pair was learned first", "abcdbc", [("a", "b"), ("c", "d"), ("ab", "c"), ("b", "c")])
+        yield case("three equal bytes in a row", "aaa aaaaa", [("a", "a"), ("Ġ", "aa")])
+        yield case("the end of a word and the next one", "a7b 7", [("a", "7"), ("7", "Ġ"), ("7", "b"), ("Ġ", "7")])
+        yield case("a word that comes again", "cat cat cat", byte_merges(_TEXTS[:1], 20))
+        other = LETTERS[128:] + LETTERS[:128]
+        yield case("other letters for the bytes", "the cat's ä", byte_merges(_TEXTS[:1], 9, other), other)
+        return
+    rng = random_source(generator)
+    for number, text in enumerate(_TEXTS, start=1):
+        letters = LETTERS if number < 4 else shuffled_letters(rng)
+        words = text.split(" ")
+        chosen = " ".join(rng.sample(words, min(len(words), 5)))
+        tail = rng.choice(("🎉", "ñ", "é", "猫")) + rng.choice(("'s", "  ", "\n "))
+        yield case(f"script {number}", chosen + tail, byte_merges((text,), integer(generator, 9, 20), letters), letters)
+    merges = byte_merges(("aabab abbab baab aabb bbaa",), 6)
+    text = " ".join("".join(rng.choice("aab") for _ in range(integer(generator, 4, 9))) for _ in range(4))
+    yield case("two letters", text, merges)
+    yield case("every byte of the first 300 characters", "".join(map(chr, rng.sample(range(32, 300), 12))), merges)
+
+
+def _encode_by_rank(words: list[str], merges: list[Merge], letters: list[str], join: JoinRule) -> list[str]:
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    found: list[str] = []
+    for word in words:
+        tokens = tuple(letters[byte] for byte in word.encode())
+        while known := [pair for pair in pairwise(tokens) if pair in ranks]:
+            tokens = join(tokens, min(known, key=lambda pair: ranks[pair]))
+        found.extend(tokens)
+    return found
+
+
+_slip = partial(Edited, _encode_by_rank)
+_BYTES, _CHOSEN, _KEY = "letters[byte] for byte in word.encode()", "min(known,", "key=lambda pair: ranks[pair]"
+_WHILE = "while known := [pair for pair in pairwise(tokens) if pair in ranks]:"
+
+
+def _encode_by_replaying(words: list[str], merges: list[Merge], letters: list[str], join: JoinRule) -> list[str]:
+    found: list[str] = []
+    for word in words:
+        tokens = tuple(map(letters.__getitem__, bytes(word, "utf-8")))
+        for pair in merges:
+            if len(tokens) > 1:
+                tokens = join(tokens, pair)
+        found += tokens
+    return found
+
+
+def _encode_alone(words: list[str], merges: list[Merge], letters: list[str], join: JoinRule) -> list[str]:
+    table = dict(enumerate(letters))
+    cut: dict[str, Pieces] = {}
+    for word in words:
+        if word not in cut:
+            tokens = tuple(table[byte] for byte in word.encode("utf8"))
+            for pair in merges:
+                tokens = join_in_a_list(tokens, pair)
+            cut[word] = tokens
+    return [token for word in words for token in cut[word]]
+
+
+EXERCISE = Exercise(
+    id="subwords.encode_bytes",
+    lesson=LESSON,
+    name="encode_bytes",
+    title="Bytes instead of characters",
+    statement=(
+        "encode_bytes(words: list of str, merges: list of pairs in the order in which they were learned, letters: "
+        "list of 256 str, join) -> list of str: the tokens of all words. Each word begins as its bytes in UTF-8, "
+        "written as letters[byte]; of the known pairs in it, the one learned first is merged, until none is left."
+    ),
+    points=4,
+    minutes=18,
+    difficulty=4,
+    importance=5,
+    section="Bytes: nothing is unknown",
+    source="Radford et al. (2019), section 2.2",
+    reference=reference.encode_bytes,
+    cases=_byte_cases,
+    correct=(_encode_by_rank, _encode_by_replaying, _encode_alone),
+    hints=(
+        Hint(
+            "idea",
+            "A pair's rank is its index in `merges`. Among the neighbours of a word, find the pairs that have a rank, "
+            "merge the one with the smallest, and look again: there are new neighbours now.",
+        ),
+        Hint(
+            "shapes",
+            "A string's `encode` gives its bytes, and going through bytes gives numbers from 0 to 255: indices of "
+            "`letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. A dict from pairs to ranks "
+            "answers at once whether a pair is known.",
+            answers=("characters", "code_points", "chr_of_each_byte", "word_by_word", "last_word_only"),
+        ),
+        Hint(
+            "outline",
+            "Number the pairs, in a dict.\n"
+            "For each word, make a tuple with the letter of each byte.\n"
+            "As long as there are known pairs among its neighbours, merge the one that was learned first.\n"
+            "Add the word's tokens to the result.",
+            answers=("leftmost_pair_first", "last_learned_first", "merged_once", "longest_first", "nothing_merged"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "characters",
+            "Your answer begins with characters. GPT-2 begins with bytes: word.encode() gives them, and letters[byte] "
+            "is how each is written.",
+            _slip((_BYTES, "character for character in word")),
+        ),
+        Misconception(
+            "code_points",
+            "Your answer takes the letter of each character's code point. Only below 128 is that its byte: word.encode"
+            "() gives the bytes, two for an ä and four for a 🐈.",
+            _slip((_BYTES, "letters[ord(character)] for character in word")),
+        ),
+        Misconception(
+            "chr_of_each_byte",
+            "Your answer writes a byte as chr(byte). The pairs are written with other characters, which can all be "
+            "printed: take letters[byte].",
+            _slip(("letters[byte]", "chr(byte)")),
+        ),
+        Misconception(
+            "across_words",
+            "Your answer merges across the border between two words. Cut each word on its own: GPT-2 splits a text "
+            "first so that no token is *dog.* or *dog!*.",
+            _slip(("in words", "in [''.join(words)]")),
+        ),
+        Misconception(
+            "spaces_stripped",
+            "Your answer drops spaces. In GPT-2 the space before a word belongs to it, and is a byte like any other.",
+            _slip(("word.encode()", "word.strip().encode()")),
+        ),
+        Misconception(
+            "longest_first",
+            "Your answer merges the pair that makes the longest token. Merge the one that was learned first, the one "
+            "with the smallest rank.",
+            _slip((_KEY, "key=lambda pair: (-len(''.join(pair)), ranks[pair])"), paired=False),
+        ),
+        Misconception(
+            "leftmost_pair_first",
+            "Your answer merges the known pair furthest to the left. Merge the one that was learned first, "
+            "wherever it is.",
+            _slip((_KEY, "key=lambda pair: 0"), paired=False),
+        ),
+        Misconception(
+            "last_learned_first",
+            "Your answer merges the pair that was learned last. Begin with the one that was learned first: it has the "
+            "smallest rank.",
+            _slip((_CHOSEN, "max(known,")),
+        ),
+        Misconception(
+            "merged_once",
+            "Your answer merges one pair in each word and goes on to the next word. After merging look again, until no "
+            "known pair is left.",
+            _slip(("while known :=", "if known :="), paired=False),
+        ),
+        Misconception(
+            "nothing_merged",
+            "Your answer leaves the words in single bytes: nothing is merged. Either no pair is ever found (a list "
+            "never equals a tuple), or what `join` returns is not kept.",
+            _slip((_WHILE, "while known := []:"), paired=False),
+        ),
+        Misconception(
+            "word_by_word",
+            "Your answer has a list of its own for each word. Return one list with the tokens of all words.",
+            _slip(("extend(tokens)", "append(list(tokens))")),
+        ),
+        Misconception(
+            "last_word_only",
+            "Your answer has the tokens of the last word only. Begin the list before the loop over the words, and add "
+            "to it in each round.",
+            _slip(("found.extend(tokens)", "found = list(tokens)")),
+        ),
+        Misconception(
+            "repeated_words_once",
+            "Your answer has a repeated word only once. A text is its words in order, each as often as it occurs.",
+            _slip(("in words", "in dict.fromkeys(words)")),
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=(TOKENIZERS,),
+)

@@ -1,0 +1,215 @@
+"""Lesson 08, subwords.windowed_bits: Bits per byte of a long text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from torch import Generator
+
+from course_lib.exercises.common import integer
+from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.references import subwords as reference
+
+BEYOND_ASCII = "letters of several bytes"
+
+Losses = Callable[[list[int]], list[float]]
+
+
+def _losses(window: object) -> list[float]:
+    """Of each token after the first: it depends on the tokens before it, and on how many they are."""
+    if not isinstance(window, (list, tuple)) or not all(type(i) is int for i in window):
+        raise TypeError("losses takes a list of ids")
+    return [
+        round(1 + (7 * window[i] + 3 * window[i - 1]) % 11 / 4 + 3 / i + window[0] % 3 / 8, 4)
+        for i in range(1, len(window))
+    ]
+
+
+_LOSSES = Callback("losses", _losses)
+
+
+def _bits_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    rng = random_source(generator)
+
+    def case(name: str, text: str, tokens: int, context: int, stride: int, part: str = CORE) -> Case:
+        ids = [rng.randint(2, 90) for _ in range(tokens)]
+        return Case(name, (_LOSSES, ids, text, context, stride), part=part)
+
+    line = "the course of true love never did run smooth"
+    if not hidden:
+        yield case("worked example: 6 tokens, windows of 4", "meowmeowmeow", 6, 4, 2)
+        yield case("the text fits into one window", "to be or not to be", 7, 7, 3)
+        yield case("a last window that is shorter", line, 9, 4, 3)
+        yield case("two tokens further each time", f"  {line}\n", 12, 6, 2)
+        yield case("windows of two tokens", line, 5, 2, 1)
+        yield case("one token more than a window", line, 6, 5, 4)
+    else:
+        for number in range(1, 4):
+            context = integer(generator, 4, 9)
+            text = " \n".join([line] * integer(generator, 1, 3))
+            tokens, stride = integer(generator, 15, 40), integer(generator, 2, context - 1)
+            yield case(f"a line, {number}", text, tokens, context, stride)
+        yield case("shorter than a window", line, integer(generator, 3, 6), 8, 4)
+    tokens = 11 if not hidden else integer(generator, 8, 16)
+    yield case("German", "Die Mäuse hören süße Flöten.", tokens, 5, 2, part=BEYOND_ASCII)
+    yield case("Greek and a cat", "η γάτα 🐈", tokens, 4, 3, part=BEYOND_ASCII)
+
+
+def _bits_in_windows(losses: Losses, ids: list[int], text: str, context: int, stride: int) -> float:
+    nats, done = 0.0, 1
+    for begin in range(0, len(ids), stride):
+        window = ids[begin : begin + context]
+        new = begin + len(window) - done
+        if new > 0:
+            nats += sum(losses(window)[-new:])
+            done += new
+    return nats / math.log(2) / len(text.encode())
+
+
+_slip = partial(Edited, _bits_in_windows)
+_NEW, _LENGTH, _WINDOWS = "[-new:]", "len(text.encode())", "range(0, len(ids), stride)"
+
+
+def _bits_by_position(losses: Losses, ids: list[int], text: str, context: int, stride: int) -> float:
+    """The loss of each token from the first window that asks for it."""
+    of_token: dict[str, float] = {}
+    begin = 0
+    while len(of_token) < len(ids) - 1:
+        for position, loss in enumerate(losses(ids[begin : begin + context]), start=begin + 1):
+            of_token.setdefault(str(position), loss)
+        begin += stride
+    return sum(of_token.values()) * math.log2(math.e) / len(bytes(text, "utf-8"))
+
+
+def _bits_first_window_apart(losses: Losses, ids: list[int], text: str, context: int, stride: int) -> float:
+    bits = sum(losses(ids[:context])) / math.log(2)
+    for end in range(context, len(ids), stride):
+        window = ids[end + stride - context : end + stride]
+        bits += sum(losses(window)[context - stride - 1 :]) / math.log(2)
+    return bits / len(text.encode())
+
+
+EXERCISE = Exercise(
+    id="subwords.windowed_bits",
+    lesson=LESSON,
+    name="bits_per_byte",
+    title="Bits per byte of a long text",
+    statement=(
+        "bits_per_byte(losses, ids: list of int, text: str, context: int, stride: int) -> float: the bits that a model "
+        "needs for each byte (in UTF-8) of a text, whose windows of at most `context` tokens begin at 0, stride, "
+        "2 stride, ...; each token but the first counts once, in the first window that predicts it."
+    ),
+    points=3,
+    minutes=15,
+    difficulty=4,
+    importance=4,
+    section="Tokens in a model",
+    source="Gao et al. (2020), The Pile, section 3.1; Shannon (1948)",
+    reference=reference.bits_per_byte,
+    cases=_bits_cases,
+    parts={CORE: 2, BEYOND_ASCII: 1},
+    correct=(_bits_in_windows, _bits_by_position, _bits_first_window_apart),
+    steps=("nats",),
+    hints=(
+        Hint(
+            "idea",
+            "Two windows overlap so that the later one knows what came before. Of each window only the end is new: "
+            "keep count of how many tokens are done. Then turn nats into bits, and divide by the bytes.",
+        ),
+        Hint(
+            "shapes",
+            "`losses(window)` has one number less than the window has tokens, since nothing predicts its first token. "
+            "A window's last token is `begin + len(window) - 1`. One nat is 1 / ln 2 bits; a string's `encode` gives "
+            "its bytes.",
+            answers=("per_character", "in_nats", "times_ln_2", "per_token"),
+        ),
+        Hint(
+            "outline",
+            "Begin with one token done, the first, and no nats.\n"
+            "For each beginning 0, stride, 2 stride and so on, cut a window of at most `context` tokens.\n"
+            "Work out how many of its tokens are not done.\n"
+            "Add as many of its last losses, if there are any, and note that these tokens are done.\n"
+            "Return the sum in bits, divided by the bytes of the text.",
+            answers=("overlap_counted_again", "no_overlap", "first_losses", "short_window_dropped", "first_window_cut"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "overlap_counted_again",
+            "Your answer counts a token again in each window that holds it. Count it once, in the first window that "
+            "predicts it: of later windows only the last losses are new.",
+            _slip((_NEW, ""), ("new > 0", "new > -stride")),
+        ),
+        Misconception(
+            "first_losses",
+            "Your answer counts the first losses of each window. Those tokens are done already: the new ones are at "
+            "the window's end.",
+            _slip((_NEW, "[:new]")),
+        ),
+        Misconception(
+            "no_overlap",
+            "Your answer begins each window where the last one ended, so nothing predicts its first token. Begin "
+            "`stride` tokens further each time.",
+            _slip((_WINDOWS, "range(0, len(ids), context)"), paired=False),
+        ),
+        Misconception(
+            "short_window_dropped",
+            "Your answer leaves out a last window that is shorter than `context`. Its tokens belong to the text: keep "
+            "it.",
+            _slip((_WINDOWS, "range(0, max(len(ids) - context, 0) + 1, stride)"), paired=False),
+        ),
+        Misconception(
+            "first_window_cut",
+            "Your answer takes the last `stride` losses of the first window, too. There every token is new but the "
+            "first.",
+            _slip((_NEW, "[-min(new, stride):]"), paired=False),
+        ),
+        Misconception(
+            "mean_of_windows",
+            "Your answer adds up the mean losses of the windows. What a text costs is the sum of all its losses.",
+            _slip(("sum(losses(window)[-new:])", "sum(losses(window)[-new:]) / new")),
+        ),
+        Misconception(
+            "spaces_left_out",
+            "Your answer counts the bytes of the words alone. Spaces and ends of lines are bytes of the text as well.",
+            _slip((_LENGTH, "len(''.join(text.split()).encode())")),
+        ),
+        Misconception(
+            "per_character",
+            "Your answer divides by the number of characters. In UTF-8 an ä has two bytes and a 🐈 four: divide by "
+            "len(text.encode()).",
+            _slip((_LENGTH, "len(text)")),
+        ),
+        Misconception(
+            "in_nats",
+            "Your answer is in nats. A bit is ln 2 nats: divide by math.log(2).",
+            _slip((" / math.log(2)", "")),
+        ),
+        Misconception(
+            "times_ln_2",
+            "Your answer multiplies by ln 2. A nat is more than a bit: divide by math.log(2).",
+            _slip(("/ math", "* math")),
+        ),
+        Misconception(
+            "per_token",
+            "Your answer is the bits for each token. Models with other tokens cannot be compared like that: divide by "
+            "the bytes of the text.",
+            _slip((_LENGTH, "len(ids)")),
+        ),
+        Misconception(
+            "of_the_text",
+            "Your answer is the bits for the whole text. Divide by its bytes.",
+            _slip((_LENGTH, "1")),
+        ),
+        Misconception(
+            "per_word",
+            "Your answer divides by the number of words. Divide by the bytes of the text.",
+            _slip((_LENGTH, "len(text.split())")),
+        ),
+    ),
+    withheld=WITHHELD,
+)
