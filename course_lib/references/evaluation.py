@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import torch
 from jaxtyping import Bool, Int
@@ -99,22 +100,30 @@ def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
     return math.exp(1 - reference_length / hypothesis_length) if hypothesis_length else 0.0
 
 
-def bleu(precisions: Sequence[float], penalty: float) -> float:
-    """The geometric mean of the n-gram precisions, times the brevity penalty; from 0 to 1.
+def corpus_bleu(
+    counts: Sequence[Sequence[tuple[int, int]]],
+    lengths: Sequence[tuple[int, Sequence[int]]],
+    penalty: Callable[[int, int], float] = brevity_penalty,
+) -> float:
+    """BLEU of a corpus: the geometric mean of its n-gram precisions, times the brevity penalty; from 0 to 1.
 
-    Papineni et al. (2002), section 2.3, with equal weights. One precision of 0 makes it 0.
+    Papineni et al. (2002), sections 2.2.2 and 2.3, with equal weights. One precision of 0 makes it 0.
 
     Args:
-        precisions: of 1-grams, 2-grams and so on; usually four.
-        penalty: the brevity penalty.
+        counts: of each sentence, what `clipped_ngrams` returns for n = 1, 2 and so on; usually up to four.
+        lengths: of each sentence, how many words were said, and how many each of its references has. What was said is
+            compared with the reference whose length is nearest, and with the shorter of two that are equally near.
+        penalty: from the words said and the words of the references, over all sentences.
 
     Raises:
-        ValueError: there are no precisions.
+        ValueError: there are no sentences, or not as many lengths.
     """
-    if not precisions:
-        raise ValueError("there is nothing to average: no precisions")
+    _check_pairs(len(counts), len(lengths))
+    said = sum(length for length, _ in lengths)
+    right = sum(min((abs(one - length), one) for one in references)[1] for length, references in lengths)
+    precisions = [_share(*map(sum, zip(*pairs, strict=True))) for pairs in zip(*counts, strict=True)]
     mean = math.prod(precisions) ** (1 / len(precisions))
-    return penalty * mean
+    return penalty(said, right) * mean
 
 
 def edit_table(hypothesis: Words, reference: Words) -> Int[Tensor, "rows columns"]:
@@ -161,6 +170,51 @@ def word_error_rate(
         raise ValueError("a word error rate needs references with words")
     edits = sum(distance(*pair) for pair in zip(hypotheses, references, strict=True))
     return edits / words
+
+
+def pairwise_accuracy(metric: Sequence[float], people: Sequence[float], tolerance: float = 0.0) -> float:
+    """The share of all pairs of translations in which a metric and people prefer the same one, or both neither.
+
+    Kocmi et al. (2021), "To Ship or Not to Ship", section 4; ties: Deutsch et al. (2023), "Ties Matter", section 4.
+
+    Args:
+        metric: its score of each translation; higher is better.
+        people: their grade of each.
+        tolerance: the metric prefers neither where its two scores are at most this far apart.
+
+    Raises:
+        ValueError: there are fewer than two translations, or not as many grades.
+    """
+    _check_pairs(len(metric), len(people))
+    pairs = list(combinations(range(len(people)), 2))
+    if not pairs:
+        raise ValueError("one translation makes no pair: give at least two")
+    agreed = 0
+    for i, j in pairs:
+        difference = metric[i] - metric[j]
+        judged = (difference > tolerance) - (difference < -tolerance)
+        preferred = (people[i] > people[j]) - (people[i] < people[j])
+        agreed += judged == preferred
+    return agreed / len(pairs)
+
+
+def seen_before(test: Sequence[Words], training: Sequence[Words], n: int) -> list[float]:
+    """Of each test sentence, the share of its words that are in a run of n words that the training data has as well.
+
+    Touvron et al. (2023), "Llama 2", appendix A.6, where n is 10 and a few words in a run may differ.
+
+    Raises:
+        ValueError: `n` is below 1.
+    """
+    known = {ngram for words in training for ngram in ngrams(words, n)}
+    shares = []
+    for words in test:
+        covered = [False] * len(words)
+        for start in range(len(words) - n + 1):
+            if tuple(words[start : start + n]) in known:
+                covered[start : start + n] = [True] * n
+        shares.append(_share(sum(covered), len(words)))
+    return shares
 
 
 def _check_pairs(hypotheses: int, references: int) -> None:

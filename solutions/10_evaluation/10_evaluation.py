@@ -33,11 +33,13 @@
 # | 2 | the accuracy of whole sentences | 2 | 8 |
 # | 3 | clipped n-grams | 4 | 20 |
 # | 4 | the brevity penalty | 2 | 8 |
-# | 5 | BLEU | 3 | 10 |
+# | 5 | BLEU | 4 | 20 |
 # | 6 | averages of a corpus, in two ways | 2 | 8 |
 # | 7 | the table of edits | 4 | 25 |
 # | 8 | the word error rate | 2 | 8 |
-# | 9 | a short answer, in words | 3 | 15 |
+# | 9 | does a metric choose as people do? | 4 | 20 |
+# | 10 | was the test in the training data? | 4 | 20 |
+# | 11 | a short answer, in words | 3 | 15 |
 #
 # Stuck? `hint("evaluation.precision_recall_f1")` opens a hint, and with each further call the next one. `solution(...)`
 # shows the answer with its reason, once you have tried; `progress()` shows how far you are.
@@ -55,17 +57,20 @@ from torch import nn
 
 from course_lib import show
 from course_lib.checking import case, check, hint, progress, solution
+from course_lib.configurations import GPTConfig
+from course_lib.evaluation.meanings import read_meanings
 from course_lib.evaluation.metrics import METRICS, Texts, evaluate_texts, meteor
 from course_lib.evaluation.similarity import TextEncoder, bertscore
 from course_lib.evaluation.thesaurus import lesson_thesaurus
 from course_lib.ground.tables import Table
 from course_lib.mine import answer
-from course_lib.models import BERT
+from course_lib.models import BERT, GPT
 from course_lib.references.heads_and_blocks import one_by_one
-from course_lib.scenes.sample import everyday_scenes
+from course_lib.scenes.sample import EVERYDAY, HELD_OUT, everyday_scenes
 from course_lib.scenes.small_translator import load_small_translator
 from course_lib.show import BLUE, GREY, INK, ORANGE
 from course_lib.text.fast_subwords import SubwordVocabulary
+from course_lib.text.texts import read_pairs
 from course_lib.text.tokenization import END_ID, START_ID
 from course_lib.toys.small_world import ENTITIES, SMALL_BERT, tagged
 from course_lib.training.progress import track
@@ -555,54 +560,79 @@ check("evaluation.brevity_penalty", hidden=True)
 # = \text{penalty} \cdot \exp\Big(\frac1N \sum_{n=1}^{N} \ln p_n\Big), \qquad N = 4 .$$
 #
 # A product has no mercy: one precision of 0, and everything is 0. That happens to a single short sentence all the time,
-# which is why libraries *smooth* sentence scores (they pretend that a little was matched). For a whole corpus it hardly
-# matters.
+# so BLEU is meant for a whole **corpus**. Add up first, divide afterwards: $p_n$ is everything that was matched, in all
+# sentences, over all the n-grams that were said, and the penalty sees the total lengths. If a sentence has several
+# references, its **reference length** is the one nearest to the length of the hypothesis.
 #
 # ### Exercise 5 · BLEU
-# `evaluation.bleu` · 3 points (2 for the values, 1 for a precision of 0) · about 10 minutes
+# `evaluation.corpus_bleu` · 4 points (2 for the values, 1 for several references, 1 for a precision of 0) · about 20 minutes
 #
-# Turn any number of precisions and the penalty into BLEU, between 0 and 1, with no smoothing.
+# Put BLEU together from what exercise 3 counts. So that this does not depend on exercise 4, `penalty`, a function of the
+# two lengths, is handed to you.
 #
-# Shapes: `precisions` is a list of floats, one or more, `penalty` is a float, the result is a float.
+# Shapes: `counts` is a list of sentences, each a list of N pairs `(matched, total)`; `lengths` is a list of pairs
+# `(words said, [words of each reference])`, one for each sentence; the result is a float from 0 to 1.
+
+# %% [markdown] tags=["fine-print"]
+# N is whatever the counts say, 1 or more. Of two references that are equally near, the shorter counts. A precision is 0
+# if there are no n-grams at all. There is no smoothing. There is at least one sentence, and each has at least one
+# reference.
 
 
-# %% nbgrader={"grade": false, "grade_id": "evaluation-bleu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def bleu(precisions, penalty):
-    """The geometric mean of n-gram precisions, times the brevity penalty.
+# %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_bleu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def corpus_bleu(counts, lengths, penalty):
+    """BLEU of a whole corpus.
 
-    precisions: list of floats from 0 to 1, of 1-grams, 2-grams and so on
-    penalty: float from 0 to 1
-    returns: float; 0 as soon as one precision is 0
+    counts: list of sentences, each a list of pairs (matched, total), for 1-grams, 2-grams and so on
+    lengths: list of pairs (words said, [words of each reference]), one for each sentence
+    penalty: a function of the words said and the words of the references
+    returns: float from 0 to 1
     """
     ### BEGIN SOLUTION
-    return penalty * math.prod(precisions) ** (1 / len(precisions))
+    precisions = []
+    for pairs in zip(*counts, strict=True):
+        matched, total = map(sum, zip(*pairs, strict=True))
+        precisions.append(matched / max(total, 1))
+    said = sum(length for length, _ in lengths)
+    right = sum(min((abs(one - length), one) for one in several)[1] for length, several in lengths)
+    return penalty(said, right) * math.prod(precisions) ** (1 / len(precisions))
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# A geometric mean is 0 as soon as one precision is 0: a hypothesis without a single matching run of four words gets no
-# BLEU at all, which is why sentences are smoothed or, better, corpora are scored. The root is the number of precisions
-# and not always 4. In Python `x ** 1 / n` is x divided by n, so the exponent needs brackets. The penalty multiplies the
-# mean from outside; under the root it would be softened to its fourth root. An arithmetic mean would let many single
-# words make up for a scrambled order.
+# Everything is added up before anything is divided, so a short sentence without a matching run of four words only adds 0
+# to a count. A geometric mean is 0 as soon as one precision is 0, which is why single sentences are smoothed or, better,
+# not scored. The root is the number of precisions and not always 4; in Python `x ** 1 / n` is x divided by n, so the
+# exponent needs brackets. The penalty multiplies the mean from outside; under the root it would be softened to its fourth
+# root. Pairs of distance and length are compared by distance first, so the shorter of two equally near references wins.
 
-# %% nbgrader={"grade": true, "grade_id": "evaluation-bleu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("evaluation.bleu")
+# %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_bleu-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.corpus_bleu")
 ### BEGIN HIDDEN TESTS
-check("evaluation.bleu", hidden=True)
+check("evaluation.corpus_bleu", hidden=True)
 ### END HIDDEN TESTS
+
+
+# %%
+def bleu_counts(said, right):
+    """What a sentence adds to BLEU: (matched, total) for n = 1 to 4, and its length beside the reference's."""
+    return [clipped_ngrams(said, [right], n) for n in range(1, 5)], (len(said), [len(right)])
+
+
+def bleu(counts):
+    """BLEU in percent, from the counts of all sentences, by your functions."""
+    ngrams, lengths = zip(*counts, strict=True)
+    return 100 * corpus_bleu(list(ngrams), list(lengths), brevity_penalty)
 
 
 # %% tags=["demo"]
 @show.when_ready
 def the_two_translations_judged():
     for name, hypothesis in (("Felix", felix), ("Minka", minka)):
-        precisions = [
-            matched / total for matched, total in (clipped_ngrams(hypothesis, [reference], n) for n in (1, 2, 3, 4))
-        ]
+        counts = bleu_counts(hypothesis, reference)
+        shown = ", ".join(f"{matched / total:.2f}" for matched, total in counts[0])
         penalty = brevity_penalty(len(hypothesis), len(reference))
-        shown = ", ".join(f"{precision:.2f}" for precision in precisions)
-        print(f"{name}: precisions {shown}; penalty {penalty:.2f}; BLEU {100 * bleu(precisions, penalty):.1f}")
+        print(f"{name}: precisions {shown}; penalty {penalty:.2f}; BLEU {bleu([counts]):.1f}")
 
 
 # %% [markdown]
@@ -626,8 +656,8 @@ def bleu_against_length():
     lengths = range(4, len(endless) + 1)
     means, penalties = [], []
     for length in lengths:
-        counts = [clipped_ngrams(endless[:length], [whole], n) for n in (1, 2, 3, 4)]
-        means.append(bleu([matched / total for matched, total in counts], 1.0))
+        counts, lengths_of_both = bleu_counts(endless[:length], whole)
+        means.append(corpus_bleu([counts], [lengths_of_both], lambda said, right: 1.0))
         penalties.append(brevity_penalty(length, len(whole)))
     drawn, [axes] = show.frames(width=7.0, height=3.3)
     axes.plot(lengths, means, color=ORANGE, linestyle="--", label="geometric mean of the precisions")
@@ -795,25 +825,12 @@ def votes_of_ngrams_and_of_sentences():
 # `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike (Post, 2018).
 
 
-# %%
-def bleu_counts(said, right):
-    """What a sentence adds to BLEU: (matched, total) for n = 1 to 4, and its own and the reference's length."""
-    return [*(clipped_ngrams(said, [right], n) for n in range(1, 5)), (len(said), len(right))]
-
-
-def corpus_bleu(counts):
-    """BLEU in percent, from the counts of all its sentences, by your functions."""
-    *ngrams, lengths = zip(*counts, strict=True)
-    precisions = [micro_and_macro(*map(list, zip(*pairs, strict=True)))[0] for pairs in ngrams]
-    return 100 * bleu(precisions, brevity_penalty(*map(sum, zip(*lengths, strict=True))))
-
-
 # %% tags=["demo"]
 @show.when_ready
 def your_bleu_and_the_librarys():
     for name, sentences in systems.items():
         pairs = zip(sentences, references, strict=True)
-        ours = corpus_bleu([bleu_counts(said.split(), right.split()) for said, right in pairs])
+        ours = bleu([bleu_counts(said.split(), right.split()) for said, right in pairs])
         theirs = evaluate_texts(sentences, references, ["bleu"])["BLEU"]
         print(f"{name}: yours {ours:.2f}, sacrebleu's {theirs.corpus:.2f}   ({theirs.signature.split(';')[0]})")
 
@@ -1272,21 +1289,21 @@ print(f"perplexity: {torch.exp(-of_the_right_words.log().mean()):.3f}")
 
 # %% tags=["demo"]
 if reports:
-    people = {
+    of_people = {
         name: [sum(given[name][i] for given in raters.values()) / len(raters) for i in range(8)] for name in systems
     }
     chosen = [name for name in ("BLEU", "BERTScore") if name in {score.name for score in reports["Felix"].scores}]
     drawn, panels = show.frames(len(chosen), width=4.8 * len(chosen), height=3.7)
-    for panel, metric in zip(panels, chosen, strict=True):
+    for panel, judge in zip(panels, chosen, strict=True):
         for name, colour, marker in (("Felix", BLUE, "o"), ("Minka", ORANGE, "s")):
-            panel.scatter(people[name], reports[name][metric].sentences, color=colour, marker=marker, label=name)
-        x = torch.tensor(people["Felix"] + people["Minka"])
-        y = torch.tensor([*reports["Felix"][metric].sentences, *reports["Minka"][metric].sentences])
+            panel.scatter(of_people[name], reports[name][judge].sentences, color=colour, marker=marker, label=name)
+        x = torch.tensor(of_people["Felix"] + of_people["Minka"])
+        y = torch.tensor([*reports["Felix"][judge].sentences, *reports["Minka"][judge].sentences])
         correlation = torch.corrcoef(torch.stack([x, y]))[0, 1].item()
-        print(f"{metric}: correlation with people {correlation:+.2f}")
-        if metric == "BLEU":
+        print(f"{judge}: correlation with people {correlation:+.2f}")
+        if judge == "BLEU":
             show.prediction("correlation of BLEU", correlation_of_bleu, correlation)
-        panel.set(xlabel="people's grade", title=metric, xlim=(0.7, 5.3), xticks=range(1, 6), ylim=(0, 106))
+        panel.set(xlabel="people's grade", title=judge, xlim=(0.7, 5.3), xticks=range(1, 6), ylim=(0, 106))
     panels[0].set_ylabel("metric, in percent")
     panels[0].legend(loc="upper center")
     show.figure(
@@ -1308,7 +1325,7 @@ if reports:
         rows.append(
             (f"100 − {score.name}" if score.lower_is_better else score.name, turn(score.corpus), turn(other.corpus))
         )
-    rows.append(("people", *(100 * (sum(people[name]) / 8 - 1) / 4 for name in systems)))
+    rows.append(("people", *(100 * (sum(of_people[name]) / 8 - 1) / 4 for name in systems)))
     drawn, [axes] = show.frames(width=7.4, height=4.6)
     for place, (_metric, one, other) in enumerate(reversed(rows)):
         axes.plot([one, other], [place, place], color="#c8ccd2", linewidth=3, zorder=1)
@@ -1481,7 +1498,7 @@ def your_translator_judged():
         both = zip(said[name], [pair.target for pair in pairs], strict=True)
         words = [tuple(map(words_and_marks, texts)) for texts in both]
         counts = [bleu_counts(*texts) for texts in words]
-        found[kind, name] = corpus_bleu(counts)
+        found[kind, name] = bleu(counts)
         rate = word_error_rate(*map(list, zip(*words, strict=True)), distance)
         length = sum(len(hypothesis) for hypothesis, _ in words) / len(words)
         print(f"{kind}, {name:9}  BLEU {found[kind, name]:5.1f}   word error rate {rate:6.1%}", end="")
@@ -1516,7 +1533,7 @@ greedy_is_ahead = {60: None, 97: None}  # in per cent of the samples, by the num
 def greedy_against_beams():
     drawn, panels = show.frames(2, width=9.6, height=3.2)
     for panel, (captions, guess) in zip(panels, greedy_is_ahead.items(), strict=True):
-        differences = paired_bootstrap(*(counts[:captions] for counts in BY_HAND.values()), corpus_bleu)
+        differences = paired_bootstrap(*(counts[:captions] for counts in BY_HAND.values()), bleu)
         low, high = middle_of(differences)
         share = 100 * (differences > 0).float().mean().item()
         show.prediction(f"{captions} captions, greedy is ahead in", guess, share, " % of the samples")
@@ -1542,16 +1559,432 @@ def greedy_against_beams():
 # called significant. With all 97 the interval includes 0, and by the same rule nothing is proved. So do not look at the interval
 # while you collect, to stop when you like it: there is nearly always a moment when one would. Decide on the number beforehand.
 #
-# ### 6.3 What to do
+# ## 7. Metrics and tests of today
+#
+# All the metrics of section 6 compare *forms*, and BERTScore is the first one that a network has a say in. What came after
+# it?
+#
+# ### 7.1 Who judges the judges?
+#
+# A metric is good if it chooses as people do. So take every **pair** of translations, and ask both: which is better? The
+# share of pairs in which they agree is the **pairwise accuracy**. Kocmi et al. (2021) used it to compare metrics over
+# thousands of systems; it needs no assumption about scales, unlike a correlation.
+#
+# There is a catch. People often give two translations the same grade, and a metric that yields decimals never does. Deutsch
+# et al. (2023) count **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. And
+# they let it: scores at most a **tolerance** apart are a tie.
+#
+# ### Exercise 9 · Does it choose as people do?
+# `evaluation.pairwise_accuracy` · 4 points (2 for the values, 2 for ties) · about 20 minutes
+#
+# Go through all pairs of translations. People prefer the one with the higher grade, or neither; the metric prefers the one
+# with the higher score, or neither if the two are at most `tolerance` apart. Return the share of pairs with the same answer.
+#
+# Shapes: `metric` is a list of floats, higher is better; `people` is a list of grades, as long; `tolerance` is a float, 0 or
+# more; the result is a float.
+
+# %% [markdown] tags=["fine-print"]
+# Each two translations make one pair, and none makes a pair with itself. People's grades tie only if they are equal. There
+# are at least two translations.
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-pairwise_accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pairwise_accuracy(metric, people, tolerance):
+    """How often a metric and people make the same choice between two translations.
+
+    metric: list of floats, the metric's score of each translation
+    people: list of numbers, people's grade of each
+    tolerance: float, how far apart two scores may be and still count as equal
+    returns: float from 0 to 1
+    """
+    ### BEGIN SOLUTION
+    agreed = pairs = 0
+    for i in range(len(people)):
+        for j in range(i):
+            difference = metric[i] - metric[j]
+            judged = (difference > tolerance) - (difference < -tolerance)
+            preferred = (people[i] > people[j]) - (people[i] < people[j])
+            agreed += judged == preferred
+            pairs += 1
+    return agreed / pairs
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Each choice has three outcomes, so both are brought to the same three numbers, 1, 0 and -1, and compared. The tolerance
+# belongs to the metric alone: people say themselves when they see no difference. Leaving pairs with ties out, as older
+# statistics do, would reward a metric that never commits itself, or hide that one cannot tell equal translations from
+# different ones. With j below i every pair comes once; a translation beside itself would always agree.
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-pairwise_accuracy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.pairwise_accuracy")
+### BEGIN HIDDEN TESTS
+check("evaluation.pairwise_accuracy", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Sixteen translations make 120 pairs. *Predict first:* in what share of them does BLEU choose as Ada and Bo do, on average?
+
+# %%
+bleu_chooses_as_people = None  # in percent
+
+# %% tags=["demo"]
+people_say = [sum(given[name][i] for given in (ada, bo)) / 2 for name in systems for i in range(len(corpus))]
+
+
+@show.when_ready
+def judges_judged():
+    pairwise_accuracy([1.0, 2.0], [1, 2], 0.0)
+    for number, score in enumerate(reports["Felix"].scores if reports else []):
+        values = [value for report in reports.values() for value in report.scores[number].sentences]
+        sign = -1 if score.lower_is_better else 1
+        accuracy = pairwise_accuracy([sign * value for value in values], people_say, 0.0)
+        print(f"{score.name:10} {accuracy:4.0%}")
+        if score.name == "BLEU":
+            show.prediction("BLEU chooses as people", bleu_chooses_as_people, 100 * accuracy, " %")
+
+
+# %% [markdown]
+# A coin that prefers one of the two at random would be right in 44 % of the pairs, since in 15 of the 120 people see no
+# difference. Every one of these metrics does worse than the coin. (On sixteen sentences that we chose to be mean.
+# On the systems of Kocmi et al. even BLEU is right far more often than not.)
+#
+# ### 7.2 A metric that learns
+#
+# BERTScore uses an encoder as it comes, and nobody has told the encoder what people care about. **COMET** (Rei et al., 2020)
+# tells it: put a small network, a **head**, on the encoder's vectors of source, reference and hypothesis, and train it on
+# hundreds of thousands of translations that people have graded. **BLEURT** (Sellam et al., 2020) does so without the source.
+# Such **learned metrics** lead the comparisons since.
+#
+# Here is the idea on the encoder at hand. MiniLM knows English only, so we compare a hypothesis with a reference, which will do
+# for translations *into English* and for paraphrases, and nothing else. We leave MiniLM frozen, and the head is a linear
+# regression. It learns from 48 sentences that we wrote for it: each has two paraphrases, which get the grade 1, and two
+# sentences in nearly the same words that say something else, which get −1. None of them is in our test.
+
+
+# %%
+def difference_of(hypotheses, others, reads):
+    """What the head sees of each pair: how the two sentence vectors differ, and how the tokens that match best differ."""
+    a, b = reads.sentence_vectors(hypotheses), reads.sentence_vectors(others)
+    found = []
+    for mine, peer in zip(reads.states(hypotheses), reads.states(others), strict=True):
+        mine, peer = mine[1:-1], peer[1:-1]
+        similar = F.normalize(mine, dim=-1) @ F.normalize(peer, dim=-1).T
+        apart = [(mine - peer[similar.argmax(dim=1)]).abs(), (peer - mine[similar.argmax(dim=0)]).abs()]
+        found.append(torch.cat([part for side in apart for part in (side.mean(dim=0), side.amax(dim=0))]))
+    return torch.cat([a * b, (a - b).abs(), torch.stack(found)], dim=-1)
+
+
+def fitted_head(features, targets, decay=300.0):
+    """A linear regression on standardised features, whose weights are kept small; returns a function from features to scores."""
+    center, spread = features.mean(dim=0), features.std(dim=0) + 1e-6
+
+    def scaled(inputs):
+        return torch.cat([(inputs - center) / spread, torch.ones(len(inputs), 1)], dim=-1)
+
+    z = scaled(features)
+    w = z.T @ torch.linalg.solve(z @ z.T + decay * torch.eye(len(z)), targets)
+    return lambda inputs: scaled(inputs) @ w
+
+
+# %% [markdown]
+# *Predict first:* on sentences that it has not seen, how often does this head tell a paraphrase from a look-alike? A coin
+# does so in half of the cases. And which grade will it give to Felix's last translation, which is the reference word for word?
+
+# %%
+right_about_new_sentences = None  # in percent
+grade_of_a_perfect_copy = None  # people's are from 1, all wrong, to 5; the head's from about -1 to 1
+
+# %% tags=["demo"]
+graded = [
+    (m.sentence, other, grade)
+    for m in read_meanings()
+    for other, grade in zip(m.same + m.other, (1, 1, -1, -1), strict=True)
+]
+
+
+def judged_on_new_sentences(features, grades, group):
+    """The share of right signs on sentences left out of the fit, an eighth at a time, for four ways to divide them."""
+    shares = []
+    for seed in range(4):
+        order, right = torch.randperm(48, generator=torch.Generator().manual_seed(seed)), torch.zeros(len(grades))
+        for part in range(8):
+            out = torch.isin(group, order[part::8])
+            right[out] = (fitted_head(features[~out], grades[~out])(features[out]).sign() == grades[out].sign()).float()
+        shares.append(right)
+    return torch.stack(shares)
+
+
+def beside_people(score, title, panel):
+    for name, colour, marker in (("Felix", BLUE, "o"), ("Minka", ORANGE, "s")):
+        start = 0 if name == "Felix" else 8
+        panel.scatter(people_say[start : start + 8], score[start : start + 8], color=colour, marker=marker, label=name)
+    panel.set(xlabel="people's grade", title=title, xlim=(0.7, 5.3), xticks=range(1, 6))
+
+
+if encoder is not None:
+    in_text, in_other_words, grades = (list(column) for column in zip(*graded, strict=True))
+    look = difference_of(in_other_words, in_text, encoder)
+    grades, group = torch.tensor(grades, dtype=torch.float32), torch.arange(len(in_text)) // 4
+    new = judged_on_new_sentences(look, grades, group).mean(dim=1)
+    print(f"right about new sentences: {new.mean():.0%} ({new.min():.0%} to {new.max():.0%})")
+    show.prediction("right about new sentences", right_about_new_sentences, 100 * new.mean().item(), " %")
+    sixteen = difference_of([text for texts in systems.values() for text in texts], list(references) * 2, encoder)
+    narrow = fitted_head(look, grades)(sixteen).tolist()
+    show.prediction("grade of a perfect copy", grade_of_a_perfect_copy, narrow[7])
+    print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
+
+# %% [markdown]
+# It is right about nearly nine of ten new sentences. And it gives the *lowest* grade of all to the one translation that is perfect. Why?
+# Look at its ratings: whatever used the reference's words was wrong, and whatever used other words was right. The head has
+# found that out, and learned *the more alike, the worse*. BLEU's prejudice, turned round. **A learned metric learns what is in
+# its ratings**, and a high accuracy on more of the same does not show it.
+#
+# So give it ratings that it cannot pass like that: each sentence itself (grade 1), and a paraphrase of another sentence
+# (grade −1).
+
+# %% tags=["demo"]
+if encoder is not None:
+    meanings = read_meanings()
+    copies = [(m.sentence, m.sentence, 1) for m in meanings]
+    strangers = [(m.sentence, meanings[(n + 7) % 48].same[0], -1) for n, m in enumerate(meanings)]
+    more = difference_of(*([row[i] for row in copies + strangers] for i in (1, 0)), encoder)
+    look = torch.cat([look, more])
+    grades = torch.cat([grades, torch.tensor([1.0] * 48 + [-1.0] * 48)])
+    group = torch.cat([group, torch.arange(48).repeat(2)])
+    found = judged_on_new_sentences(look, grades, group)
+    kinds = {"paraphrases": torch.arange(192) % 4 < 2, "look-alikes": torch.arange(192) % 4 > 1}
+    for name, rows in kinds.items():
+        print(f"{name:12} {found[:, :192][:, rows].mean():.0%} right")
+    print(f"{'copies':12} {found[:, 192:240].mean():.0%} right")
+    print(f"{'strangers':12} {found[:, 240:].mean():.0%} right")
+    wide = fitted_head(look, grades)(sixteen).tolist()
+    drawn, panels = show.frames(2, width=9.6, height=3.6)
+    beside_people(narrow, "fitted to paraphrases and look-alikes", panels[0])
+    beside_people(wide, "... and to copies and strangers", panels[1])
+    panels[0].set_ylabel("the head's score")
+    panels[0].legend(loc="upper left")
+    show.figure(
+        drawn,
+        "The head's score against people's grade, twice. On the left Felix's perfect translation has the lowest score; on the "
+        "right it has one of the highest, and Minka's are still above most of Felix's.",
+    )
+
+
+@show.when_ready
+def heads_beside_people():
+    pairwise_accuracy([1.0, 2.0], [1, 2], 0.0)
+    for title, score in (("narrow", narrow), ("wide", wide)) if encoder is not None else ():
+        together = torch.corrcoef(torch.tensor([score, people_say]))[0, 1]
+        accuracy = pairwise_accuracy(score, people_say, 0.0)
+        print(f"{title} ratings: correlation with people {together:+.2f}, pairwise accuracy {accuracy:.0%}")
+
+
+# %% [markdown]
+# Now the copy is where it belongs, and the head sides with the people, as none of the eleven metrics did. It does so with the
+# same frozen vectors as BERTScore: what was missing was somebody to tell it what counts. It is weak, though. Look-alikes,
+# which are what all of this is about, it gets right only somewhat more often than a coin. With 288 ratings and a frozen
+# encoder that is all there is; COMET has hundreds of thousands, and trains the encoder too.
+#
+# ### 7.3 Errors with a name: MQM
+#
+# Grades from 1 to 5 by anybody who happens to be around are noisy, and when systems are good, noise is all that is left. Since
+# 2021 the yearly comparison of metrics at WMT, the conference on machine translation, has relied on **MQM**, multidimensional
+# quality metrics (Freitag et al., 2021). Professional translators mark every error as a **span**, with a category and a
+# severity. A **minor** error costs 1, a **major** one 5 (a translation that has nothing to do with its source 25), and the score
+# of a system is the mean cost of a sentence. Lower is better. Here are our marks.
+
+# %%
+marks = {  # sentence: (span, category, severity)
+    "Felix": {
+        0: ("did dance", "omission", "major"),
+        1: ("girl ... dog", "mistranslation", "major"),
+        2: ("after", "mistranslation", "major"),
+        3: ("ill", "mistranslation", "major"),
+        4: ("radio", "addition", "major"),
+        5: ("wide", "mistranslation", "major"),
+        6: ("chair ... cat", "mistranslation", "major"),
+    },
+    "Minka": {
+        2: ("some food", "addition", "minor"),
+        6: ("sitting", "addition", "minor"),
+        7: ("it", "mistranslation", "minor"),
+    },
+}
+costs = {"minor": 1, "major": 5}
+for name, errors in marks.items():
+    print(
+        f"{name}: {sum(costs[severity] for *_, severity in errors.values()) / len(corpus):.2f} points of MQM a sentence"
+    )
+
+# %% [markdown]
+# One number again, but each point of it can be looked up, argued about, and given to the people who build the system.
+#
+# ### 7.4 A language model as judge
+#
+# If a model can read, why not ask it? *Here is the source, here is a translation. Score it from 0 to 100.* Kocmi and Federmann
+# (2023) did so with GPT-4, and found it at the level of the best learned metrics in choosing between systems, without a
+# reference. For open questions, where no reference exists at all, **LLM-as-a-judge** has become the usual way (Zheng et al.,
+# 2023). It is a rater, and like every rater it has its biases. Four have names:
+#
+# - **position bias**: of two answers it prefers the first, or the second, whatever they say (Wang et al., 2023);
+# - **verbosity bias**: it prefers the longer one (Zheng et al., 2023);
+# - **self-preference**: it prefers what it wrote itself, or its kin (Panickssery et al., 2024);
+# - **sensitivity to the prompt**: another wording of the question, another grade.
+#
+# So treat it as section 5 treats people. Ask for comparisons in both orders, and count only what it says in both. Cut the
+# answers to equal length, or report the lengths. Let another family of models judge. Have people grade a few hundred of the
+# same answers and give the pairwise accuracy. And name the model, its version and the prompt, for they are the signature.
+#
+# ### 7.5 The test that was in the training data
+#
+# There is a way to be good at every test: to have read it. Models of today are trained on much of the public web, and
+# public tests are on the web. This is **contamination**, and the test score does not show it.
+#
+# See it on something small. Two models of everyday captions are alike in everything: 1,200 captions each, the same seed, the same
+# few seconds. In the second one's training data, 100 of the captions are from the test. *Predict first:* the first model has
+# a perplexity of 20 on those. The second?
+
+# %%
+perplexity_of_what_was_read = None
+
+
+# %% tags=["demo"]
+def caption_model(captions, vocabulary, seed, epochs=8):
+    """A small GPT that has read these captions, and what gives its perplexity on others."""
+    torch.manual_seed(seed)
+    model = GPT(GPTConfig(len(vocabulary) + 2, context_length=16, d_model=64, heads=4, layers=2, d_ff=256))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+
+    def as_ids(texts):  # 0 is padding, 1 begins and ends a caption
+        rows = [torch.tensor([1, *(vocabulary[word] for word in words), 1]) for words in texts]
+        return nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+    def loss(ids):
+        return F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=0)
+
+    ids = as_ids(captions)
+    for _ in track(range(epochs), f"seed {seed}"):
+        for chosen in torch.randperm(len(ids)).split(64):
+            optimizer.zero_grad()
+            loss(ids[chosen]).backward()
+            optimizer.step()
+    model.eval()
+
+    @torch.no_grad()
+    def perplexity(texts):
+        return loss(as_ids(texts)).exp().item()
+
+    return perplexity
+
+
+captions = [words_and_marks(pair.source.lower()) for pair in read_pairs(EVERYDAY)]
+vocabulary = {word: number for number, word in enumerate(sorted({word for words in captions for word in words}), 2)}
+clean, held_out = captions[:-HELD_OUT], captions[-HELD_OUT:]
+leaked, others = held_out[:100], held_out[100:]
+contaminated = clean[100:] + leaked
+for seed in range(2):
+    for kind, data in (("clean", clean), ("contaminated", contaminated)):
+        perplexity = caption_model(data, vocabulary, seed)
+        print(
+            f"seed {seed}, {kind:13} perplexity on the leaked half {perplexity(leaked):5.1f}, on the other {perplexity(others):5.1f}"
+        )
+        if seed == 0 and kind == "contaminated":
+            show.prediction("what it had read", perplexity_of_what_was_read, perplexity(leaked))
+
+# %% [markdown]
+# On what it has read the perplexity is a quarter to a third lower, and on the other half it is what it was. The contaminated
+# model is no better, and it would win every leaderboard. Mind that it read each leaked caption only eight times.
+#
+# If you have the training data, you can look. Take every run of $n$ words of the training data, and see how much of each test sentence is
+# covered by such runs. Reports of large models do this with runs of 8 to 50 tokens or so; GPT-3 used 13 words (Brown et al., 2020,
+# appendix C), Llama 2 ten tokens (Touvron et al., 2023, appendix A.6).
+#
+# ### Exercise 10 · Was it in the training data?
+# `evaluation.seen_before` · 4 points (3 for the values, 1 for short sentences) · about 20 minutes
+#
+# For each test sentence return the share of its words that are in at least one run of `n` words that some training
+# sentence has as well.
+#
+# Shapes: `test` and `training` are lists of sentences, each a list of words; `n` is an int; the result is a list of floats, one
+# for each test sentence.
+
+# %% [markdown] tags=["fine-print"]
+# A run never crosses from one training sentence into the next. Words are compared as they are, including capitals. A
+# sentence of fewer than `n` words has a share of 0, and so has one without words. There may be no training data.
+
+
+# %% nbgrader={"grade": false, "grade_id": "evaluation-seen_before-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def seen_before(test, training, n):
+    """How much of each test sentence is in the training data, word for word.
+
+    test, training: lists of sentences, which are lists of words
+    n: int, how many words in a row count as seen
+    returns: list of floats from 0 to 1, one for each test sentence
+    """
+    ### BEGIN SOLUTION
+    known = {tuple(words[i : i + n]) for words in training for i in range(len(words) - n + 1)}
+    shares = []
+    for words in test:
+        covered = [False] * len(words)
+        for start in range(len(words) - n + 1):
+            if tuple(words[start : start + n]) in known:
+                covered[start : start + n] = [True] * n
+        shares.append(sum(covered) / max(len(words), 1))
+    return shares
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# A set finds a run in no time however large the training data is; comparing each test sentence with each training sentence
+# would take hours where this takes seconds. Runs overlap, so positions are marked and counted at the end: adding up the
+# lengths of the runs would count words several times. Short runs find everything, because every text shares *there is a*;
+# long ones miss a sentence of which one word was changed. That is why reports name their n, and why a paraphrase of the
+# test escapes them all.
+
+# %% nbgrader={"grade": true, "grade_id": "evaluation-seen_before-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("evaluation.seen_before")
+### BEGIN HIDDEN TESTS
+check("evaluation.seen_before", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def who_has_read_the_test():
+    for n in (2, 3, 5):
+        shares = {
+            name: [sum(seen_before(half, data, n)) / len(half) for half in (leaked, others)]
+            for name, data in (("clean", clean), ("contaminated", contaminated))
+        }
+        print(f"n = {n}: " + "; ".join(f"{name} {one:4.0%} and {other:4.0%}" for name, (one, other) in shares.items()))
+    trick = [[*words[:4], "same", *words[5:]] for words in leaked]
+    found = sum(seen_before(trick, contaminated, 5)) / len(trick)
+    print(f"n = 5, with the fifth word of each leaked caption replaced: {found:.0%}")
+
+
+# %% [markdown]
+# Of the leaked half everything is found, whatever $n$ is. The other half shows what is normal: with $n = 2$ most of it is in any
+# training data, with $n = 5$ hardly anything. So always look at a test that you know to be clean beside the one in doubt. And one replaced
+# word hides most of a short caption: a test that was translated or paraphrased escapes every count of this kind.
+#
+# ### 7.6 What to do
+#
+# Where does BLEU stand today? Post's question, which BLEU, is settled: `sacrebleu`, with its signature. Whether BLEU at all is settled, too.
+# Kocmi et al. (2021) found COMET to choose as people do more often than BLEU, and that relying on BLEU alone has held
+# better systems back. The report of the metrics task at WMT 2022 carries the result in its title: *Stop Using BLEU* (Freitag et
+# al., 2022). Two years later its successors asked whether language models are breaking the task (Freitag et al., 2024). BLEU
+# remains as a second number: it is free, it never changes, it works for every language, and it cannot be talked into anything.
 #
 # What follows for your own work?
 #
-# - Report a corpus score from a library that many use, **with its signature**.
+# - Report a learned metric and one of strings, each from a library that many use, **with its signature**.
 # - Test on what the model will meet, and say how many sentences there were, and how sure the difference is.
+# - Look for the test in the training data.
 # - Read a random sample of outputs yourself. You would have found Felix out in a minute.
-# - Where it matters, ask people: blind, in random order, several of them, and say how well they agree.
+# - Where it matters, ask people: blind, in random order, several of them, and say how well they agree. Let them mark errors.
 #
-# ### Exercise 9 · In your own words
+# ### Exercise 11 · In your own words
 # `evaluation.which_is_better` · 3 points, read by a person · about 15 minutes
 #
 # Your new translator scores 3 BLEU points more than your colleague's, on the same test set and with the same signature.

@@ -946,9 +946,9 @@ check("die_katze.bootstrap_interval", hidden=True)
 my_widths = {"by rule": None, "by hand": None, "test2016": None}  # in points of BLEU
 
 # %%
-clipped_ngrams, bleu_of, brevity_penalty = (
+clipped_ngrams, corpus_bleu, brevity_penalty = (
     answer("evaluation.clipped_ngrams"),
-    answer("evaluation.bleu"),
+    answer("evaluation.corpus_bleu"),
     answer("evaluation.brevity_penalty"),
 )
 
@@ -968,8 +968,8 @@ def counted(hypothesis, reference):
 
 def score(sums):
     *ngrams, said, wanted = sums.tolist()
-    precisions = [matched / max(total, 1) for matched, total in zip(ngrams[::2], ngrams[1::2], strict=True)]
-    return 100 * bleu_of(precisions, brevity_penalty(said, wanted))
+    pairs = list(zip(ngrams[::2], ngrams[1::2], strict=True))
+    return 100 * corpus_bleu([pairs], [(said, [wanted])], brevity_penalty)
 
 
 @show.when_ready

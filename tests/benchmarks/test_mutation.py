@@ -96,7 +96,7 @@ class TestMutants:
 
 
 def test_a_check_that_looks_closely_catches_all() -> None:
-    exercise = exercises.find("evaluation.bleu")
+    exercise = exercises.find("evaluation.corpus_or_sentence")
     results = list(run(exercise, [], 4))
     assert len(results) > 10
     assert all(result.caught for result in results)
@@ -104,8 +104,8 @@ def test_a_check_that_looks_closely_catches_all() -> None:
 
 
 def test_a_check_with_a_hole_lets_a_mutant_through() -> None:
-    exercise = exercises.find("evaluation.bleu")
-    same = dataclasses.replace(exercise, cases=lambda generator, hidden: exercise.visible_cases()[3:4])
+    exercise = exercises.find("evaluation.corpus_bleu")
+    same = dataclasses.replace(exercise, cases=lambda generator, hidden: exercise.visible_cases()[4:5])
     results = list(run(same, [], 0, alone=True))
     survived = {result.mutant.new for result in results if result.unexplained}
     assert "return mean" in survived, "that case has no penalty"
@@ -136,7 +136,7 @@ def test_the_notebook_sees_every_change_of_a_reference_and_every_corruption(exer
     [
         ("heads_and_blocks.feed_forward", {"squeezed", "detached", "half precision", "float32", "overwriting"}),
         ("encoder_decoder.shift_right", {"squeezed", "overwriting"}),
-        ("evaluation.bleu", {"half precision", "the last entry 1 % off", "overwriting"}),
+        ("evaluation.corpus_bleu", {"half precision", "the last entry 1 % off", "overwriting"}),
         ("subwords.decode_bytes", {"overwriting"}),
     ],
 )

@@ -12,7 +12,7 @@ from tests.solutions.executing import ExecutedLesson, numbers, table
 
 class TestEvaluation(ExecutedLesson):
     lesson = "10_evaluation"
-    pictures = 11
+    pictures = 12
     prints = (
         "Felix's words: 3.",
         "8 of 8 words are in the reference",
@@ -92,8 +92,38 @@ class TestEvaluation(ExecutedLesson):
         assert found["97"][0] < 0 < found["97"][1]
 
     def test_the_metrics_point_the_wrong_way(self, output: str) -> None:
-        bleu, bertscore = (float(value) for value in re.findall(r"correlation with people ([+-][\d.]+)", output))
+        bleu, bertscore = (
+            float(value) for value in re.findall(r"(?:BLEU|BERTScore): correlation with people ([+-][\d.]+)", output)
+        )
         assert bleu < bertscore < 0
+
+    def test_every_metric_chooses_worse_than_a_coin(self, output: str) -> None:
+        shares = [int(share) for share in re.findall(r"^(?:\[.*\] )?[\w+-]+ +(\d+)%$", output, flags=re.M)]
+        assert len(shares) == 11
+        assert max(shares) < 44
+
+    def test_a_head_learns_its_ratings_and_no_more(self, output: str) -> None:
+        mean, low, _high = numbers(r"right about new sentences: (\d+)% \((\d+)% to (\d+)%\)", output)
+        assert mean > 85
+        assert low > 82
+        assert numbers(r"grade of a perfect copy: (-?\d+\.\d+)", output) == numbers(
+            r"the sixteen translations: from (-?\d+\.\d+)", output
+        )
+        right = {name: share for name, (share,) in table(r"^([\w-]+) +(\d+)% right", output).items()}
+        assert right["copies"] > 95
+        assert right["strangers"] > 85
+        assert 55 < right["look-alikes"] < 75
+        beside = table(r"^(\w+) ratings: correlation with people \+([\d.]+), pairwise accuracy (\d+)%", output)
+        assert beside["wide"][0] > 0.4
+        assert beside["wide"][1] > 55
+
+    def test_what_was_read_is_predicted_better_and_nothing_else(self, output: str) -> None:
+        found = table(r"^(seed \d, \w+) +perplexity on the leaked half +([\d.]+), on the other +([\d.]+)$", output)
+        for seed in range(2):
+            clean, contaminated = (found[f"seed {seed}, {name}"] for name in ("clean", "contaminated"))
+            assert 0.6 < contaminated[0] / clean[0] < 0.8
+            assert abs(contaminated[1] / clean[1] - 1) < 0.08
+        assert re.findall(r"contaminated +(\d+)% and", output) == ["100"] * 3
 
     def test_ada_and_bo_agree_more_than_by_chance_and_in_little_more_than_half(self, output: str) -> None:
         same, kappa = numbers(r"the same grade in (\d+)%, kappa ([\d.]+)", output)

@@ -79,10 +79,23 @@ def _summed_references(hypothesis: Words, references: Sequence[Words], n: int) -
     return sum((said & known).values()), sum(said.values())
 
 
-def _weights_of_a_quarter(precisions: Sequence[float], penalty: float) -> float:
-    if min(precisions) == 0:
-        return 0.0
-    return penalty * math.exp(sum(0.25 * math.log(precision) for precision in precisions))
+def _bleu(mean: Callable[[list[float]], float]) -> Callable[..., float]:
+    """BLEU with another mean of the precisions."""
+
+    def corpus_bleu(
+        counts: Sequence[Sequence[tuple[int, int]]],
+        lengths: Sequence[tuple[int, Sequence[int]]],
+        penalty: Callable[[int, int], float],
+    ) -> float:
+        sums = torch.tensor(counts).sum(dim=0).tolist()
+        right = sum(sorted(several, key=lambda one: (abs(one - said), one))[0] for said, several in lengths)
+        return mean([m / t if t else 0.0 for m, t in sums]) * penalty(sum(said for said, _ in lengths), right)
+
+    return corpus_bleu
+
+
+def _weights_of_a_quarter(precisions: list[float]) -> float:
+    return math.exp(sum(0.25 * math.log(precision) for precision in precisions)) if all(precisions) else 0.0
 
 
 def _longest_common_subsequence(hypothesis: Words, reference: Words) -> Tensor:
@@ -129,16 +142,12 @@ def _zeros_at_the_borders(hypothesis: Words, reference: Words) -> Tensor:
             "cases_swapped",
         ),
         ("evaluation.brevity_penalty", lambda c, r: max(1.0, math.exp(1 - r / c)) if c else 0.0, "cases_swapped"),
-        (
-            "evaluation.bleu",
-            lambda precisions, penalty: penalty * math.prod(precisions) ** 1 / len(precisions),
-            "divided_after_the_power",
-        ),
+        ("evaluation.corpus_bleu", _bleu(lambda some: math.prod(some) ** 1 / len(some)), "divided_after_the_power"),
         ("evaluation.clipped_ngrams", _summed_references, "references_added"),
         ("evaluation.brevity_penalty", lambda c, r: 1.0 if c > r else c / r, "plain_ratio"),
         ("evaluation.brevity_penalty", lambda c, r: math.exp(1 - r / c) if c else 0.0, "rewards_length"),
-        ("evaluation.bleu", _weights_of_a_quarter, "always_the_fourth_root"),
-        ("evaluation.bleu", lambda precisions, penalty: sum(precisions) * penalty / len(precisions), "arithmetic_mean"),
+        ("evaluation.corpus_bleu", _bleu(_weights_of_a_quarter), "always_the_fourth_root"),
+        ("evaluation.corpus_bleu", _bleu(lambda some: sum(some) / len(some)), "arithmetic_mean"),
         (
             "evaluation.corpus_or_sentence",
             lambda matched, total: (
@@ -196,7 +205,10 @@ def test_slips_without_a_name_are_rejected_and_get_no_other(exercise_id: str, an
         ("evaluation.precision_recall_f1", "nan_for_nothing", 2),
         ("evaluation.clipped_ngrams", "first_reference_only", 3),
         ("evaluation.brevity_penalty", "one_for_nothing", 1),
-        ("evaluation.bleu", "zeros_left_out", 2),
+        ("evaluation.corpus_bleu", "zeros_left_out", 3),
+        ("evaluation.corpus_bleu", "first_of_two", 3),
+        ("evaluation.pairwise_accuracy", "tolerance_excluded", 2),
+        ("evaluation.seen_before", "sentences_left_out", 3),
         ("evaluation.corpus_or_sentence", "passed_over", 1),
     ],
 )
@@ -231,8 +243,8 @@ def test_a_tensor_in_place_of_a_number_is_told_so() -> None:
             "p(x)",
             "modified_precision",
         ),
-        ("bleu", "import sacrebleu.metrics as m", "m.BLEU()", "sacrebleu"),
-        ("bleu", "from course_lib.evaluation import metrics", "metrics.bleu(x)", "course_lib.evaluation"),
+        ("corpus_bleu", "import sacrebleu.metrics as m", "m.BLEU()", "sacrebleu"),
+        ("corpus_bleu", "from course_lib.evaluation import metrics", "metrics.bleu(x)", "course_lib.evaluation"),
         ("word_error_rate", "import jiwer", "jiwer.compute(x)", "jiwer"),
     ],
 )

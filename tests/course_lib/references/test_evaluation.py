@@ -13,14 +13,16 @@ from sacrebleu.metrics.bleu import BLEU
 from torchmetrics.functional.classification import multiclass_f1_score, multiclass_precision, multiclass_recall
 
 from course_lib.references.evaluation import (
-    bleu,
     brevity_penalty,
     clipped_ngrams,
+    corpus_bleu,
     edit_distance,
     edit_table,
     micro_and_macro,
     ngrams,
+    pairwise_accuracy,
     precision_recall_f1,
+    seen_before,
     sequence_accuracy,
     word_error_rate,
 )
@@ -85,13 +87,9 @@ class TestNgramPrecision:
         streams = [[" ".join(right[i]) for right in references] for i in range(2)]
         sacrebleu = BLEU(tokenize="none", smooth_method="none", force=True)
         theirs = sacrebleu.corpus_score([" ".join(hypothesis) for hypothesis in hypotheses], streams)
-        counted = [[clipped_ngrams(*pair, n) for pair in zip(hypotheses, references, strict=True)] for n in range(1, 5)]
-        ours = [micro_and_macro(*zip(*counts, strict=True))[0] for counts in counted]
-        counts = [
-            matched / total if total else 0.0 for matched, total in zip(theirs.counts, theirs.totals, strict=True)
-        ]
-        assert ours == pytest.approx(counts)
-        assert 100 * bleu(ours, brevity_penalty(theirs.sys_len, theirs.ref_len)) == pytest.approx(theirs.score)
+        counted = [[clipped_ngrams(*pair, n) for n in range(1, 5)] for pair in zip(hypotheses, references, strict=True)]
+        lengths = [(len(said), [len(one) for one in right]) for said, right in corpus]
+        assert 100 * corpus_bleu(counted, lengths) == pytest.approx(theirs.score)
 
     def test_of_a_corpus_is_not_the_mean_over_its_sentences(self) -> None:
         assert micro_and_macro([1, 0], [1, 3]) == (0.25, 0.5)
@@ -109,10 +107,47 @@ class TestBLEU:
         assert brevity_penalty(0, 6) == 0.0
 
     def test_is_a_geometric_mean(self) -> None:
-        assert bleu([0.5, 0.25, 0.25, 0.5], 0.8) == pytest.approx(0.8 * math.sqrt(0.5 * 0.25))
-        assert bleu([1.0, 0.5, 0.0, 0.0], 1.0) == 0.0
-        with pytest.raises(ValueError, match="no precisions"):
-            bleu([], 1.0)
+        mean = math.sqrt(0.5 * 0.25)
+        assert corpus_bleu([[(4, 8), (2, 8)]], [(8, [6])]) == pytest.approx(mean)
+        assert corpus_bleu([[(4, 8), (2, 8)]], [(8, [9, 16])], lambda said, right: said / right) == pytest.approx(
+            8 / 9 * mean
+        )
+        assert corpus_bleu([[(4, 8), (0, 8)]], [(8, [8])]) == 0.0
+        with pytest.raises(ValueError, match="no hypotheses"):
+            corpus_bleu([], [])
+
+
+class TestPairwiseAccuracy:
+    @pytest.mark.parametrize(
+        ("metric", "people", "tolerance", "agreed"),
+        [
+            ([1.0, 2.0, 3.0], [1, 2, 3], 0.0, 3),
+            ([3.0, 2.0, 1.0], [1, 2, 3], 0.0, 0),
+            ([1.0, 1.5, 3.0], [2, 2, 3], 0.0, 2),
+            ([1.0, 1.5, 3.0], [2, 2, 3], 0.5, 3),
+            ([1.0, 1.5, 3.0], [2, 2, 3], 2.0, 1),
+        ],
+    )
+    def test_counts_agreement_and_ties(
+        self, metric: list[float], people: list[float], tolerance: float, agreed: int
+    ) -> None:
+        assert pairwise_accuracy(metric, people, tolerance) == agreed / 3
+
+    def test_needs_a_pair(self) -> None:
+        with pytest.raises(ValueError, match="at least two"):
+            pairwise_accuracy([1.0], [1])
+
+
+class TestSeenBefore:
+    @given(st.lists(SENTENCES, max_size=4), st.lists(SENTENCES, max_size=4), st.integers(1, 4))
+    def test_words_are_covered_by_runs_that_are_in_the_training_data(
+        self, test: list[list[str]], training: list[list[str]], n: int
+    ) -> None:
+        texts = ["".join(words) for words in training]
+        for words, share in zip(test, seen_before(test, training, n), strict=True):
+            runs = [i for i in range(len(words) - n + 1) if any("".join(words[i : i + n]) in text for text in texts)]
+            inside = [any(i <= place < i + n for i in runs) for place in range(len(words))]
+            assert share == pytest.approx(sum(inside) / len(words) if words else 0.0)
 
 
 class TestWordErrorRate:

@@ -1,0 +1,292 @@
+"""Lesson 10, evaluation.corpus_bleu: BLEU of a corpus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import torch
+from torch import Generator
+
+from course_lib.exercises.common import integer
+from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import METRICS
+from course_lib.references import evaluation
+
+Counts = Sequence[Sequence[tuple[int, int]]]
+Lengths = Sequence[tuple[int, Sequence[int]]]
+Penalty = Callable[[int, int], float]
+
+_PENALTY = Callback("penalty", evaluation.brevity_penalty)
+
+
+def _sentence(generator: Generator, length: int, longest: int = 4) -> list[tuple[int, int]]:
+    """Counts of a sentence of so many words; of its n-grams fewer match the longer they are."""
+    totals = [max(length - n, 0) for n in range(longest)]
+    shares = [0.8 - 0.12 * n + 0.1 * float(torch.rand((), generator=generator)) for n in range(longest)]
+    return [(math.ceil(share * total), total) for share, total in zip(shares, totals, strict=True)]
+
+
+def _bleu_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        felix = [(10, 10), (8, 9), (6, 8), (4, 7)]
+        yield Case("worked example: the cat did (not) dance", ([felix], [(10, [11])], _PENALTY))
+    for name, references in (("one reference", 1), ("several references", 3)):
+        said = [integer(generator, 12, 40), integer(generator, 6, 11), integer(generator, 20, 60)]
+        counts = [_sentence(generator, words) for words in said]
+        right = [
+            [words + 5 + 4 * i for i in torch.randperm(references, generator=generator).tolist()] for words in said
+        ]
+        part = CORE if references == 1 else "several references"
+        yield Case(f"three sentences, {name}", (counts, list(zip(said, right, strict=True)), _PENALTY), part=part)
+    words = integer(generator, 15, 30)
+    both = [_sentence(generator, words), _sentence(generator, 9)]
+    yield Case("one sentence too long, one too short", (both, [(words, [words - 6]), (9, [18])], _PENALTY))
+    yield Case("as long as the references", (both, [(words, [words]), (9, [9])], _PENALTY))
+    near, nearer = [words - 3, words + 9, words + 2], [7, 14, 9]
+    yield Case("the nearest is longer", (both, [(words, near), (9, nearer)], _PENALTY), part="several references")
+    ties = [(words, [words + 4, words - 4]), (9, [6, 12])]
+    yield Case("two are equally near", (both, ties, _PENALTY), part="several references")
+    for longest in (1, 2):
+        counts = [_sentence(generator, words, longest), _sentence(generator, 2, longest)]
+        yield Case(f"up to {longest} words", (counts, [(words, [words + 3]), (2, [4])], _PENALTY))
+    short = [_sentence(generator, words), [(2, 2), (1, 1), (0, 0), (0, 0)]]
+    yield Case("a sentence of two words", (short, [(words, [words + 2]), (2, [2])], _PENALTY))
+    place = integer(generator, 0, 3)
+    hopeless = [[(0, total) if n == place else (right, total) for n, (right, total) in enumerate(one)] for one in both]
+    yield Case("one precision is 0", (hopeless, [(words, [words]), (9, [9])], _PENALTY), part="a precision of 0")
+    tiny = [[(2, 2), (1, 1), (0, 0), (0, 0)]]
+    yield Case("no n-grams of three words", (tiny, [(2, [2])], _PENALTY), part="a precision of 0")
+
+
+def _bleu_step_by_step(counts: Counts, lengths: Lengths, penalty: Penalty) -> float:
+    said = sum(length for length, _ in lengths)
+    right = sum(min(sorted(several), key=lambda one: abs(one - length)) for length, several in lengths)
+    sums = [tuple(map(sum, zip(*pairs, strict=True))) for pairs in zip(*counts, strict=True)]
+    some = [matched / max(total, 1) for matched, total in sums]
+    if not all(some):
+        return 0.0
+    mean = math.prod(some) ** (1 / len(some))
+    return mean * penalty(said, right)
+
+
+_slip = partial(Edited, _bleu_step_by_step)
+_NEAREST, _SOME = "min(sorted(several), key=lambda one: abs(one - length))", "matched / max(total, 1)"
+_MEAN, _RETURN = "math.prod(some) ** (1 / len(some))", "mean * penalty(said, right)"
+
+
+def _bleu_by_logarithms(counts: Counts, lengths: Lengths, penalty: Penalty) -> float:
+    logarithm = 0.0
+    for n in range(len(counts[0])):
+        matched, total = (sum(sentence[n][which] for sentence in counts) for which in (0, 1))
+        if matched == 0:
+            return 0.0
+        logarithm += math.log(matched / total)
+    right = 0
+    for length, several in lengths:
+        right += sorted(several, key=lambda one: (abs(one - length), one))[0]
+    return penalty(sum(words for words, _ in lengths), right) * math.exp(logarithm / len(counts[0]))
+
+
+def _bleu_of_tensors(counts: Counts, lengths: Lengths, penalty: Penalty) -> float:
+    matched, total = torch.tensor(counts, dtype=torch.float64).sum(dim=0).unbind(dim=-1)
+    mean = (matched / total).nan_to_num(0.0).log().mean().exp().item()
+    right = sum(min((abs(one - length), one) for one in several)[1] for length, several in lengths)
+    return mean * penalty(sum(length for length, _ in lengths), right)
+
+
+def _mean_of_sentences(counts: Counts, lengths: Lengths, penalty: Penalty) -> float:
+    own = [evaluation.corpus_bleu([one], [its], penalty) for one, its in zip(counts, lengths, strict=True)]
+    return sum(own) / len(own)
+
+
+EXERCISE = Exercise(
+    id="evaluation.corpus_bleu",
+    lesson=LESSON,
+    name="corpus_bleu",
+    title="BLEU",
+    statement=(
+        "corpus_bleu(counts, lengths, penalty) -> float: the geometric mean of the corpus's precisions times "
+        "penalty(words said, words of the nearest references); 0 as soon as one precision is 0."
+    ),
+    points=4,
+    minutes=20,
+    difficulty=3,
+    importance=5,
+    section="Putting BLEU together",
+    source="S1, BLEU; Papineni et al. (2002), sections 2.2.2 and 2.3",
+    reference=evaluation.corpus_bleu,
+    cases=_bleu_cases,
+    parts={CORE: 2, "several references": 1, "a precision of 0": 1},
+    correct=(_bleu_step_by_step, _bleu_by_logarithms, _bleu_of_tensors),
+    steps=("said", "right", "precisions", "mean"),
+    hints=(
+        Hint(
+            "idea",
+            "Everything is added up over the sentences before anything is divided: what is matched, what was said, and "
+            "the lengths. The geometric mean of n numbers is the n-th root of their product; if you prefer logarithms, "
+            "beware of the logarithm of 0.",
+        ),
+        Hint(
+            "shapes",
+            "`counts` is a list of sentences, each a list of N pairs; you need it the other way round: N lists of "
+            "pairs, one from each sentence. Each becomes one precision.",
+            answers=("mean_of_sentences", "precisions_averaged"),
+        ),
+        Hint(
+            "outline",
+            "Add up the lengths of all hypotheses.\n"
+            "For each sentence find the reference length that is nearest, the shorter one of two, and add these up.\n"
+            "For each n add up what is matched and what was said, and divide.\n"
+            "If one of the precisions is 0 the result is 0; else take the root of their product, times the penalty.",
+            answers=(
+                "first_reference",
+                "shortest_reference",
+                "longest_reference",
+                "longer_of_two",
+                "penalties_averaged",
+                "zeros_left_out",
+                "zeros_made_small",
+            ),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "mean_of_sentences",
+            "Your answer is the mean of the sentences' own BLEUs. For a corpus add the counts and the lengths of all "
+            "sentences, and compute one BLEU.",
+            _mean_of_sentences,
+        ),
+        Misconception(
+            "precisions_averaged",
+            "Your answer takes each sentence's precisions and averages them. Add up what is matched and what was said "
+            "over all sentences, and divide once.",
+            _slip(
+                (_SOME, "sum(m / max(t, 1) for m, t in pairs) / len(pairs)"),
+                ("matched, total in sums", "pairs in zip(*counts)"),
+            ),
+        ),
+        Misconception(
+            "penalties_averaged",
+            "Your answer penalises each sentence and averages the penalties. Add up the lengths of all sentences, and "
+            "call penalty once.",
+            _slip(
+                (
+                    "penalty(said, right)",
+                    "sum(penalty(n, min(sorted(r), key=lambda one: abs(one - n))) for n, r in lengths) / len(lengths)",
+                )
+            ),
+        ),
+        Misconception(
+            "first_reference",
+            "Your answer is right for one reference, but compares with the first of several. BLEU takes the one whose "
+            "length is nearest to the hypothesis's.",
+            _slip((_NEAREST, "several[0]")),
+            alone=True,
+        ),
+        Misconception(
+            "shortest_reference",
+            "Your answer is right for one reference, but compares with the shortest of several. BLEU takes the one "
+            "whose length is nearest to the hypothesis's.",
+            _slip((_NEAREST, "min(several)")),
+            alone=True,
+        ),
+        Misconception(
+            "longest_reference",
+            "Your answer is right for one reference, but compares with the longest of several. BLEU takes the one "
+            "whose length is nearest to the hypothesis's.",
+            _slip((_NEAREST, "max(several)")),
+            alone=True,
+        ),
+        Misconception(
+            "mean_reference",
+            "Your answer is right for one reference, but takes the mean length of several. BLEU takes the one whose "
+            "length is nearest to the hypothesis's.",
+            _slip((_NEAREST, "sum(several) / len(several)")),
+            alone=True,
+        ),
+        Misconception(
+            "longer_of_two",
+            "Your answer is right but for ties: of two references that are equally near it takes the longer, or the "
+            "one that comes first. Take the shorter.",
+            _slip(("sorted(several)", "sorted(several, reverse=True)")),
+            alone=True,
+        ),
+        Misconception(
+            "first_of_two",
+            "Your answer is right but for ties: of two references that are equally near it takes the one that comes "
+            "first. Take the shorter.",
+            _slip(("sorted(several)", "several")),
+            alone=True,
+        ),
+        Misconception(
+            "zeros_left_out",
+            "Your answer is right as long as no precision is 0, and leaves out those that are. Then BLEU is 0: a "
+            "product with a 0 in it.",
+            _slip(
+                ("not all(some)", "not any(some)"),
+                (_MEAN, "math.prod(p for p in some if p) ** (1 / sum(p > 0 for p in some))"),
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "zeros_made_small",
+            "Your answer is right as long as no precision is 0; for 0 it takes a very small number instead. Without "
+            "smoothing, BLEU is then 0.",
+            _slip((_SOME, "max(matched, 1e-9) / max(total, 1)")),
+            alone=True,
+        ),
+        Misconception(
+            "nan_for_zero",
+            "Your answer is right as long as no precision is 0, and NaN where one is. Then BLEU is 0: test for it "
+            "before you divide or take logarithms.",
+            _slip(("0.0", "math.nan")),
+            alone=True,
+        ),
+        Misconception(
+            "arithmetic_mean",
+            "Your answer takes the ordinary mean of the precisions. The geometric mean is the n-th root of their "
+            "product, with n precisions.",
+            _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
+        ),
+        Misconception(
+            "root_forgotten",
+            "Your answer multiplies the precisions but takes no root: it shrinks with each of them. Take the n-th "
+            "root for n precisions, or exp of the mean logarithm.",
+            _slip((_MEAN, "math.prod(some)")),
+        ),
+        Misconception(
+            "always_the_fourth_root",
+            "Your answer takes the fourth root, or a weight of 1/4, however many precisions there are. Count them.",
+            _slip((_MEAN, "math.prod(some) ** 0.25")),
+        ),
+        Misconception(
+            "divided_after_the_power",
+            "Your answer divides by the number of precisions instead of taking a root: Python reads ** 1 / N as (** "
+            "1) / N. Put brackets: ** (1 / N).",
+            _slip((_MEAN, "math.prod(some) / len(some)")),
+        ),
+        Misconception(
+            "penalty_forgotten",
+            "Your answer leaves out the penalty. Multiply the mean of the precisions by it.",
+            _slip((_RETURN, "mean")),
+        ),
+        Misconception(
+            "penalty_under_the_root",
+            "Your answer has the penalty under the root, where most of it is lost. Take the geometric mean first, "
+            "then multiply.",
+            _slip((_MEAN, "(penalty(said, right) * math.prod(some)) ** (1 / len(some))"), (_RETURN, "mean")),
+        ),
+        Misconception(
+            "lengths_swapped",
+            "Your answer calls penalty with the two lengths swapped. What was said comes first, then the references.",
+            _slip(("penalty(said, right)", "penalty(right, said)")),
+        ),
+        in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty(said, right)"))),
+    ),
+    withheld=WITHHELD,
+    forbidden=(METRICS,),
+)

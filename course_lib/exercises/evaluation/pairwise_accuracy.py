@@ -1,0 +1,248 @@
+"""Lesson 10, evaluation.pairwise_accuracy: Does a metric choose as people do?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import torch
+from torch import Generator
+
+from course_lib.exercises.common import integer
+from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.references import evaluation
+
+
+def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def drawn(count: int) -> list[float]:
+        return [round(score, 3) for score in (60 * torch.rand(count, generator=generator)).tolist()]
+
+    def grades(count: int) -> list[int]:
+        return (torch.randperm(5 * count, generator=generator)[:count] + 1).tolist()
+
+    if not hidden:
+        yield Case("worked example: four translations", ([71.0, 30.0, 19.0, 18.0], [1, 4, 5, 3], 0.0))
+    for number in (5, 8):
+        yield Case(f"{number} translations", (drawn(number), grades(number), 0.0))
+    yield Case("scores below 0", ([score - 30 for score in drawn(6)], grades(6), 0.0))
+    yield Case("two translations", ([0.25, 0.5], [3, 1] if hidden else [1, 3], 0.0))
+    several = integer(generator, 6, 8)
+    equal = [1 + n % 3 for n in range(several)]
+    yield Case("equal grades", (drawn(several), equal, 0.0), part="ties")
+    yield Case("equal scores", ([10.0, 20.0, 20.0, *drawn(3), 10.0], grades(7), 0.0), part="ties")
+    yield Case("equal scores where grades are equal", ([10.0, 20.5, 20.5, 30.0], [1, 2, 2, 3], 0.0), part="ties")
+    scores = [4.0 * n + integer(generator, 0, 1) for n in torch.randperm(8, generator=generator).tolist()]
+    people = [1 + n % 4 for n in torch.randperm(8, generator=generator).tolist()]
+    yield Case("a tolerance", (scores, people, 6.5), part="ties")
+    yield Case("exactly the tolerance apart", ([1.0, 3.0, 5.5, 8.5], [2, 2, 4, 4], 2.0), part="ties")
+    yield Case("grades closer than the tolerance", ([10.0, 50.0, 90.0, 30.0], [1, 2, 3, 3], 5.0), part="ties")
+
+
+def _pairs_by_loop(metric: Sequence[float], people: Sequence[float], tolerance: float) -> float:
+    agreed, pairs = 0, 0
+    for i, j in itertools.combinations(range(len(people)), 2):
+        difference = metric[i] - metric[j]
+        judged = (difference > tolerance) - (difference < -tolerance)
+        preferred = (people[i] > people[j]) - (people[i] < people[j])
+        agreed += judged == preferred
+        pairs += 1
+    return agreed / pairs
+
+
+_slip = partial(Edited, _pairs_by_loop)
+_AGREED, _PAIRS, _RETURN = "agreed += judged == preferred", "pairs += 1", "agreed / pairs"
+
+
+def _pairs_by_signs(metric: Sequence[float], people: Sequence[float], tolerance: float) -> float:
+    def differences(values: Sequence[float]) -> torch.Tensor:
+        row = torch.tensor(values, dtype=torch.float64)
+        return (row.unsqueeze(1) - row)[torch.ones(len(row), len(row)).triu(1).bool()]
+
+    ours, theirs = differences(metric), differences(people)
+    ours[ours.abs() <= tolerance] = 0.0
+    return (ours.sign() == theirs.sign()).double().mean().item()
+
+
+def _pairs_both_ways(metric: Sequence[float], people: Sequence[float], tolerance: float) -> float:
+    found = []
+    for m, p in zip(metric, people, strict=True):
+        for other_m, other_p in zip(metric, people, strict=True):
+            tied = abs(m - other_m) <= tolerance
+            found.append(tied if p == other_p else not tied and (m > other_m) == (p > other_p))
+    return (sum(found) - len(people)) / (len(found) - len(people))  # without each beside itself
+
+
+EXERCISE = Exercise(
+    id="evaluation.pairwise_accuracy",
+    lesson=LESSON,
+    name="pairwise_accuracy",
+    title="Does it choose as people do?",
+    statement=(
+        "pairwise_accuracy(metric list of float, people list of numbers, tolerance float) -> float: the share of all "
+        "pairs in which both prefer the same one, or both neither; the metric prefers neither where its two scores "
+        "are at most `tolerance` apart."
+    ),
+    points=4,
+    minutes=20,
+    difficulty=3,
+    importance=4,
+    section="Who judges the judges?",
+    source="Kocmi et al. (2021), section 4; Deutsch et al. (2023), sections 4 and 5",
+    reference=evaluation.pairwise_accuracy,
+    cases=_pair_cases,
+    parts={CORE: 2, "ties": 2},
+    correct=(_pairs_by_loop, _pairs_by_signs, _pairs_both_ways),
+    steps=("agreed",),
+    hints=(
+        Hint(
+            "idea",
+            "For each pair ask two questions: whom do people prefer, and whom does the metric? Each has three answers, "
+            "the first, the second, or neither. Count how often the two are the same.",
+        ),
+        Hint(
+            "shapes",
+            "n translations make n (n - 1) / 2 pairs: each two of them once, and none with itself. The tolerance is "
+            "for the metric's difference, whichever of the two scores is larger; people's grades tie when they are "
+            "equal.",
+            answers=("with_itself", "neighbours_only", "tolerance_on_one_side", "tolerance_for_people"),
+        ),
+        Hint(
+            "outline",
+            "Go through all pairs i, j with i before j.\n"
+            "Work out people's choice: 1, -1, or 0 where the grades are equal.\n"
+            "Work out the metric's: 0 where its scores are at most the tolerance apart, else 1 or -1.\n"
+            "Count the pairs with equal choices, and divide by the number of pairs.",
+            answers=("ties_left_out", "tied_grades_left_out", "ties_are_wrong", "ties_are_half"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "ties_left_out",
+            "Your answer is right without ties, but leaves out pairs in which somebody prefers neither. They count: "
+            "both prefer neither is agreement, and one alone is not.",
+            _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0 != preferred")),
+            alone=True,
+        ),
+        Misconception(
+            "tied_grades_left_out",
+            "Your answer is right without ties, but leaves out pairs to which people gave equal grades. There the "
+            "metric agrees if it prefers neither, too.",
+            _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += preferred != 0")),
+            alone=True,
+        ),
+        Misconception(
+            "tied_scores_left_out",
+            "Your answer is right without ties, but leaves out pairs in which the metric prefers neither. Where people "
+            "do prefer one, that is a mistake of the metric.",
+            _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0")),
+            alone=True,
+        ),
+        Misconception(
+            "ties_are_wrong",
+            "Your answer is right without ties, but never counts a tie as agreement. Where both prefer neither, they "
+            "agree.",
+            _slip((_AGREED, "agreed += judged * preferred > 0")),
+            alone=True,
+        ),
+        Misconception(
+            "ties_agree_with_all",
+            "Your answer is right without ties, but counts a tie as agreement whatever the other says. Only if both "
+            "prefer neither do they agree.",
+            _slip((_AGREED, "agreed += judged * preferred >= 0")),
+            alone=True,
+        ),
+        Misconception(
+            "ties_are_half",
+            "Your answer is right without ties, but counts half a point where somebody prefers neither. Both neither "
+            "is agreement, one alone is not.",
+            _slip((_AGREED, "agreed += 0.5 if 0 in (judged, preferred) else judged == preferred")),
+            alone=True,
+        ),
+        Misconception(
+            "tolerance_ignored",
+            "Your answer does not use the tolerance: the metric prefers neither where its scores are at most that far "
+            "apart.",
+            _slip(("(difference > tolerance) - (difference < -tolerance)", "(difference > 0) - (difference < 0)")),
+            alone=True,
+        ),
+        Misconception(
+            "tolerance_on_one_side",
+            "Your answer applies the tolerance on one side only: a difference of -0.1 is as small as one of 0.1. Take "
+            "its absolute value.",
+            _slip(("(difference < -tolerance)", "(difference < 0 and difference <= tolerance)")),
+            alone=True,
+        ),
+        Misconception(
+            "tolerance_excluded",
+            "Your answer is right but for scores that are the tolerance apart. That is a tie as well: at most.",
+            _slip(
+                (
+                    "(difference > tolerance) - (difference < -tolerance)",
+                    "(difference > 0 and difference >= tolerance) - (difference < 0 and difference <= -tolerance)",
+                )
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "tolerance_for_people",
+            "Your answer applies the tolerance to people's grades as well. Theirs tie only when they are equal.",
+            _slip(
+                (
+                    "(people[i] > people[j]) - (people[i] < people[j])",
+                    "(people[i] > people[j] + tolerance) - (people[i] < people[j] - tolerance)",
+                )
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "neighbours_only",
+            "Your answer compares each translation only with the next one. Compare every two of them.",
+            _slip(
+                ("itertools.combinations(range(len(people)), 2)", "itertools.pairwise(range(len(people)))"),
+            ),
+        ),
+        Misconception(
+            "first_with_the_others",
+            "Your answer compares only the first translation with the others. Compare every two of them.",
+            _slip(("itertools.combinations(range(len(people)), 2)", "[(0, n) for n in range(1, len(people))]")),
+        ),
+        Misconception(
+            "with_itself",
+            "Your answer compares each translation with itself as well, which always agrees. Take pairs of two "
+            "different ones.",
+            _slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
+        ),
+        Misconception(
+            "every_pair_and_itself",
+            "Your answer goes through all pairs in both orders and each translation with itself, which always agrees. "
+            "Take pairs of two different ones.",
+            _slip(("itertools.combinations(range(len(people)), 2)", "itertools.product(range(len(people)), repeat=2)")),
+        ),
+        Misconception(
+            "kendalls_tau",
+            "Your answer takes disagreements off, as Kendall's tau does: from -1 to 1. Here only agreements count: a "
+            "share from 0 to 1.",
+            _slip((_AGREED, "agreed += 2 * (judged == preferred) - 1")),
+        ),
+        Misconception(
+            "not_divided",
+            "Your answer counts the pairs that agree. Divide by the number of all pairs.",
+            _slip((_RETURN, "float(agreed)")),
+        ),
+        Misconception(
+            "over_translations",
+            "Your answer divides by the number of translations. Divide by the number of pairs.",
+            _slip((_RETURN, "agreed / len(people)")),
+        ),
+        Misconception(
+            "disagreements",
+            "Your answer is the share of pairs in which the two disagree.",
+            _slip((_AGREED, "agreed += judged != preferred")),
+        ),
+        in_percent("a share from 0 to 1", _slip((_RETURN, "100 * agreed / pairs"))),
+    ),
+    withheld=WITHHELD,
+)

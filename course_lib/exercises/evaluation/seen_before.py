@@ -1,0 +1,250 @@
+"""Lesson 10, evaluation.seen_before: Was the test in the training data?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from torch import Generator
+
+from course_lib.exercises.common import integer
+from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, in_percent, random_sentence, split_words
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.references import evaluation
+
+
+def _seen_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        test = [split_words("so the cat danced on the table"), split_words("a dog slept")]
+        yield Case("worked example: the cat danced", (test, [split_words("the cat danced at night")], 3))
+        yield Case(
+            "the same words in another order", ([split_words("table the on cat")], [split_words("on the table")], 2)
+        )
+    test = [split_words("the a bc sat"), split_words("cat sat on it")]
+    yield Case("the same letters, other words", (test, [split_words("the ab c"), split_words("cats at one it")], 2))
+    for n in (2, 3):
+        training = [random_sentence(generator, integer(generator, 6, 9)) for _ in range(3)]
+        test = [random_sentence(generator, integer(generator, 7, 12)) for _ in range(3)]
+        yield Case(f"n = {n}", (test, training, n))
+    new = [f"word{number}" for number in range(integer(generator, 3, 6))]
+    seen = random_sentence(generator, 5)
+    yield Case("the end was seen, the beginning not", ([new + seen, seen + new], [[*seen, "meow"], ["purr"]], 3))
+    yield Case(
+        "two runs that overlap",
+        ([[*seen, "meow", "purr", *new]], [seen[1:] + ["meow"], seen[4:] + ["meow", "purr"]], 3),
+    )
+    yield Case(
+        "half of a run in each of two sentences",
+        ([["meow", "purr", "hiss", *new]], [["meow", "purr"], ["purr", "hiss"]], 3),
+    )
+    yield Case("a run across two sentences", ([["meow", "purr", "hiss"]], [["so", "meow", "purr"], ["hiss", "so"]], 3))
+    yield Case("single words", ([[*new, "meow", "meow"], seen], [["meow", *seen[:1]]], 1))
+    yield Case("no training data", ([seen, new], [], 2))
+    yield Case("capitals", ([split_words("The cat sat")], [split_words("the cat sat")], 2))
+    yield Case("fewer words than n", ([seen[:2], seen], [seen[:2], seen], 4), part="short sentences")
+    yield Case("no words", ([[], seen], [seen], 2), part="short sentences")
+
+
+def _seen_word_by_word(test: Sequence[Words], training: Sequence[Words], n: int) -> list[float]:
+    known = {tuple(words[start : start + n]) for words in training for start in range(len(words) - n + 1)}
+    shares = []
+    for words in test:
+        covered: set[int] = set()
+        for start in range(len(words) - n + 1):
+            if tuple(words[start : start + n]) in known:
+                covered.update(range(start, start + n))
+        share = len(covered) / max(len(words), 1)
+        shares.append(share)
+    return shares
+
+
+_slip = partial(Edited, _seen_word_by_word)
+_KNOWN = "for words in training for start in range(len(words) - n + 1)"
+_COVER, _SHARE = "covered.update(range(start, start + n))", "len(covered) / max(len(words), 1)"
+
+
+def _seen_by_text(test: Sequence[Words], training: Sequence[Words], n: int) -> list[float]:
+    texts = [f" {' '.join(words)} " for words in training]
+    shares = []
+    for words in test:
+        found = [f" {' '.join(words[i : i + n])} " for i in range(max(len(words) - n + 1, 0))]
+        hits = [any(run in text for text in texts) for run in found]
+        inside = [any(hits[max(place - n + 1, 0) : place + 1]) for place in range(len(words))]
+        shares.append(sum(inside) / len(words) if words else 0.0)
+    return shares
+
+
+def _seen_by_steps(test: Sequence[Words], training: Sequence[Words], n: int) -> list[float]:
+    """Goes once through each sentence and remembers up to where it is covered."""
+    known = {" ".join(words[i : i + n]) for words in training for i in range(len(words) - n + 1)}
+    shares = []
+    for words in test:
+        end = count = 0
+        for start in range(len(words) - n + 1):
+            if " ".join(words[start : start + n]) in known:
+                count += start + n - max(end, start)
+                end = start + n
+        shares.append(count / (len(words) or 1))
+    return shares
+
+
+EXERCISE = Exercise(
+    id="evaluation.seen_before",
+    lesson=LESSON,
+    name="seen_before",
+    title="Was it in the training data?",
+    statement=(
+        "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that are "
+        "in a run of n words that some training sentence has as well."
+    ),
+    points=4,
+    minutes=20,
+    difficulty=3,
+    importance=4,
+    section="The test that was in the training data",
+    source="Touvron et al. (2023), Llama 2, appendix A.6",
+    reference=evaluation.seen_before,
+    cases=_seen_cases,
+    parts={CORE: 3, "short sentences": 1},
+    correct=(_seen_word_by_word, _seen_by_text, _seen_by_steps),
+    steps=("shares",),
+    hints=(
+        Hint(
+            "idea",
+            "First collect every run of n words of the training data in a set, which finds each in no time. Then go "
+            "through a test sentence, and mark the words of each run that is in the set.",
+        ),
+        Hint(
+            "shapes",
+            "A run is a tuple of n words, since a set takes no lists. Runs overlap, so a word may be marked several "
+            "times and counts once: mark positions, and count them at the end.",
+            answers=("counted_again", "share_of_runs", "one_word_of_a_run"),
+        ),
+        Hint(
+            "outline",
+            "Make a set of the runs of n words of every training sentence.\n"
+            "For each test sentence begin with no position marked.\n"
+            "For each run of the sentence that is in the set, mark its n positions.\n"
+            "The share is the number of marked positions over the number of words; 0 for no words.",
+            answers=("seen_or_not", "training_joined", "last_run_missing", "one_share_for_all"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "share_of_runs",
+            "Your answer is the share of the runs of n words that were seen. Count words: those that are in at least "
+            "one such run.",
+            _slip((_COVER, "covered.add(start)"), (_SHARE, "len(covered) / max(len(words) - n + 1, 1)")),
+        ),
+        Misconception(
+            "one_word_of_a_run",
+            "Your answer marks only one word of each run that was seen, the first or the last. All n words of it were.",
+            _slip((_COVER, "covered.add(start)")),
+        ),
+        Misconception(
+            "one_word_too_few",
+            "Your answer marks one word too few of each run. words[start : start + n] has n words.",
+            _slip((_COVER, "covered.update(range(start, start + n - 1))")),
+        ),
+        Misconception(
+            "counted_again",
+            "Your answer counts a word again for each run that it is in, so that a share may exceed 1. Mark positions, "
+            "and count each once.",
+            _slip(("covered: set[int] = set()", "covered = []"), (_COVER, "covered.extend(range(start, start + n))")),
+        ),
+        Misconception(
+            "words_for_positions",
+            "Your answer collects words instead of positions, so that a word that occurs twice counts once. Mark the "
+            "positions.",
+            _slip((_COVER, "covered.update(words[start : start + n])")),
+        ),
+        Misconception(
+            "seen_or_not",
+            "Your answer is 1 as soon as one run was seen, and 0 else. It is the share of the words that were.",
+            _slip((_SHARE, "float(bool(covered))")),
+        ),
+        Misconception(
+            "all_or_nothing",
+            "Your answer is 1 only for a sentence that was seen as a whole, and 0 else. It is the share of the words.",
+            _slip((_SHARE, "float(0 < len(covered) == len(words))")),
+        ),
+        Misconception(
+            "words_alone",
+            "Your answer looks for single words. Only runs of n words count as seen.",
+            _slip(
+                (
+                    "tuple(words[start : start + n]) for words in training",
+                    "tuple(words[start : start + 1]) for words in training",
+                ),
+                ("if tuple(words[start : start + n]) in known", "if tuple(words[start : start + 1]) in known"),
+            ),
+            alone=True,
+        ),
+        Misconception(
+            "training_joined",
+            "Your answer joins the training sentences, so that a run may begin in one and end in the next. Take each "
+            "sentence by itself.",
+            _slip(("for words in training for", "for words in [sum(map(list, training), [])] for")),
+        ),
+        Misconception(
+            "order_ignored",
+            "Your answer takes a run for seen whatever the order of its words. Compare tuples as they are.",
+            _slip(
+                (
+                    "tuple(words[start : start + n]) for words in training",
+                    "tuple(sorted(words[start : start + n])) for words in training",
+                ),
+                ("if tuple(words[start : start + n])", "if tuple(sorted(words[start : start + n]))"),
+            ),
+        ),
+        Misconception(
+            "last_run_missing",
+            "Your answer misses the last run of each test sentence. There are len(words) - n + 1 of them.",
+            _slip(("        for start in range(len(words) - n + 1):", "        for start in range(len(words) - n):")),
+        ),
+        Misconception(
+            "last_training_run_missing",
+            "Your answer misses the last run of each training sentence. There are len(words) - n + 1 of them.",
+            _slip((_KNOWN, "for words in training for start in range(len(words) - n)")),
+        ),
+        Misconception(
+            "ends_count",
+            "Your answer also takes the ends of sentences, which are shorter than n words. Only runs of n words count.",
+            _slip(
+                (_KNOWN, "for words in training for start in range(len(words))"),
+                ("        for start in range(len(words) - n + 1):", "        for start in range(len(words)):"),
+                (_COVER, "covered.update(range(start, min(start + n, len(words))))"),
+            ),
+        ),
+        Misconception(
+            "lower_case",
+            "Your answer treats `The` and `the` as the same. Words are compared as they are.",
+            _slip(
+                ("if tuple(words[start : start + n])", "if tuple(word.lower() for word in words[start : start + n])"),
+            ),
+        ),
+        Misconception(
+            "one_share_for_all",
+            "Your answer is one share, of all the test's words. Return a list: one share for each sentence.",
+            _slip(
+                ("shares.append(share)", "shares.append(len(covered))"),
+                ("return shares", "return sum(shares) / max(sum(map(len, test)), 1)"),
+            ),
+        ),
+        Misconception(
+            "what_is_new",
+            "Your answer is the share of words that were not seen. Return the share that was.",
+            _slip((_SHARE, "1 - len(covered) / max(len(words), 1)")),
+        ),
+        Misconception(
+            "sentences_left_out",
+            "Your answer is right for longer sentences, but leaves out those that have fewer than n words. Their share "
+            "is 0.",
+            _slip(("        shares.append(share)", "        if len(words) >= n:\n            shares.append(share)")),
+            alone=True,
+        ),
+        in_percent("a share from 0 to 1", _slip((_SHARE, "100 * len(covered) / max(len(words), 1)"))),
+    ),
+    withheld=WITHHELD,
+)
