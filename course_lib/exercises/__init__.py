@@ -76,6 +76,8 @@ WRITTEN = {
     "attention.why_scale": 2,
     "masking.why_decoder": 2,
     "encoder_decoder.two_losses": 2,
+    "decoding.which_way": 2,
+    "gpt.too_good": 2,
     "subwords.which_tokenizer": 2,
     "evaluation.which_is_better": 3,
     "die_katze.what_next": 3,

@@ -7,34 +7,18 @@ modules of `course_lib.decoding` do the same in batches, and read each token onc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.decoding.beam import penalty
 from course_lib.decoding.sampling import keep_nucleus, keep_top_k
 
 Step = Callable[[Int[Tensor, " tokens"]], Float[Tensor, " vocab_size"]]
 """From the ids so far, <s> first, to the logits of the next token."""
-
-
-def sequence_log_probability(
-    logits: Float[Tensor, "... tokens vocab_size"],
-    targets: Int[Tensor, "... tokens"],
-    mask: Bool[Tensor, "... tokens"] | None = None,
-) -> Float[Tensor, "..."]:
-    """ln P(e | f) of each whole sequence by the chain rule: Σ_t ln P(e_t | e_1, ..., e_t-1, f), in nats (S1, S4).
-
-    Args:
-        logits: scores of all tokens at each position, read with teacher forcing: from the right tokens before it.
-        targets: the right tokens.
-        mask: True at the tokens that count, not at padding; None counts all.
-    """
-    found = torch.log_softmax(logits, dim=-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)
-    return (found if mask is None else found.masked_fill(~mask, 0.0)).sum(dim=-1)
 
 
 # --- Searching -------------------------------------------------------------------------------------------------
@@ -77,26 +61,23 @@ def beams_kept(step: Step, start_id: int, end_id: int, beams: int, length: int) 
     return kept
 
 
-def length_penalised(
-    log_probability: Float[Tensor, "..."], length: Int[Tensor, "..."], alpha: float
-) -> Float[Tensor, "..."]:
-    """Sentences' log-probabilities divided by ((5 + length) / 6)^alpha, so that long ones have a chance.
+# --- Agreeing --------------------------------------------------------------------------------------------------
 
-    Wu et al. (2016), equation 14; `penalty` is the divisor of one sentence.
+
+def overlap(one: Sequence[int], other: Sequence[int]) -> float:
+    """Return the F1 of two sentences: twice what they share, each token as often as it is in both, by both lengths."""
+    return 2 * sum((Counter(one) & Counter(other)).values()) / (len(one) + len(other))
+
+
+def consensus(samples: Sequence[Sequence[int]]) -> Sequence[int]:
+    """Return the sample that is most like all samples: minimum Bayes risk decoding, with F1 as the utility.
+
+    Kumar and Byrne (2004); Eikema and Aziz (2020), "Is MAP Decoding All You Need?".
     """
-    divisors = [penalty(tokens, alpha) for tokens in length.flatten().tolist()]
-    return log_probability / torch.tensor(divisors, dtype=log_probability.dtype).view(length.shape)
+    return max(samples, key=lambda one: sum(overlap(one, other) for other in samples))
 
 
 # --- Drawing ---------------------------------------------------------------------------------------------------
-
-
-def with_temperature(logits: Float[Tensor, "... vocab_size"], temperature: float) -> Float[Tensor, "... vocab_size"]:
-    """Probabilities softmax(logits / temperature): below 1 they are sharper, above 1 flatter.
-
-    Ackley, Hinton and Sejnowski (1985) took both the formula and the name from physics.
-    """
-    return torch.softmax(logits / temperature, dim=-1)
 
 
 def top_k(probabilities: Float[Tensor, "... vocab_size"], k: int) -> Float[Tensor, "... vocab_size"]:
@@ -115,27 +96,60 @@ def nucleus(probabilities: Float[Tensor, "... vocab_size"], p: float) -> Float[T
 # --- Keeping keys and values -----------------------------------------------------------------------------------
 
 
-def cached_attention(
-    x: Float[Tensor, "... 1 d_model"],
+def attend_with_cache(
+    x: Float[Tensor, "... new d_model"],
     keys: Float[Tensor, "... tokens d_head"],
     values: Float[Tensor, "... tokens d_head"],
     W_q: Float[Tensor, "d_model d_head"],
     W_k: Float[Tensor, "d_model d_head"],
     W_v: Float[Tensor, "d_model d_head"],
-) -> tuple[Float[Tensor, "... 1 d_head"], Float[Tensor, "... tokens+1 d_head"], Float[Tensor, "... tokens+1 d_head"]]:
-    """The last row of causal self-attention, with what the tokens before have left in the cache.
+) -> tuple[
+    Float[Tensor, "... new d_head"], Float[Tensor, "... tokens+new d_head"], Float[Tensor, "... tokens+new d_head"]
+]:
+    """The last rows of causal self-attention, with what the tokens before have left in the cache.
 
     Args:
-        x: the newest token.
-        keys, values: of the tokens before it; none at the first token.
+        x: the newest tokens: all of a prompt, the next one, or several that a draft proposes.
+        keys, values: of the tokens before them; none at first.
         W_q, W_k, W_v: projections, applied as x W.
 
     Returns:
-        The newest token's output, and the keys and the values with its own after them.
+        The new tokens' output, and the keys and the values with theirs after the others.
     """
     keys = torch.cat([keys, x @ W_k], dim=-2)
     values = torch.cat([values, x @ W_v], dim=-2)
-    return scaled_dot_product_attention(x @ W_q, keys, values), keys, values
+    new, tokens = x.shape[-2], keys.shape[-2]
+    mask = torch.ones(new, tokens, dtype=torch.bool, device=x.device).tril(tokens - new)
+    return scaled_dot_product_attention(x @ W_q, keys, values, mask), keys, values
+
+
+# --- A small model that runs ahead ------------------------------------------------------------------------------
+
+
+def speculative_step(
+    drafted: Int[Tensor, " drafted"],
+    draft: Float[Tensor, "drafted vocab_size"],
+    target: Float[Tensor, "drafted+1 vocab_size"],
+    chances: Float[Tensor, " drafted"],
+) -> tuple[int, Float[Tensor, " vocab_size"]]:
+    """Check what a draft model has written ahead, so that the text is distributed as the target model's own.
+
+    Leviathan et al. (2023), algorithm 1.
+
+    Args:
+        drafted: the tokens that it drew.
+        draft: the distributions it drew them from, each with a positive probability for its token.
+        target: the target model's distributions at the same positions, and at the one after.
+        chances: numbers from 0 to 1, drawn evenly.
+
+    Returns:
+        How many tokens are kept, and the distribution of the token after those.
+    """
+    for position, token in enumerate(drafted.tolist()):
+        if chances[position] >= target[position, token] / draft[position, token]:
+            missing = (target[position] - draft[position]).clamp(min=0)
+            return position, missing / missing.sum()
+    return len(drafted), target[-1]
 
 
 # --- A small model that one can see through --------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from course_lib.masking import causal_mask
@@ -34,12 +34,17 @@ def training_windows(
     return shift_right(stream[starts.unsqueeze(1) + torch.arange(context_length + 1, device=starts.device)])
 
 
-def lm_loss(
-    log_probs: Float[Tensor, "batch tokens vocab_size"], targets: Int[Tensor, "batch tokens"]
-) -> Float[Tensor, ""]:
-    """The mean negative log-likelihood of the targets, in nats: the batch collapsed for `NLLLoss` (S0)."""
-    loss: Tensor = nn.NLLLoss()(log_probs.flatten(0, 1), targets.flatten())
-    return loss
+def document_mask(ids: Int[Tensor, "batch tokens"], end_id: int) -> Bool[Tensor, "batch tokens tokens"]:
+    """A causal mask for rows of several documents, none of which sees another: True where a query may attend.
+
+    Args:
+        ids: documents one after the other, each with `end_id` as its last token.
+        end_id: the token that ends a document.
+    """
+    ended = (ids == end_id).long()
+    document = ended.cumsum(dim=-1) - ended  # how many have ended before
+    same = document.unsqueeze(-1) == document.unsqueeze(-2)
+    return same & causal_mask(ids.shape[-1], ids.device)
 
 
 def tied_logits(
@@ -167,6 +172,28 @@ def loss_without_mask(honest: Float[Tensor, "... tokens"]) -> Float[Tensor, "...
     return copied
 
 
+def influence(
+    model: Callable[[Tensor], Tensor], ids: Int[Tensor, " tokens"], vocab_size: int
+) -> Float[Tensor, "tokens tokens"]:
+    """How far each prediction (row) moves when each token (column) is changed; above the diagonal it should not.
+
+    Args:
+        model: from ids [batch, tokens] to logits [batch, tokens, vocab_size].
+        ids: a text.
+        vocab_size: each token is replaced by the next id, the last by 0.
+
+    Returns:
+        The largest absolute changes of a logit.
+    """
+    before = model(ids.unsqueeze(0))[0]
+    moved = torch.zeros(len(ids), len(ids))
+    for position in range(len(ids)):
+        changed = ids.clone()
+        changed[position] = (ids[position] + 1) % vocab_size
+        moved[:, position] = (model(changed.unsqueeze(0))[0] - before).abs().amax(dim=-1)
+    return moved
+
+
 def generate(
     model: Callable[[Tensor], Tensor], prompt: Int[Tensor, " tokens"], max_new_tokens: int, context_length: int
 ) -> Int[Tensor, " longer"]:
@@ -197,24 +224,5 @@ def fine_tuning_loss(
     Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training", section 3.2, equation 5.
     """
     class_loss = F.cross_entropy(class_logits, labels)
-    token_loss = lm_loss(torch.log_softmax(lm_logits, dim=-1), targets)
+    token_loss = F.cross_entropy(lm_logits.flatten(0, 1), targets.flatten())
     return class_loss + weight * token_loss
-
-
-def gpt_parameters(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
-    """Count GPT-2's parameters by formula; `ground.modules.count_parameters` counts those of a model.
-
-    The number of heads plays no part: it only cuts the same projections into pieces.
-
-    Args:
-        vocab_size: how many tokens there are.
-        context_length: how many positions.
-        d_model: the length of a token's vector.
-        layers: blocks.
-        tied: whether the output layer is the embedding; else it has a matrix of its own.
-    """
-    attention = 4 * (d_model * d_model + d_model)
-    feed_forward = (d_model * 4 * d_model + 4 * d_model) + (4 * d_model * d_model + d_model)
-    norm = 2 * d_model
-    output = 0 if tied else vocab_size * d_model
-    return (vocab_size + context_length) * d_model + layers * (attention + feed_forward + 2 * norm) + norm + output

@@ -15,32 +15,32 @@
 # # Lesson 06 · Decoding
 #
 # A cat that sees a mouse has many next steps to choose from, and takes one. Then it looks again. A decoder writes a
-# sentence just like that: it holds a probability for every next word, one word is chosen, and the question is asked
-# again.
+# sentence just like that: it has a probability for every next word, picks one word, and asks again.
 #
-# The model only ever answers the question *what comes next?* How its answers become a sentence is left to us, and there
-# is more than one way: always the most probable word, several beginnings side by side, or a roll of the dice. At the end
-# of this lesson you will have written all three, you will know when each is the right one, and you will have made them
-# fast.
+# The model only ever answers the question *what comes next?* How its answers become a sentence is up to us, and there is
+# more than one way: always the most probable word, several beginnings side by side, or a roll of the dice. In this lesson
+# you write all three, find out when each is the right one, and make them fast.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | greedy decoding | 3 | 15 |
-# | 2 | the probability of a whole sentence | 3 | 12 |
-# | 3 | a prediction: what does a search find? | 2 | 10 |
-# | 4 | beam search | 6 | 35 |
-# | 5 | a penalty for short sentences | 2 | 8 |
-# | 6 | temperature | 2 | 6 |
-# | 7 | top-k | 3 | 10 |
-# | 8 | the nucleus | 3 | 18 |
-# | 9 | one step with a key-value cache | 3 | 15 |
+# | 2 | a prediction: what does a search find? | 1 | 10 |
+# | 3 | beam search | 6 | 35 |
+# | 4 | the translation that agrees with the others | 4 | 15 |
+# | 5 | top-k | 3 | 10 |
+# | 6 | the nucleus | 3 | 18 |
+# | 7 | new tokens and a key-value cache | 4 | 20 |
+# | 8 | a small model runs ahead | 4 | 20 |
+# | 9 | in your own words | 2 | 12 |
 #
 # Stuck? `hint("decoding.greedy")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# Every model in this lesson is used in the same way, as a **step function**: the words so far go in, the logits of the
-# next word come out. That is all that decoding needs to know of a model.
-#
+# Every model in this lesson is used in the same way, as a **step function**: the tokens so far go in, the logits of the
+# next token come out. That is all that decoding needs to know of a model. (A **token** is what a model reads and writes at a
+# time. Here each token is a word, or one of `<s>` and `<e>`.)
+
+# %% [markdown] tags=["fine-print"]
 # Three rules for all exercises. Results are as precise as the numbers that come in: double precision stays double. Nothing
 # is learned in decoding, so gradients are not compared. And where points are split, as in *2 for the values, 1 for …*, the
 # others count only once those for the values are earned.
@@ -49,6 +49,7 @@
 import functools
 import math
 import random
+from collections import Counter
 
 import torch
 import torch.nn.functional as F
@@ -57,9 +58,9 @@ from torch import nn
 from course_lib import show
 from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import case, check, hint, progress, solution
-from course_lib.decoding.state import begin_decoding
 from course_lib.hooks import record_attention
-from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
+from course_lib.mine import answer
+from course_lib.models import GPT, GPTConfig
 from course_lib.objectives.losses import lowest_smoothed, translation_loss
 from course_lib.text.batches import translation_data
 from course_lib.text.tokenization import END_ID, START_ID, WordVocabulary
@@ -75,17 +76,20 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. No teacher at test time
 #
-# During training the decoder was spoilt. To learn *the cat danced* → *die Katze tanzte* it read the right German words,
-# shifted by one, and had to name the next one at every position. Whatever nonsense it said at word 2, at word 3 it was
-# handed the right beginning again. That is **teacher forcing**, and thanks to the causal mask all positions are trained at
-# once.
+# Training spoils a decoder. To learn *the cat danced* → *die Katze tanzte* it reads the right German words, shifted by
+# one, and predicts the next one at every position. Whatever nonsense it says at word 2, at word 3 it gets the right
+# beginning again. That is **teacher forcing**, and thanks to the causal mask all positions are trained at once.
 #
-# At test time nobody knows the right words. S4 puts it plainly: there is no translation to mask, so the model must
-# predict one word, read it as if it were given, predict the next, and so on. Each word depends on those before it, and
-# every word depends on the model's own choices.
-#
+# At test time there are no right words to read. The model predicts one word, reads it as if it were given, predicts the
+# next, and so on: **autoregressive** decoding. Each word depends on those before it, and all of them on the model's own
+# choices.
+
+# %% [markdown] tags=["slides"]
+# S4 says it in one line: at test time there is no translation to mask, so words are predicted one by one.
+
+# %% [markdown]
 # We need a translator to watch, and something for it to learn: clauses of the course's toy grammar, some of them with
-# *yesterday* in front. Clauses built like *the cat danced* are held out: it will never see one in training.
+# *yesterday* in front. Clauses built like *the cat danced* are held out: it never sees one in training.
 
 # %%
 rng = random.Random(0)
@@ -99,17 +103,66 @@ print(f"{len(pairs)} pairs to learn from, {len(english)} English tokens and {len
 for pair in list(pairs.values())[:3]:
     print(f"  {pair.source} → {pair.target}")
 
-sizes = TransformerConfig(len(english), len(german), d_model=64, heads=2, d_ff=256, encoder_layers=1, decoder_layers=1)
 models = {}  # by how many steps they were trained
 BEGINNER, TRAINED = 160, 500
 
 # %% [markdown]
-# The next cell trains two very small translators, one encoder block and one decoder block each, in a few seconds. The
-# second learns three times as long as the first. The first remains a **beginner**, and will come in useful when we need
-# somebody who is often in doubt.
+# The translator is yours: the attention, the norms and the blocks of lessons 04 and 05, wherever yours have passed their
+# checks. The lines below the cell say which are borrowed from the course.
+
+# %%
+sinusoidal_encoding = answer("positions.sinusoidal_encoding")
+MultiHeadAttention, LayerNorm = answer("heads_and_blocks.multi_head_attention"), answer("heads_and_blocks.layer_norm")
+AddAndNorm, FeedForward = answer("heads_and_blocks.add_and_norm"), answer("heads_and_blocks.feed_forward")
+EncoderBlock, DecoderBlock = answer("heads_and_blocks.encoder_block"), answer("encoder_decoder.decoder_block")
+encode_and_decode = answer("encoder_decoder.encode_and_decode")
+D_MODEL, HEADS = 64, 2
+
+
+class Translator(nn.Module):
+    """A transformer of one encoder block and one decoder block."""
+
+    def __init__(self):
+        super().__init__()
+
+        def attention_and_norm():
+            return MultiHeadAttention(D_MODEL, HEADS), AddAndNorm(LayerNorm(D_MODEL), nn.Identity())
+
+        def network_and_norm():
+            return FeedForward(D_MODEL, 4 * D_MODEL, F.relu), AddAndNorm(LayerNorm(D_MODEL), nn.Identity())
+
+        self.source_embedding, self.target_embedding = (
+            nn.Embedding(len(words), D_MODEL) for words in (english, german)
+        )
+        self.encoder = nn.ModuleList([EncoderBlock(*attention_and_norm(), *network_and_norm())])
+        self.decoder = nn.ModuleList([DecoderBlock(*attention_and_norm(), *attention_and_norm(), *network_and_norm())])
+        self.output = nn.Linear(D_MODEL, len(german))
+        for embedding in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(embedding.weight, std=D_MODEL**-0.5)
+
+    def embed(self, ids, embedding):
+        positions = sinusoidal_encoding(ids.shape[1], D_MODEL).to(ids.device)
+        return embedding(ids) * math.sqrt(D_MODEL) + positions
+
+    def forward(self, source, target):
+        """source: ids [batch, source]; target: ids [batch, target], <s> first; returns logits."""
+        return encode_and_decode(
+            source,
+            target,
+            lambda ids: self.embed(ids, self.source_embedding),
+            self.encoder,
+            lambda ids: self.embed(ids, self.target_embedding),
+            self.decoder,
+            self.output,
+        )
+
+
+# %% [markdown]
+# The next cell trains two of them, in a few seconds. The second learns three times as long as the first. The first remains
+# a **beginner**, and comes in useful when we need a model that is often in doubt.
 #
-# **Guess first:** what are the losses of their last steps? To guess evenly among all the German words would cost a little
-# over 5 nats. The next cell tells you how near you were. (There are more such cells tonight, and nobody collects them.)
+# **Guess first:** what are the losses of their last steps? A uniform guess over all German tokens would cost a little
+# over 5 nats. The next cell says how close you were. (There are more such cells. They are for you alone.)
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -119,7 +172,7 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 batches = translation_data(list(pairs.values()), english, german, max_tokens=1000)
 for steps in (BEGINNER, TRAINED):
     torch.manual_seed(0)
-    models[steps] = Transformer(sizes)
+    models[steps] = Translator()
     schedule = linear_schedule(peak=3e-3, warmup=min(100, steps), steps=steps)
     called = "beginner" if steps == BEGINNER else "trained"
     with progress_bar(steps, called) as progress_of_training:
@@ -138,9 +191,8 @@ show.loss_curve(
 )
 
 # %% [markdown]
-# And this is the step function of a translator for one English sentence. The encoder reads the sentence once, when the
-# first word is asked for; the decoder reads the German words so far, and we keep only what it says after the **last** of
-# them. (It says something at every position. At the others we decided long ago.)
+# And this is the step function of a translator for one English sentence. The decoder reads the German tokens so far, and we
+# keep only what it says after the **last** of them. (It says something at every position. The others are already decided.)
 
 
 # %%
@@ -148,22 +200,21 @@ def translator(trained_for=TRAINED):
     """The translator that was trained for this many steps; before that, one that guesses."""
     if trained_for not in models:
         print("Not trained yet, so what follows is guesswork: run the cell of section 1 that trains it.")
-        models[trained_for] = Transformer(sizes).to(device).eval()
+        models[trained_for] = Translator().to(device).eval()
     return models[trained_for]
 
 
 def step_for(sentence, trained_for=TRAINED):
     """The step function that translates this sentence: ids so far, <s> first -> logits of the next token."""
+    source = torch.tensor([english.encode(sentence)], device=device)
 
-    @functools.cache
-    def encoded():
-        return translator(trained_for).encode(torch.tensor([english.encode(sentence)], device=device))
+    @functools.cache  # nothing is read twice
+    def said(tokens):
+        with torch.no_grad():
+            return translator(trained_for)(source, torch.tensor([tokens], device=device))[0, -1].cpu()
 
     def step(tokens):
-        with torch.no_grad():
-            source = encoded()
-            read = torch.as_tensor(tokens, device=device).unsqueeze(0)
-            return translator(trained_for).decode(read, source)[0, -1].cpu()
+        return said(tuple(torch.as_tensor(tokens).tolist())).clone()
 
     return step
 
@@ -171,22 +222,30 @@ def step_for(sentence, trained_for=TRAINED):
 # %% [markdown]
 # ## 2. One word after the other
 #
-# The simplest choice: **at every step the most probable word.** This is *greedy* decoding, and S2 steps through it.
-# The decoder reads `<s>` and says *die*. It reads `<s>` *die* and says *Katze*. It reads `<s>` *die Katze* and says
-# *tanzte*. It reads `<s>` *die Katze tanzte* and says `<e>`, and that is the end.
+# The simplest choice: **at every step the most probable token.** This is *greedy* decoding. The decoder reads `<s>` and
+# says *die*. It reads `<s>` *die* and says *Katze*. It reads `<s>` *die Katze* and says *tanzte*. It reads `<s>` *die Katze
+# tanzte* and says `<e>`, and that is the end.
 #
-# `<e>` is a word like any other, with a probability like any other. Nothing stops a model from never saying it, so every
+# `<e>` is a token like any other, with a probability like any other. Nothing stops a model from never saying it, so every
 # decoder needs a limit as well.
-#
+
+# %% [markdown] tags=["slides"]
+# S2 steps through the same four steps, and writes *tantze* for *tanzte*.
+
+# %% [markdown]
 # ### Exercise 1 · Greedy decoding
 # `decoding.greedy` · 3 points (2 for the values, 1 for the limit) · about 15 minutes
 #
-# Write the loop. It gets a step function, the ids of `<s>` and `<e>` (two different ones, which need not be those of this
-# lesson), and the most words that may be written, at least 1. After `<e>` the model is not asked again.
+# Write the loop. It gets a step function, the ids of `<s>` and `<e>`, and the most tokens that may be written, at least 1.
+# After `<e>` the model is not asked again. Return the tokens that were written: without `<s>`, and with `<e>` if it was
+# reached.
 #
-# Shapes: `step` takes the ids so far, int64 `[tokens]` (a plain list of them does as well), beginning with `start_id`, and
-# returns logits `[vocab_size]`, −∞ for a token that cannot follow. The result is int64 `[new]`: the tokens that were written,
-# so without `<s>`, and with `<e>` if it was reached. `<e>` counts among the `max_new_tokens` tokens, `<s>` does not.
+# Shapes: `step` takes the ids so far, int64 `[tokens]`, beginning with `start_id`, and returns logits `[vocab_size]`. The
+# result is int64 `[new]`.
+
+# %% [markdown] tags=["fine-print"]
+# `step` also takes a plain list of ids. A logit is −∞ for a token that cannot follow. The two ids differ, and need not be
+# those of this lesson. `<e>` counts among the `max_new_tokens` tokens, `<s>` does not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -207,12 +266,11 @@ def greedy(step, start_id, end_id, max_new_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Greedy search takes the most probable word each time; the softmax keeps the order of the logits, so `argmax` of the
-# logits is enough. The words written so far go back in, all of them, because a decoder remembers nothing between calls.
+# Greedy search takes the most probable token each time. The softmax keeps the order of the logits, so `argmax` of the
+# logits is enough. All tokens so far go back in, because a step function remembers nothing between calls.
 #
-# Where loops go wrong is their ends. `<e>` belongs to the result, it counts among the words, and after it the model is
-# not asked again; `<s>` was given and not written, so it is left out and does not count. Checking the length with the
-# start included makes every limited sentence one word too short.
+# Loops go wrong at their ends. `<e>` belongs to the result and counts; after it the model is not asked again. `<s>` was
+# given and not written, so it is left out and does not count. Count it, and every limited sentence is one token short.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.greedy")
@@ -221,12 +279,12 @@ check("decoding.greedy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now watch your loop translate. For every word the picture shows what the decoder had read, where its cross-attention
-# looked in the English sentence (the mean of its two heads), and which German words it thought likely. Below the picture
-# there is a slider that goes through the same steps one by one.
+# Now watch your loop translate. For every token the picture shows what the decoder had read, where its cross-attention
+# looked in the English sentence (the mean of its two heads), and which German tokens it thought likely. The slider below the
+# picture goes through the same steps one by one.
 #
-# The numbers come from a single pass: we give the finished sentence back to the decoder, and thanks to the causal mask it
-# says at each position exactly what it said when that position was the last.
+# The numbers come from a single pass: we give the finished sentence back to the decoder. Thanks to the causal mask it says
+# at each position exactly what it said when that position was the last.
 
 
 # %% tags=["demo"]
@@ -234,10 +292,9 @@ def watched(sentence, written):
     """What the trained decoder sees and says while it reads what it has written: alpha, and probabilities."""
     model = translator()
     read = torch.tensor([[START_ID, *written[:-1].tolist()]], device=device)
-    with torch.no_grad():
-        encoded = model.encode(torch.tensor([english.encode(sentence)], device=device))
-        with record_attention(model.decoder[0].cross_attention) as weights:
-            said = torch.softmax(model.decode(read, encoded), dim=-1)
+    source = torch.tensor([english.encode(sentence)], device=device)
+    with torch.no_grad(), record_attention(nn.ModuleList([model.decoder[0].cross_attention])) as weights:
+        said = torch.softmax(model(source, read), dim=-1)
     return weights[0][0].mean(dim=0).cpu(), said[0].cpu()
 
 
@@ -284,14 +341,14 @@ def the_attention_crosses():
 
 
 # %% [markdown]
-# Row by row: to write *tanzte* after *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*.
-# Nobody told it which word translates which. It found out because looking there pays.
+# Row by row: to write *tanzte* after *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*. The
+# training data never says which word translates which. It learned to look there because looking there lowers the loss.
 #
 # (What it looks at while it says `<e>` matters little. It has to look somewhere, because its weights sum to 1.)
 #
-# **And if it makes a mistake?** Then it must live with it: at the next step its own wrong word is part of the beginning, and
-# it has never seen a wrong beginning in training. Some call this *exposure bias* (Ranzato et al., 2016). Let us
-# put a wrong first word into its mouth and see how it goes on.
+# **And if it makes a mistake?** Then it must live with it. At the next step its own wrong word is part of the beginning, and
+# it has never seen a wrong beginning in training. This is called **exposure bias** (Ranzato et al., 2016). Let us put a
+# wrong first word into its mouth and see how it goes on.
 
 
 # %% tags=["demo"]
@@ -318,8 +375,12 @@ def a_wrong_beginning():
 # $$P(e \mid f) = \prod_{t=1}^{n} P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
 # Nothing is approximated here. Every factor is what the model says at one step, `<e>` included: a sentence must also *end*
-# there. (S1 and S4 write the same formula; S4 has French for $f$ and English for $e$.)
-#
+# there.
+
+# %% [markdown] tags=["slides"]
+# S1 and S4 write the same formula; S4 has French for $f$ and English for $e$.
+
+# %% [markdown]
 # Try it by hand. Say the four steps of *die Katze tanzte* `<e>` had probabilities 0.6, 0.9, 0.4 and 0.9:
 
 # %%
@@ -329,55 +390,22 @@ print("sum of their logarithms:     ", factors.log().sum(), "and exp of that:", 
 print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.3:", 90 * torch.tensor(0.3).log())
 
 # %% [markdown]
-# The last line is why nobody multiplies. A sentence of 90 words, each with probability 0.3, has a probability too small
-# for a float: it is rounded to 0, and all long sentences look alike. Their logarithms are perfectly ordinary numbers. So
-# we add logarithms:
+# The last line is why programs do not multiply. A sentence of 90 words, each with probability 0.3, has a probability too small
+# for a float: it is rounded to 0, and all long sentences look alike. Their logarithms are ordinary numbers. So we add
+# **log-probabilities**:
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# With a minus in front, and divided by $n$, this is the loss that training minimises (apart from the label smoothing).
-# There the $e_t$ are the right words; here they may be any words whose probability we want to know.
-#
-# ### Exercise 2 · How probable a sentence is
-# `decoding.sequence_log_probability` · 3 points (2 for the values, 1 for very small probabilities) · about 12 minutes
-#
-# Given what the model said at each position and which words stand there, compute the log-probability of the sentence, with
-# the natural logarithm. Row $t$ of `logits` is what the model said about word $t$ before reading it, so nothing has to be
-# shifted.
-#
-# The sentence may be long, and a word in it next to impossible, like one with logit 0 beside another with 120: its
-# log-probability is −120, not −∞.
-#
-# Shapes: `logits` is `[..., tokens, vocab_size]`, all of them finite; `targets` is int64 `[..., tokens]`, the result is
-# `[...]`.
+# With a minus in front, and divided by $n$, this is the negative log-likelihood of lesson 05. There the $e_t$ are the right
+# words; here they may be any words whose probability we want to know. `F.cross_entropy` does the sum:
 
 
-# %% nbgrader={"grade": false, "grade_id": "decoding-sequence_log_probability-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def sequence_log_probability(logits, targets):
-    """ln P of each whole sentence, by the chain rule.
+# %%
+def log_probability(step, ids):
+    """ln P of a whole sentence, <e> included: the chain rule, one step after the other."""
+    logits = torch.stack([step([START_ID, *ids[:position]]) for position in range(len(ids))])
+    return -F.cross_entropy(logits, torch.tensor(ids), reduction="sum").item()
 
-    logits: [..., tokens, vocab_size], finite, row t before token t was read
-    targets: int64 [..., tokens], the tokens whose probability is wanted
-    returns: [...]
-    """
-    ### BEGIN SOLUTION
-    log_probabilities = torch.log_softmax(logits, dim=-1)
-    return log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(-1).sum(dim=-1)
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# Products of probabilities underflow: in single precision, sixteen words of probability 0.001 are enough for 0, and a
-# long text is too much for double precision as well. Sums of logarithms have no such end. For the same reason the
-# logarithm is not taken of a softmax: `log_softmax` subtracts the logarithm of the sum and never forms the tiny number.
-# Adding logits instead, without any normalisation, compares sentences by numbers that mean nothing from one position to
-# the next. Row t already speaks about word t here, so nothing is shifted.
-
-# %% nbgrader={"grade": true, "grade_id": "decoding-sequence_log_probability-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoding.sequence_log_probability")
-### BEGIN HIDDEN TESTS
-check("decoding.sequence_log_probability", hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Let the translator judge some translations of *the cat danced*, good ones and bad ones: *die Katze tanzte*, *eine Katze
@@ -389,10 +417,7 @@ second_best, worst_of_five = "", ""  # two of the five
 
 
 # %% tags=["demo"]
-@show.when_ready
 def judged_by_the_model():
-    by_hand = torch.stack([factors, 1 - factors], dim=-1).log()
-    print(f"{sequence_log_probability(by_hand, torch.zeros(4, dtype=torch.long)):8.2f} nats   by hand, above\n")
     german_sentences = [
         "die Katze tanzte",
         "eine Katze tanzte",
@@ -400,17 +425,16 @@ def judged_by_the_model():
         "der Katze tanzte",
         "Katze die tanzte",
     ]
-    step, found = step_for("the cat danced"), []
-    for sentence in german_sentences:
-        ids = [*german.encode(sentence), END_ID]
-        logits = torch.stack([step([START_ID, *ids[:position]]) for position in range(len(ids))])
-        found.append(sequence_log_probability(logits, torch.tensor(ids)).item())
+    step = step_for("the cat danced")
+    found = [log_probability(step, [*german.encode(sentence), END_ID]) for sentence in german_sentences]
     ranking = sorted(zip(german_sentences, found, strict=True), key=lambda pair: -pair[1])
     for sentence, value in ranking:
         print(f"{value:8.2f} nats   {sentence}")
     show.prediction("second", second_best, ranking[1][0])
     show.prediction("last", worst_of_five, ranking[-1][0])
 
+
+judged_by_the_model()
 
 # %% [markdown]
 # A sensible order: right first, word salad last. Now that we can compare sentences, is the one that greedy decoding writes
@@ -471,17 +495,19 @@ show.tree(
 # before you program: a search with **several beams** keeps the 2 (or 3, or $k$) most probable *beginnings* of each
 # length, and in the end writes the most probable sentence among those that it kept. One beam is greedy decoding.
 #
-# ### Exercise 3 · Predict first
-# `decoding.sentence_found` · 2 points · about 10 minutes
+# ### Exercise 2 · Predict first
+# `decoding.sentence_found` · 1 point · about 10 minutes
 #
 # Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: after each
 # word multiply, compare all beginnings of the same length, and keep the best ones. Return for each width the letter and,
-# as your reason, the probabilities of the beginnings that the search holds after the third word, the best first. The
-# check says which widths are right and, for the common mistakes, what you must have believed; the right answer it keeps
-# to itself.
+# as your reason, the probabilities of the beginnings that the search holds after the third word, the best first.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
-# *second* token the list of two beams would be `[0.54, 0.4]`. Give the products as they are, not rounded.
+# *second* token the list of two beams would be `[0.54, 0.4]`.
+
+# %% [markdown] tags=["fine-print"]
+# Give the products as they are, not rounded. The check says which widths are right and, for the common mistakes, what you
+# must have believed. It keeps the right answer to itself.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -503,7 +529,7 @@ def sentence_found(beams):
 # A. So a wider beam is no guarantee, and a narrow one is no proof of anything. All beginnings of one length compete
 # together; giving each its own best continuation would be several greedy searches side by side.
 
-# %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("decoding.sentence_found")
 ### BEGIN HIDDEN TESTS
 check("decoding.sentence_found", hidden=True)
@@ -536,7 +562,7 @@ def three_ways_through_the_tree():
 # %% [markdown]
 # You can see why greed loses. *hat* is the most probable **word** after *die Katze*, because every sentence in the
 # perfect tense begins with it. But then these sentences part ways, and none of them gets much. *tanzte* is less probable
-# as a word and leads to the most probable **sentence**, the lecture's own.
+# as a word and leads to the most probable **sentence**.
 #
 # Auxiliaries, articles, prepositions: real languages are full of words that are probable because so many different things
 # may follow them.
@@ -554,22 +580,24 @@ def three_ways_through_the_tree():
 # It starts from the single beginning `<s>` with log-probability 0 and ends after `max_new_tokens` steps, or earlier when there
 # is nothing left to continue. It returns the best of what it holds.
 #
-# With one beam for every sentence this is certain to find the best one. With fewer it may not, as you have just seen with
-# two. The transformer paper used 4 beams (Vaswani et al., 2017, section 6.1).
+# With as many beams as there are possible sentences the search is exhaustive, and must find the best one. With fewer it may
+# not, as you have just seen with two. The transformer paper used 4 beams (Vaswani et al., 2017, section 6.1).
 #
-# ### Exercise 4 · Beam search
+# ### Exercise 3 · Beam search
 # `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
 #
 # Write it for one sentence, with plain Python lists if you like. Speed is no concern here.
 #
 # Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
+
+# %% [markdown] tags=["fine-print"]
 # A sentence that has no `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
 #
-# (Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings
-# move up into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three
-# are accepted. The checks ask only where all three find the same. In each of them an ending counts only if it is among
-# the best of its step, and the search may stop early only when nothing that is still under way could become the best: not
-# as soon as one sentence is finished, nor when `beams` of them are.)
+# Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings move up
+# into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three are
+# accepted, because the checks ask only where all three find the same. In each of them an ending counts only if it is among
+# the best of its step. The search may stop early only when nothing still under way could become the best: not as soon as
+# one sentence is finished, nor when `beams` of them are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -597,7 +625,7 @@ def beam_search(step, start_id, end_id, beams, max_new_tokens):
 # The score of a beginning is its log-probability, so adding a word adds the logarithm of the word's probability. The
 # log-softmax is what makes beginnings comparable: raw logits of two steps have different, arbitrary offsets.
 #
-# Finished sentences stay among the candidates with the score that they have, and must go on earning their place.
+# Finished sentences stay among the candidates with the score that they have, and must stay among the best.
 # Stopping at the first one that finishes, or continuing after `<e>`, are the usual mistakes: the first returns short
 # sentences that a better one would have overtaken, and the second changes scores of sentences that are over. All
 # candidates of a step are sorted together, whatever they continue. With a separate best for each parent, beams would
@@ -667,16 +695,12 @@ of_50_sentences = {"more probable": None, "shorter": None}
 # %% tags=["demo"]
 @show.when_ready
 def greedy_and_beam_on_the_translator():
-    def score(step, ids):
-        logits = torch.stack([step([START_ID, *ids[:position].tolist()]) for position in range(len(ids))])
-        return sequence_log_probability(logits, ids).item()
-
     beam_search(tree_step, START_ID, END_ID, 1, 1)  # waits for your search before the long part begins
     points, shorter, shown = [], 0, 0
     for pair in list(held_out.values())[:50]:
         step = step_for(pair.source, BEGINNER)
         both = greedy(step, START_ID, END_ID, 16), beam_search(step, START_ID, END_ID, 4, 16)
-        points.append([score(step, ids) for ids in both])
+        points.append([log_probability(step, ids.tolist()) for ids in both])
         shorter += len(both[1]) < len(both[0])
         if points[-1][1] > points[-1][0] + 0.3 and shown < 3:
             shown += 1
@@ -718,8 +742,8 @@ def greedy_and_beam_on_the_translator():
 # Search Errors and Model Errors: Cat Got Your Tongue?* It is really called that.) What saves beam search with few beams
 # is that it does not find it.
 #
-# The common remedy: do not compare the log-probabilities themselves, but divide them first by a **length penalty** that
-# grows with the number of words, `<e>` included (Wu et al., 2016, equation 14):
+# One common remedy: do not compare the log-probabilities themselves, but divide them first by a **length penalty** that
+# grows with the number of tokens, `<e>` included (Wu et al., 2016, equation 14):
 #
 # $$\text{score}(e) = \frac{\log P(e \mid f)}{\left(\frac{5 + \text{length}}{6}\right)^{\alpha}}.$$
 #
@@ -727,44 +751,6 @@ def greedy_and_beam_on_the_translator():
 # $\alpha = 0$ nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ is just a number; it has nothing
 # to do with attention weights.)
 #
-# ### Exercise 5 · Length penalty
-# `decoding.length_penalised` · 2 points (1 for the values, 1 for double precision) · about 8 minutes
-#
-# Write the formula. One thing to watch: torch divides whole numbers in single precision, so bring the lengths to the
-# dtype of the log-probabilities before you calculate with them.
-#
-# Shapes: `log_probability` is `[...]`, `length` is int64 of the same shape, `alpha` is a float of at least 0, the result is
-# `[...]`.
-
-
-# %% nbgrader={"grade": false, "grade_id": "decoding-length_penalised-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def length_penalised(log_probability, length, alpha):
-    """Log-probabilities divided by ((5 + length) / 6)^alpha.
-
-    log_probability: [...]
-    length: int64 [...], in words, <e> included
-    alpha: float, at least 0
-    returns: [...]
-    """
-    ### BEGIN SOLUTION
-    return log_probability / ((5 + length.to(log_probability.dtype)) / 6) ** alpha
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# Every further word makes a log-probability more negative, so searches prefer short sentences. Dividing by something
-# that grows with the length makes up for it; alpha says how much, from not at all at 0 to nearly the mean at 1. The 5
-# and the 6 soften the effect for very short sentences, and a sentence of one word is divided by 1. Scores are negative,
-# so dividing by more makes them better, and multiplying would punish length twice. The cast matters in double
-# precision: torch divides integers into single-precision floats, and seven digits is all that is left.
-
-# %% nbgrader={"grade": true, "grade_id": "decoding-length_penalised-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("decoding.length_penalised")
-### BEGIN HIDDEN TESTS
-check("decoding.length_penalised", hidden=True)
-### END HIDDEN TESTS
-
-# %% [markdown]
 # An example: the task is to translate *the old cat slept because the dog danced*. One candidate stops in the middle and
 # has log-probability −3.2; the whole translation has −4.0.
 
@@ -772,11 +758,16 @@ check("decoding.length_penalised", hidden=True)
 short, whole = "die alte Katze schlief <e>", "die alte Katze schlief , weil der Hund tanzte <e>"
 candidates = torch.tensor([-3.2, -4.0])
 lengths = torch.tensor([len(short.split()), len(whole.split())])
-print("lengths:", lengths, "  mean log-probability of a token:", candidates / lengths)
+
+
+def length_penalised(log_probabilities, lengths, alpha):
+    return log_probabilities / ((5 + lengths) / 6) ** alpha
+
+
+print("alpha = 0.6:", length_penalised(candidates, lengths, 0.6))
 
 
 # %% tags=["demo"]
-@show.when_ready
 def where_the_whole_sentence_wins():
     alphas = torch.linspace(0, 1, 51)
     scores = torch.stack([length_penalised(candidates, lengths, alpha) for alpha in alphas.tolist()])
@@ -788,13 +779,113 @@ def where_the_whole_sentence_wins():
     axes.set(xlabel="alpha", title="score of two candidates")
     axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
     show.figure(drawn, "Scores of the short and the whole sentence against alpha: the lines cross a little before 0.6.")
-    print("alpha = 0.6:", length_penalised(candidates, lengths, 0.6))
+
+
+where_the_whole_sentence_wins()
+
+# %% [markdown]
+# A search applies the penalty to finished sentences, when it compares them; the beginnings of one step all have the same
+# length. Note what it is not: the result is not a probability, and nothing in the model asks for it. It repairs a fault in
+# the model with a fault in the comparison, using a tuned number.
+#
+# There is a remedy that needs no such number: stop asking for the *most probable* sentence. Draw a handful of translations
+# (section 7 says how), and choose the one that **agrees best with all the others**. An empty sentence may well be the most
+# probable single one, but it is like none of the rest. This is **minimum Bayes risk decoding** (Kumar and Byrne, 2004; Eikema
+# and Aziz, 2020, *Is MAP Decoding All You Need?*). How alike are two sentences $a$ and $b$? We use the F1 of their tokens,
+#
+# $$F_1(a, b) = \frac{2 \cdot \text{shared}(a, b)}{\text{length}(a) + \text{length}(b)},$$
+#
+# where a token is shared as often as it is in both. *die Katze die* and *die die Hunde* share two tokens. Real systems
+# compare with BLEU or with a learned metric, both in lesson 10.
+#
+# ### Exercise 4 · The translation that agrees with the others
+# `decoding.consensus` · 4 points · about 15 minutes
+#
+# Return the sample whose F1 with all samples has the largest sum. `Counter` is imported: `Counter(a) & Counter(b)` keeps the
+# smaller count of each token.
+#
+# Shapes: `samples` is a list of lists of token ids, and the result is one of these lists.
+
+# %% [markdown] tags=["fine-print"]
+# Every sample has at least one token, its `<e>`. A sample that was drawn twice is in the list twice, and counts twice. Whether
+# a sample is compared with itself makes no difference: that adds 1 to each sum. No two different samples have the same sum
+# at the top.
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-consensus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def consensus(samples):
+    """The sample that agrees best with all the others.
+
+    samples: list of lists of ints, at least one token each
+    returns: list of ints, one of the samples
+    """
+
+    ### BEGIN SOLUTION
+    def f1(one, other):
+        shared = sum((Counter(one) & Counter(other)).values())
+        return 2 * shared / (len(one) + len(other))
+
+    agreement = [sum(f1(one, other) for other in samples) for one in samples]
+    return samples[agreement.index(max(agreement))]
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# Each sample votes for everything that is like it. The winner need not be probable by itself: it is in the middle of where
+# the probability lies, and an outlier such as the empty sentence is far from all of that. F1 needs both lengths. Divide by
+# one of them alone, and short sentences win again, or long ones. Counting with `Counter` and not with sets matters as
+# soon as a word repeats, and equal samples must all be counted: what was drawn twice is twice as likely.
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-consensus-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("decoding.consensus")
+### BEGIN HIDDEN TESTS
+check("decoding.consensus", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Does it work? Take the beginner, who is often in doubt. For thirty held-out sentences, draw twenty translations each and
+# let them vote. For comparison: the first of the twenty, and greedy decoding. The measure is the F1 with the right
+# translation, averaged. **Guess first:** is the vote better than a single draw, and is it better than greedy decoding?
+
+# %%
+better_than = {"a single draw": None, "greedy decoding": None}  # True or False
+
+
+# %% tags=["demo"]
+def drawn_translation(step, most=16):
+    tokens = [START_ID]
+    while tokens[-1] != END_ID and len(tokens) <= most:
+        tokens.append(int(torch.multinomial(torch.softmax(step(tokens), dim=-1), 1)))
+    return tokens[1:]
+
+
+def shared_f1(one, other):
+    return 2 * sum((Counter(one) & Counter(other)).values()) / (len(one) + len(other))
+
+
+@show.when_ready
+def the_vote():
+    consensus([[START_ID]])  # waits for your answer before the long part begins
+    torch.manual_seed(0)
+    found = {"a single draw": 0.0, "greedy decoding": 0.0, "the vote of twenty": 0.0}
+    asked = list(held_out.values())[:30]
+    for pair in asked:
+        step = step_for(pair.source, BEGINNER)
+        samples = [drawn_translation(step) for _ in range(20)]
+        right = [*german.encode(pair.target), END_ID]
+        best = greedy(step, START_ID, END_ID, 16).tolist()
+        for name, ids in zip(found, (samples[0], best, consensus(samples)), strict=True):
+            found[name] += 100 * shared_f1(ids, right) / len(asked)
+    for name, f1 in found.items():
+        print(f"F1 with the right translation, {name}: {f1:.1f} %")
+    for name, guess in better_than.items():
+        show.prediction(f"better than {name}", guess, found["the vote of twenty"] > found[name])
 
 
 # %% [markdown]
-# In a search the penalty is applied to sentences that are finished, when they are compared; the beginnings of one step
-# all have the same length. Note what it is not: the result is not a probability, and nothing in the model asks for it. It
-# repairs a fault in the model with a fault in the comparison, using a number that somebody has tuned.
+# The vote gains a lot on a single draw: what the samples have in common is what the model is sure of. It does not catch up with
+# greedy decoding here. Label smoothing taught this translator to keep a tenth of its probability for everything else, every
+# sample pays for that tail, and greedy decoding never looks at it. And the vote costs twenty translations for one.
 #
 # Watch a search at work. Below, the beginner translates a sentence, and the tree grows step by step: press *Play*, then try
 # another number of beams, and find one for which the search finds something better than greedy decoding. What does the
@@ -825,86 +916,62 @@ show.searching(likely_beginnings(step_for(in_doubt, BEGINNER), 200), in_doubt)
 #
 # For a translation we want *the best* sentence. But ask a language model to tell a story and you would not want the most
 # probable one: it is dull, it repeats itself, and it is the same every time. People don't write the most probable word
-# either (Holtzman et al., 2020, figure 2). The alternative is to **sample**: draw each word at random, with the
+# either (Holtzman et al., 2020, figure 2). The alternative is to **sample**: draw each token at random, with the
 # probabilities that the model gives.
 #
 # Here are ten words that might follow *die Katze*:
 
 # %%
 WORDS = "tanzte schlief sang sah lief fraß miaute dachte rechnete verdampfte".split()
-behind = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
+following = torch.tensor([0.3, 0.24, 0.16, 0.1, 0.07, 0.05, 0.04, 0.02, 0.015, 0.005])
 torch.manual_seed(0)
-print(" ".join(WORDS[token] for token in torch.multinomial(behind, 20, replacement=True).tolist()))
+print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replacement=True).tolist()))
 
 # %% [markdown]
-# The trouble is in the **tail**. *verdampfte* has one chance in two hundred; in a real vocabulary the tail has tens of
-# thousands of words, each of them nearly impossible, but not all of them together. In a text of hundreds of words one of
+# The trouble is in the **tail**. *verdampfte* has one chance in two hundred. In a real vocabulary the tail has tens of
+# thousands of tokens, each of them nearly impossible, but not all of them together. In a text of hundreds of tokens one of
 # them will come up, and then the model has to go on from there. Three remedies follow. You can combine them, and most
 # programs do.
 #
 # ### 7.1 Temperature
 #
-# Divide the logits by a number $T$ before the softmax:
+# Divide the logits by a number $T$, the **temperature**, before the softmax:
 #
 # $$p_i = \frac{\exp(\text{logits}_i / T)}{\sum_j \exp(\text{logits}_j / T)}.$$
 #
 # With $T = 1$ nothing changes. Below 1 the differences between logits grow, so the probable becomes more probable: near 0
-# the best word gets everything, which is greedy decoding. Above 1 differences shrink, and for large $T$ all words are
+# the best token gets everything, which is greedy decoding. Above 1 differences shrink, and for large $T$ all tokens are
 # equally probable. The name comes from physics, where hot things are in disorder (Ackley, Hinton and Sejnowski, 1985).
 #
 # You know the opposite operation: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from becoming
 # too sharp. That was a temperature.
-#
-# ### Exercise 6 · Temperature
-# `decoding.with_temperature` · 2 points (1 for the values, 1 near temperature 0) · about 6 minutes
-#
-# From logits to probabilities. With a temperature near 0, such as 0.01, the quotients are enormous: what you compute on
-# the way must not overflow, nor may all of it become 0.
-#
-# Shapes: `logits` is `[..., vocab_size]`, `temperature` is a float of at least 0.01, the result has the shape of `logits`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "decoding-with_temperature-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def with_temperature(logits, temperature):
-    """Probabilities at a temperature: softmax(logits / temperature).
-
-    logits: [..., vocab_size]
-    temperature: float, at least 0.01
-    returns: [..., vocab_size]
-    """
-    ### BEGIN SOLUTION
-    return torch.softmax(logits / temperature, dim=-1)
-    ### END SOLUTION
+    return torch.softmax(logits / temperature, dim=-1)  # torch subtracts the largest quotient first: nothing overflows
 
 
-# %% [markdown] tags=["reason"]
-# Dividing logits by T raises every probability to the power 1 / T and normalises again: below 1 the best words gain,
-# above 1 all come closer together. Dividing probabilities instead does nothing at all, because the normalisation
-# cancels it. Near 0 the quotients are enormous, and a plain `exp` would overflow while raising small probabilities to
-# the power 100 would underflow to 0 everywhere; the softmax of the quotients subtracts the largest first and does
-# neither. A temperature of 1 changes nothing, which is the quickest test.
-
-# %% nbgrader={"grade": true, "grade_id": "decoding-with_temperature-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("decoding.with_temperature")
-### BEGIN HIDDEN TESTS
-check("decoding.with_temperature", hidden=True)
-### END HIDDEN TESTS
+for temperature in (0.5, 1.0, 2.0):
+    print(f"T = {temperature}:", with_temperature(following.log(), temperature)[:4])
 
 # %% [markdown]
 # ### 7.2 Only the k most probable words
 #
-# Temperature makes the tail thinner, but leaves it there. **Top-k** cuts it off: keep the $k$ most probable words, give
+# Temperature makes the tail thinner, but leaves it there. **Top-k** cuts it off: keep the $k$ most probable tokens, give
 # the others probability 0, and divide by the sum so that what is left sums to 1 again (Fan et al., 2018; GPT-2's stories
 # were written with $k = 40$).
 #
-# ### Exercise 7 · Top-k
+# ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
 #
-# From probabilities to probabilities. The words that stay keep their proportions. Where `k` is larger than the vocabulary,
-# all words stay.
+# From probabilities to probabilities. The tokens that stay keep their proportions. Where `k` is larger than the vocabulary,
+# all tokens stay.
 #
-# Shapes: `probabilities` is `[..., vocab_size]`, `k` is an int of at least 1, the result has the shape of
-# `probabilities`. You need not worry about tokens that are equally probable: there are none.
+# Shapes: `probabilities` is `[..., vocab_size]`, `k` is an int of at least 1, the result has the shape of `probabilities`.
+
+# %% [markdown] tags=["fine-print"]
+# No two tokens are equally probable.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-top_k-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -922,11 +989,11 @@ def top_k(probabilities, k):
 
 
 # %% [markdown] tags=["reason"]
-# A language model spreads a little probability over thousands of words that make no sense, and sampling meets one of
-# them sooner or later. Top-k cuts the tail off and renormalises what is left, so that the words that stay keep their
-# proportions. A softmax of the remaining probabilities would be the usual mistake: it makes them nearly equal, and
-# turns the zeros back into something. The result stands in the order of the vocabulary, since what draws from it
-# needs ids and not ranks. A k above the vocabulary means that nothing is cut.
+# A language model spreads a little probability over thousands of tokens that make no sense, and sampling meets one of
+# them sooner or later. Top-k cuts the tail off and renormalises what is left, so that the tokens that stay keep their
+# proportions. A softmax of the remaining probabilities is the usual mistake: it makes them nearly equal, and turns the
+# zeros back into something. The result is in the order of the vocabulary, since what draws from it needs ids and not
+# ranks. A k above the vocabulary means that nothing is cut.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.top_k")
@@ -940,22 +1007,24 @@ check("decoding.top_k", hidden=True)
 # What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, with which German letters begin,
 # hardly more than two words are. A fixed $k$ cuts off good words in the first case, and lets nonsense in in the second.
 #
-# **Nucleus** sampling (top-p) fixes the mass instead of the number: sort the words by probability, and keep the
+# **Nucleus sampling** (**top-p**) fixes the mass instead of the number: sort the tokens by probability, and keep the
 # **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). Where the model is sure the nucleus is
 # small; where it is not, the nucleus is large.
 #
 # In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line, and it belongs
 # to the nucleus, because without it the mass would be too small.
 #
-# ### Exercise 8 · Nucleus
+# ### Exercise 6 · Nucleus
 # `decoding.nucleus` · 3 points (2 for the values, 1 for p reached exactly, or not quite) · about 18 minutes
 #
-# Keep the nucleus, divide by its sum. Its words may stand anywhere in the vocabulary. Where words sum to exactly $p$ they
-# are enough: no more are kept. With $p = 1$ all words stay, even if their sum, by rounding, does not quite reach 1. You
-# need not worry about words that are equally probable: there are none.
+# Keep the nucleus, divide by its sum. Its tokens may be anywhere in the vocabulary.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
+
+# %% [markdown] tags=["fine-print"]
+# Where tokens sum to exactly $p$ they are enough: no more are kept. With $p = 1$ all tokens stay, even if their sum, by
+# rounding, does not quite reach 1. No two tokens are equally probable.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-nucleus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -975,12 +1044,12 @@ def nucleus(probabilities, p):
 
 
 # %% [markdown] tags=["reason"]
-# The nucleus is the smallest set of best words whose mass reaches p: wide where the model hesitates, and a single word
-# where it is sure. A fixed k can be neither. Asking for the mass before a word, and not up to it, settles both edges at
-# once: the best word is always in, and the one that crosses p is included, so that the set really reaches p.
+# The nucleus is the smallest set of best tokens whose mass reaches p: wide where the model hesitates, and a single token
+# where it is sure. A fixed k can be neither. Asking for the mass before a token, and not up to it, settles both edges at
+# once: the best token is always in, and the one that crosses p is included, so that the set really reaches p.
 #
-# With p = 1 all words stay, and that is treated by itself, because the cumulative sum of thousands of floats may reach
-# 1 before the last word. What is kept is divided by its own sum and not by p, which it usually exceeds.
+# With p = 1 all tokens stay. That is a case of its own, because the cumulative sum of thousands of floats may reach 1
+# before the last token. What is kept is divided by its own sum and not by p, which it usually exceeds.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-nucleus-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.nucleus")
@@ -990,11 +1059,11 @@ check("decoding.nucleus", hidden=True)
 
 # %% [markdown]
 # Set all three yourself. The sliders work in the usual order: temperature first, then top-k, then the nucleus of what is
-# left. Raise the temperature to 2 and see how many words the nucleus of 0.9 needs now; then find a setting under which
+# left. Raise the temperature to 2 and see how many words the nucleus of 0.9 needs now. Then find a setting under which
 # *verdampfte* never comes up, and *miaute* still does.
 
 # %% tags=["demo"]
-show.sampling(WORDS, behind)
+show.sampling(WORDS, following)
 
 # %% [markdown]
 # All of them on the same ten words. Bars are probabilities; the dots are what came up in 2000 draws.
@@ -1004,11 +1073,11 @@ show.sampling(WORDS, behind)
 @show.when_ready
 def one_distribution_five_ways():
     distributions = {
-        "as it is": behind,
-        "temperature 0.5": with_temperature(behind.log(), 0.5),
-        "temperature 2": with_temperature(behind.log(), 2.0),
-        "top-k, k = 3": top_k(behind, 3),
-        "nucleus, p = 0.75": nucleus(behind, 0.75),
+        "as it is": following,
+        "temperature 0.5": with_temperature(following.log(), 0.5),
+        "temperature 2": with_temperature(following.log(), 2.0),
+        "top-k, k = 3": top_k(following, 3),
+        "nucleus, p = 0.75": nucleus(following, 0.75),
     }
     torch.manual_seed(0)
     drawn = {
@@ -1027,15 +1096,14 @@ def one_distribution_five_ways():
 # Temperature bends the whole distribution; the other two cut it off and leave what remains in proportion.
 #
 # What happens to whole **sentences**? We draw a thousand at each of three temperatures from the tree of section 4, word by
-# word, and count. The bars are computed by the chain rule from the probabilities at each step. **Guess first:** *die Katze
-# tanzte* is the most probable sentence of the tree. Which comes up most often at a temperature of 0.1?
+# word, and count. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most probable sentence of the
+# tree. Which one comes up most often at a temperature of 0.1?
 
 # %%
 most_often_when_cold = ""  # a sentence
 
 
 # %% tags=["demo"]
-@show.when_ready
 def sentences_by_chance():
     def draw(temperature):
         tokens = [START_ID]
@@ -1067,6 +1135,8 @@ def sentences_by_chance():
     )
 
 
+sentences_by_chance()
+
 # %% [markdown]
 # At temperature 1 every sentence comes up as often as its probability says: **sampling word by word is sampling whole
 # sentences**. That is the chain rule once more, and no search is needed for it.
@@ -1080,109 +1150,129 @@ def sentences_by_chance():
 #
 # ## 8. What has been read need not be read again
 #
-# Back to S4 and test time. It says there that since words must be written one by one, the transformer *gains no speed-up
-# over a recurrent network* at test time. In training it does gain, since all positions are computed at once.
+# Words must be written one by one. So is decoding as slow as a recurrent network, which also goes word by word? One thing is
+# certain: $n$ tokens take $n$ steps in a row, for both. No trick in this section changes that. But how much work is a
+# **step**?
 #
-# Is that so? One thing is certain: $n$ words take $n$ steps in a row, for both. No trick in this section changes that. But
-# how much work is a **step**?
-#
-# Look at `step_for` again. To get the 100th word the decoder reads 99 words, projects all of them to queries, keys and
+# Look at `step_for` again. To get the 100th token the decoder reads 99 tokens, projects all of them to queries, keys and
 # values, in every block, and sends all of them through the feed-forward networks. And then we throw away everything but
-# the last row. At the next step it reads the same 99 words again, plus one more.
+# the last row. At the next step it reads the same 99 tokens again, plus one more.
+
+# %% [markdown] tags=["slides"]
+# S4 says that the transformer *gains no speed-up over a recurrent network* at test time. Keep the sentence in mind for the
+# measurement below.
 
 # %%
 n = 100
 print("tokens read in order to write", n, "tokens, all so far at each step:", sum(range(1, n + 1)))
 
 # %% [markdown]
-# What could have changed for the 99 words since the last step? **Nothing.** The mask is causal: they cannot see the new
-# word. Their vectors, their keys and their values are the very same numbers as before, in every block.
+# What could have changed for the 99 tokens since the last step? **Nothing.** The mask is causal: they cannot see the new
+# token. Their vectors, their keys and their values are the very same numbers as before, in every block.
 #
-# And what does the new word need of them? Its query meets their **keys**, and the weights average their **values**.
-# Nothing else. So keep these two in a **key-value cache**: at each step project only the new word, append its key and its
-# value, and attend from its query to all of them. (Shazeer, 2019, spells this out.) The keys and values of
-# cross-attention are simpler still: they come from the source, which never changes, so they are computed once.
+# And what does the new token need of them? Its query meets their **keys**, and the weights average their **values**.
+# Nothing else. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
+# key and its value, and attend from its query to all of them (Shazeer, 2019). The keys and values of cross-attention are
+# simpler still: they come from the source, which never changes, so they are computed once.
 #
-# ### Exercise 9 · One step with a cache
-# `decoding.cached_attention` · 3 points · about 15 minutes
+# Often several new tokens arrive at once: a prompt, or (in section 9) a few words that somebody else proposes. They join the
+# cache together, and each may attend to the cache, to the new tokens before it, and to itself. Two cached tokens and three
+# new ones, rows are queries:
 #
-# Self-attention of the newest word, with the keys and values of all words before it. It may attend to itself. You need no
-# mask: nothing in the cache lies in the future. Return the output, and the cache with the new word's key and value
-# **after** the others. Torch's attention, `F.scaled_dot_product_attention`, is welcome, and so is the course's,
-# `scaled_dot_product_attention` of `course_lib.attention`, which the first cell imports: both take `(q, k, v)`.
+# | | cached | cached | new | new | new |
+# |---|---|---|---|---|---|
+# | new 1 | ✓ | ✓ | ✓ | | |
+# | new 2 | ✓ | ✓ | ✓ | ✓ | |
+# | new 3 | ✓ | ✓ | ✓ | ✓ | ✓ |
 #
-# Shapes: `x` is `[..., 1, d_model]`; `keys` and `values` are `[..., tokens, d_head]`, with `tokens` 0 at the first step;
-# the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., 1, d_head]` and two of
-# `[..., tokens + 1, d_head]`. Leave the tensors that come in as they are.
+# ### Exercise 7 · New tokens and a cache
+# `decoding.attend_with_cache` · 4 points (2 for a single new token, 2 for several) · about 20 minutes
+#
+# Self-attention of the new tokens, with the keys and values of all tokens before them. Return the output, and the cache with
+# the new keys and values **after** the others. You may use the course's `scaled_dot_product_attention(q, k, v, mask)`, with a
+# mask `[new, tokens + new]` that is True where a query may attend.
+#
+# Shapes: `x` is `[..., new, d_model]`; `keys` and `values` are `[..., tokens, d_head]`, with `tokens` 0 at the first step;
+# the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., new, d_head]` and two of
+# `[..., tokens + new, d_head]`.
+
+# %% [markdown] tags=["fine-print"]
+# Leave the tensors that come in as they are. Torch's `F.scaled_dot_product_attention` is welcome as well. Mind its
+# `is_causal=True`: its triangle starts in the top left corner, as if nothing were cached.
 
 
-# %% nbgrader={"grade": false, "grade_id": "decoding-cached_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def cached_attention(x, keys, values, W_q, W_k, W_v):
-    """Attention from the newest token to itself and all tokens before it, whose keys and values are in the cache.
+# %% nbgrader={"grade": false, "grade_id": "decoding-attend_with_cache-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attend_with_cache(x, keys, values, W_q, W_k, W_v):
+    """Causal self-attention of new tokens, with the keys and values of all tokens before them in a cache.
 
-    x: [..., 1, d_model], the newest token
-    keys, values: [..., tokens, d_head], of the tokens before it
+    x: [..., new, d_model], the new tokens
+    keys, values: [..., tokens, d_head], of the tokens before them
     W_q, W_k, W_v: [d_model, d_head]
-    returns: out [..., 1, d_head], and keys and values [..., tokens + 1, d_head]
+    returns: out [..., new, d_head], and keys and values [..., tokens + new, d_head]
     """
     ### BEGIN SOLUTION
     keys = torch.cat([keys, x @ W_k], dim=-2)
     values = torch.cat([values, x @ W_v], dim=-2)
-    return F.scaled_dot_product_attention(x @ W_q, keys, values), keys, values
+    new, tokens = x.shape[-2], keys.shape[-2]
+    mask = torch.ones(new, tokens, dtype=torch.bool, device=x.device).tril(tokens - new)
+    return scaled_dot_product_attention(x @ W_q, keys, values, mask), keys, values
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask a word's key and value depend on nothing that comes later, so they can be computed once and kept.
-# A step then costs one row of attention instead of all of them, and writing n words costs n² instead of n³ dot
-# products. The new word joins the cache before it attends, since it sees itself; attending first would leave the very
-# first word with nothing to look at. No mask is needed, as the cache holds only the past. `torch.cat` makes new tensors
-# and leaves the caller's cache alone, which beam search relies on: several beams go on from the same one.
+# Under a causal mask a token's key and value depend on nothing that comes later, so they can be computed once and kept.
+# A step then costs one row of attention instead of all of them, and writing n tokens costs n² instead of n³ dot
+# products. The new tokens join the cache before they attend, since each sees itself; attending first would leave the very
+# first token with nothing to look at. A single new token needs no mask, as the cache holds only the past. Several need the
+# lower triangle, shifted right by what is cached: the i-th new token is the (cached + i)-th of the text. `torch.cat` makes
+# new tensors and leaves the caller's cache alone, which beam search relies on: several beams go on from the same one.
 
-# %% nbgrader={"grade": true, "grade_id": "decoding-cached_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("decoding.cached_attention")
+# %% nbgrader={"grade": true, "grade_id": "decoding-attend_with_cache-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("decoding.attend_with_cache")
 ### BEGIN HIDDEN TESTS
-check("decoding.cached_attention", hidden=True)
+check("decoding.attend_with_cache", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The claim is a strong one: *exactly the same numbers*, not nearly the same. Two tests. First your step, five times in a
-# row, beside causal self-attention over all five words at once. Then a whole model: the trained translator writes with
-# the library's cache and without, and we compare all its logits.
+# The claim is a strong one: *exactly the same numbers*, not nearly the same. Two tests. First your function, one token at a
+# time and then two and three at once, beside causal self-attention over all five tokens. Then a whole model: a GPT of four
+# blocks reads a text with the library's cache and without, and we compare all its logits.
 
 
 # %% tags=["demo"]
+WIDTH, LAYERS, LONGEST = 256, 4, 384
+torch.manual_seed(0)
+gpt = GPT(GPTConfig(500, LONGEST + 8, WIDTH, 4, LAYERS, 4 * WIDTH)).to(device).eval()
+ids = torch.randint(500, (1, LONGEST + 8), device=device)
+
+
 @show.when_ready
 def cached_equals_uncached():
     torch.manual_seed(0)
     x, projections = torch.randn(5, 8), [torch.randn(8, 4) for _ in range(3)]
-    keys = values = torch.empty(0, 4)
-    rows = []
-    for position in range(5):
-        out, keys, values = cached_attention(x[position : position + 1], keys, values, *projections)
-        rows.append(out)
     q, k, v = (x @ W for W in projections)
-    all_at_once = scaled_dot_product_attention(q, k, v, torch.ones(5, 5, dtype=torch.bool).tril())
-    difference = (torch.cat(rows) - all_at_once).abs().max().item()
-    print(f"one attention, largest difference: {difference:.1e}")
+    whole = scaled_dot_product_attention(q, k, v, torch.ones(5, 5, dtype=torch.bool).tril())
+    for cuts in ([1, 1, 1, 1, 1], [2, 3]):
+        keys = values = torch.empty(0, 4)
+        rows = []
+        for new in x.split(cuts):
+            out, keys, values = attend_with_cache(new, keys, values, *projections)
+            rows.append(out)
+        difference = (torch.cat(rows) - whole).abs().max().item()
+        print(f"one attention, {cuts} tokens at a time, largest difference: {difference:.1e}")
 
-    source = torch.tensor([english.encode("yesterday the cat danced")], device=device)
-    said = {}
     with torch.inference_mode():
-        for use_cache in (True, False):
-            text = begin_decoding(translator(), source, 10, use_cache=use_cache)
-            logits = [text.prefill()]
-            while len(logits) < 10:
-                logits.append(text.step(logits[-1].argmax(dim=-1)))
-            said[use_cache] = torch.stack(logits)
-    print(f"the translator, largest difference: {(said[True] - said[False]).abs().max().item():.1e}")
+        cache = gpt.kv_cache(1, 32)
+        steps = [gpt(ids[:, position : position + 1], kv_cache=cache) for position in range(32)]
+        difference = (torch.cat(steps, dim=1) - gpt(ids[:, :32])).abs().max().item()
+    print(f"a GPT of {LAYERS} blocks, largest difference: {difference:.1e}")
 
 
 # %% [markdown]
 # Equal up to rounding. (A sum in another order is rounded differently; that is all.) Now let us measure: how long does
-# **the next word** take, when there are $n$ words already? A GPT of four blocks without a cache, the same with a cache,
-# and a recurrent network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its
-# state. **Guess first:** after 384 words, how many times as long does the next one take without the cache?
+# **the next token** take, when there are $n$ tokens already? The GPT without a cache, the same with a cache, and a recurrent
+# network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its state. **Guess
+# first:** after 384 words, how many times slower is the next one without the cache?
 
 # %%
 times_as_long_without = None  # a number
@@ -1190,13 +1280,7 @@ times_as_long_without = None  # a number
 # %% tags=["demo"]
 from course_lib.ground.timing import milliseconds
 
-WIDTH, LAYERS, LONGEST = 256, 4, 384
-torch.manual_seed(0)
-gpt = GPT(GPTConfig(500, LONGEST + 8, WIDTH, 4, LAYERS, 4 * WIDTH)).to(device).eval()
 recurrent = nn.GRU(WIDTH, WIDTH, LAYERS, batch_first=True).to(device).eval()
-ids = torch.randint(500, (1, LONGEST + 8), device=device)
-
-
 at = [1, 32, 64, 128, 192, 256, 320, 384]
 without, with_cache, network = [], [], []
 with torch.inference_mode():
@@ -1231,34 +1315,38 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 
 # %% [markdown]
 # Other programs on the same computer make single points jump, so look at the right ends of the lines: without the cache the
-# time has grown several times over, with it hardly. So what about S4's sentence?
+# time has grown several times over, with it hardly.
 #
-# **What the cache changes: the work of a step.** Without it a step reads all words again, and the time for a word grows with
-# every word that is already there. With it a step reads one word. What remains of the growth is the attention itself, one
-# query against ever more keys, and that is little at these lengths.
+# **What the cache changes: the work of a step.** Without it a step reads all tokens again, and the time for a token grows
+# with the length of the text. With it a step reads one token. What remains of the growth is the attention itself, one query
+# against ever more keys, and that is little at these lengths.
 #
-# **What it does not change: the number of steps.** Word 100 still has to wait for word 99. Reading all words at once, as
-# in training, takes far less time than writing them one by one. In this sense S4 is right: at test time you cannot have
-# the parallelism of training. And a recurrent network needs no cache at all: its step is the same small work at any
-# length, from a state that never grows, while the cache grows with every word. It is the transformer that has to be
-# *rescued* from a disadvantage here.
-#
-# (On a GPU both lines of the GPT may look flat: it can project a few hundred words in about the time it takes to start the
+# **What it does not change: the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once, as
+# in training, takes far less time than writing them one by one: at test time you cannot have the parallelism of training. And
+# a recurrent network needs no cache at all. Its step is the same small work at any length, from a state that never grows,
+# while the cache grows with every token. Here it is the transformer that needs to be *rescued* from a disadvantage.
+
+# %% [markdown] tags=["slides"]
+# So S4's *no speed-up over a recurrent network* is right about the number of steps. About the work of a step it is too kind:
+# without a cache the transformer is slower, as the lines show.
+
+# %% [markdown]
+# (On a GPU both lines of the GPT may look flat: it can project a few hundred tokens in about the time it takes to start the
 # computation. There the cache pays for longer texts, larger models and larger batches, and its own size becomes the
 # problem: at every step all of it has to be fetched from memory. That was Shazeer's point.)
 #
 # ## 9. All words at once?
 #
-# S4 promises, for later, ways to write the whole sentence at once. That is **non-autoregressive** decoding: no word waits
-# for another, the decoder names all words of the sentence in one step (Gu et al., 2018, *Non-Autoregressive Neural
-# Machine Translation*). One step instead of $n$: there *is* the speed-up.
+# Could the whole sentence be written at once? That is **non-autoregressive** decoding: no word waits for another, the decoder
+# names all words of the sentence in one step (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*). One step
+# instead of $n$: there *is* the speed-up.
 #
 # What does it cost? Look at the chain rule of section 3 and take all the $e_1, \dots, e_{t-1}$ out of it:
 #
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
 # Every position chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. From it
-# we compute how probable each word is at each **position**, whatever stands elsewhere, and let every position draw its own.
+# we compute how probable each word is at each **position**, whatever is elsewhere, and let every position draw its own.
 # **Guess first:** of a thousand texts written in this way, how many are sentences of the tree?
 
 # %%
@@ -1275,73 +1363,220 @@ def sentences(tokens=(), probability=1.0):
         yield from sentences((*tokens, token), probability * share)
 
 
-possible = dict(sentences())
-longest = max(map(len, possible))
-positions = [{} for _ in range(longest)]  # at each position the tokens with their probabilities
-for sentence, probability in possible.items():
-    for position in range(longest):
-        token = sentence[position] if position < len(sentence) else "<e>"
-        positions[position][token] = positions[position].get(token, 0.0) + probability
+def each_position_alone():
+    possible = dict(sentences())
+    longest = max(map(len, possible))
+    positions = [{} for _ in range(longest)]  # at each position the tokens with their probabilities
+    for sentence, probability in possible.items():
+        for position in range(longest):
+            token = sentence[position] if position < len(sentence) else "<e>"
+            positions[position][token] = positions[position].get(token, 0.0) + probability
 
-chance = random.Random(0)
-texts = []
-for _ in range(1000):
-    drawn_tokens = (*(chance.choices(list(position), list(position.values()))[0] for position in positions), "<e>")
-    texts.append(drawn_tokens[: drawn_tokens.index("<e>") + 1])
-for text in texts[:7]:
-    print(f"{'' if text in possible else 'not a sentence:':16}{' '.join(text)}")
-print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences of the tree")
-show.prediction("sentences of 1000", sentences_of_1000, sum(text in possible for text in texts))
+    chance = random.Random(0)
+    texts = []
+    for _ in range(1000):
+        drawn_tokens = (*(chance.choices(list(position), list(position.values()))[0] for position in positions), "<e>")
+        texts.append(drawn_tokens[: drawn_tokens.index("<e>") + 1])
+    for text in texts[:7]:
+        print(f"{'' if text in possible else 'not a sentence:':16}{' '.join(text)}")
+    print(f"{sum(text in possible for text in texts)} of {len(texts)} are sentences of the tree")
+    show.prediction("sentences of 1000", sentences_of_1000, sum(text in possible for text in texts))
+
+
+each_position_alone()
 
 # %% [markdown]
-# *tanzte getanzt*, *hat* without a participle: each word is likely in its place, but they do not belong together. Gu et
+# *tanzte getanzt*, *hat* without a participle: each word is likely at its position, but they do not belong together. Gu et
 # al. call it the **multimodality problem**: where there are several good translations, positions that cannot agree on one
 # mix them. Taking the most probable word at every position is no way out, because nothing makes those words belong together
 # either. The problem vanishes only where there is a single good translation.
 #
 # The remedies give back some of the speed: train on data in which each sentence has only one translation (Gu et al. let a
 # teacher make it), or write in a few rounds, each of which revises the least certain words of the one before
-# (Ghazvininejad et al., 2019, *Mask-Predict*). Another way keeps the left-to-right model and exactly its distribution,
-# and lets a small model run ahead; the large one then checks its words all at once (Leviathan et al., 2023, *speculative
-# decoding*). Checking is reading, and reading is parallel.
+# (Ghazvininejad et al., 2019, *Mask-Predict*).
+
+# %% [markdown] tags=["slides"]
+# S4 promises ways to write the whole sentence at once "for later"; these are they.
+
+# %% [markdown]
+# ## 10. A small model runs ahead
 #
-# So non-autoregressive decoding stands at one end, with one step and no agreement, autoregressive decoding at the other,
-# with $n$ steps and full agreement, and much current work lies between.
+# One more way keeps the left-to-right model and exactly its distribution. **Speculative decoding** (Leviathan et al., 2023)
+# lets a small **draft model** write a few tokens ahead, one by one, which is cheap. The large **target model** then reads all
+# of them in *one* pass. Reading is parallel, so this costs hardly more than a single step, and the KV cache of exercise 7
+# takes several tokens at once.
 #
-# ## Stretch · A small model runs ahead
+# Which tokens may stay? Say the draft model drew a token with probability $q$, and the target model gives it probability
+# $p$. Go through the draft from the left:
 #
-# Ungraded, for a free evening: speculative decoding, in its greedy form. Let the beginner of section 5 write four words
-# ahead. Let the trained translator read all four at once (one call), keep them up to the first one that it would not have
-# written itself, and put its own word there. The result must be word for word what `greedy` gives with the translator alone;
-# test that first. Then count: how many readings of the large model does a sentence take now, how many before? With which
-# drafts does it pay?
+# 1. Keep the token with probability $\min(1, p / q)$: always where the target model likes it at least as much, else as often
+#    as the ratio says. In a program: draw a chance evenly between 0 and 1, and keep the token if chance $< p / q$.
+# 2. At the first token that is not kept, stop. Draw the next token from what the draft model gives too little of,
+#    $\max(0, p - q)$ of every token of the vocabulary, divided by its sum.
+# 3. If all are kept, the target model has said in the same pass what comes after them: draw one more token from that.
 #
+# Why is the result distributed as if the target model had written alone? A token $x$ comes out of step 1 with probability
+# $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. What is missing to $p(x)$ is $\max(0, p(x) - q(x))$, and that is what step 2
+# adds.
+#
+# ### Exercise 8 · A small model runs ahead
+# `decoding.speculative_step` · 4 points (3 for a draft with a dropped token, 1 for one that is kept whole) · about 20 minutes
+#
+# Given a draft, both models' distributions and the chances, say how many tokens are kept, and from which distribution the
+# next token is drawn.
+#
+# Shapes: `drafted` is int64 `[drafted]`, `draft` is `[drafted, vocab_size]`, `target` is `[drafted + 1, vocab_size]` and
+# `chances` is `[drafted]`. The result is a tuple of an int and `[vocab_size]`.
+
+# %% [markdown] tags=["fine-print"]
+# Row i of `draft` and row i of `target` are about token i of the draft; the last row of `target` is about the token after it.
+# Every drafted token has a positive probability in `draft`. No chance is so near a ratio that rounding could decide.
+
+
+# %% nbgrader={"grade": false, "grade_id": "decoding-speculative_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def speculative_step(drafted, draft, target, chances):
+    """How much of a draft is kept, and what the next token is drawn from.
+
+    drafted: int64 [drafted], the tokens that the draft model drew
+    draft: [drafted, vocab_size], the distributions that it drew them from
+    target: [drafted + 1, vocab_size], the target model's distributions at the same positions and the one after
+    chances: [drafted], from 0 to 1
+    returns: int, how many tokens are kept, and the distribution [vocab_size] of the token after those
+    """
+    ### BEGIN SOLUTION
+    for position, token in enumerate(drafted.tolist()):
+        p, q = target[position], draft[position]
+        if chances[position] >= p[token] / q[token]:
+            missing = (p - q).clamp(min=0)
+            return position, missing / missing.sum()
+    return len(drafted), target[-1]
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# A drafted token comes up with probability q and is kept with min(1, p / q), so it comes out with min(q, p): never too
+# often. What is missing to p is max(0, p - q), and after a dropped token exactly that is drawn. Drawing from p itself
+# would be the obvious mistake: it gives some of what is already there a second time. Tokens after the first dropped one
+# continue a text that no longer exists, so they go as well, however good they look. And a draft that is kept whole earns
+# one token for free, because the target model has read to its end.
+
+# %% nbgrader={"grade": true, "grade_id": "decoding-speculative_step-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("decoding.speculative_step")
+### BEGIN HIDDEN TESTS
+check("decoding.speculative_step", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Two tests again. The first is about the distribution: a draft model that gives every token the same probability, a target
+# model with the ten words of section 7, and twenty thousand draws through your function. The second is about speed: the
+# **beginner** drafts four tokens at a time for the trained translator. Both choose their most probable token, so each
+# distribution has a single 1, and the result must be **word for word** what greedy decoding writes with the trained
+# translator alone. **Guess first:** how many passes of the trained translator does a token cost now, where it was one?
+
+# %%
+passes_per_token = None  # a number
+
+
+# %% tags=["demo"]
+def sure_of(logits):
+    return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).float()
+
+
+def greedy_with_a_draft(source, ahead=4, most=16):
+    """What greedy decoding writes, and how often the trained translator reads."""
+    small, passes, tokens = step_for(source, BEGINNER), 0, [START_ID]
+    read = torch.tensor([english.encode(source)], device=device)
+    while END_ID not in tokens and len(tokens) <= most:
+        drafted, draft = [], []
+        while len(drafted) < ahead and (not drafted or drafted[-1] != END_ID):
+            draft.append(sure_of(small([*tokens, *drafted])))
+            drafted.append(int(draft[-1].argmax()))
+        with torch.no_grad():
+            said = translator()(read, torch.tensor([[*tokens, *drafted]], device=device))[0, len(tokens) - 1 :].cpu()
+        kept, after = speculative_step(
+            torch.tensor(drafted), torch.stack(draft), sure_of(said), torch.rand(len(drafted))
+        )
+        tokens += [*drafted[:kept], int(after.argmax())]
+        passes += 1
+    return tokens[1 : tokens.index(END_ID) + 1 if END_ID in tokens else most + 1], passes
+
+
+@show.when_ready
+def a_draft_model_at_work():
+    torch.manual_seed(0)
+    even, target, counts = torch.full((1, 10), 0.1), following.expand(2, -1), torch.zeros(10)
+    for chance, token in zip(torch.rand(20_000, 1), torch.randint(10, (20_000, 1)), strict=True):
+        kept, after = speculative_step(token, even, target, chance)
+        counts[token if kept else torch.multinomial(after, 1)] += 1
+    print(
+        f"20,000 draws, largest difference from the target's distribution: {(counts / 20_000 - following).abs().max():.3f}"
+    )
+
+    written, passes, same, asked = 0, 0, 0, list(held_out.values())[:40]
+    for pair in asked:
+        tokens, read = greedy_with_a_draft(pair.source)
+        alone = greedy(step_for(pair.source), START_ID, END_ID, 16)
+        written, passes, same = written + len(alone), passes + read, same + (tokens == alone.tolist())
+    print(f"{same} of {len(asked)} translations are word for word those of greedy decoding")
+    print(f"{passes / written:.2f} passes of the trained translator for each token, instead of 1")
+    show.prediction("passes for each token", passes_per_token, passes / written)
+
+
+# %% [markdown]
+# The same text, with fewer passes of the large model. How many fewer depends on how often the two agree. It pays where a
+# pass is expensive and the draft cheap: our two translators are of one size, so here it saves nothing but the waiting.
+#
+# ### Exercise 9 · In your own words
+# `decoding.which_way` · 2 points, read by a person · about 12 minutes
+#
+# A friend builds two programs with one language model: one transcribes meetings, the other invents bedtime stories. "I use
+# beam search with 50 beams for both", she says, "because more beams find more probable texts, and more probable is better."
+# In four to seven sentences: is her first claim right, and her second? What would you use for each program, and why? Name one
+# measurement of this lesson that supports you.
+#
+# Learning on your own? Once yours is written,
+# `solution("decoding.which_way")`, in a cell of its own, shows one good answer and what earns its points.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "decoding-which_way-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# More beams do tend to find texts that the model holds more probable, although no number short of all texts guarantees it: on
+# the random models of section 5 the share of best sentences found rose steeply to four beams and then levelled off. But
+# probable is not the same as good. The most probable text of a model is often too short, sometimes empty, and a search
+# finds only what the model believes. For the transcript there is one right answer, so I search, with a handful of beams and
+# a length penalty, or let several samples vote. For stories many texts are good and the most probable one is dull and always
+# the same, so I sample, with a nucleus or a temperature a little below 1 against the tail.
+#
+# *(One point: more beams find more probable texts, without a guarantee, and probable is not good: short or empty texts win,
+# with a measurement that fits, such as the shorter translations of section 5. One point: search or vote where one answer is
+# right, sample where many are good, each with its reason.)*
+
+# %% [markdown]
 # ## Glossary
 #
 # - **Teacher forcing**: in training the decoder reads the right words before each position, not its own.
-# - **Step function**: from the words so far to the logits of the next word.
-# - **Autoregressive**: each word is predicted from those before it.
-# - **Greedy decoding**: write the most probable word at every step.
-# - **Chain rule**: the probability of a sentence is the product of its words' probabilities, each given those before it.
+# - **Step function**: from the tokens so far to the logits of the next token.
+# - **Autoregressive**: each token is predicted from those before it.
+# - **Greedy decoding**: write the most probable token at every step.
+# - **Chain rule**: the probability of a sentence is the product of its tokens' probabilities, each given those before it.
 # - **Log-probability**: the logarithm of a probability; logarithms add up where probabilities multiply.
 # - **Exposure bias**: in training a model never reads its own mistakes, at test time it does.
 # - **Beam search**: keep the few most probable beginnings at every step.
 # - **Search error**: the search misses the sentence that the model thinks best.
 # - **Length penalty**: what log-probabilities are divided by, so that long sentences can compete.
-# - **Sampling**: draw each word at random, with the model's probabilities.
+# - **Minimum Bayes risk decoding**: draw several texts, and choose the one that agrees best with all of them.
+# - **Sampling**: draw each token at random, with the model's probabilities.
 # - **Temperature**: what logits are divided by before the softmax; low is sharp, high is flat.
-# - **Top-k**: sample from the $k$ most probable words only.
-# - **Nucleus (top-p)**: sample from the fewest most probable words that have mass $p$.
-# - **Key-value cache**: the keys and values of all words so far, kept so that each word is projected once.
+# - **Top-k**: sample from the $k$ most probable tokens only.
+# - **Nucleus sampling (top-p)**: sample from the fewest most probable tokens that have mass $p$.
+# - **KV cache**: the keys and values of all tokens so far, kept so that each token is projected once.
 # - **Non-autoregressive decoding**: all words are named at once, none given another.
 # - **Multimodality problem**: words that are chosen independently mix several good sentences into a bad one.
+# - **Speculative decoding**: a small draft model writes ahead, and the large target model checks all of it in one pass.
 #
 # ## What you have now
 #
-# Everything that lies between a trained model and a text. The library has your functions for whole batches, with the
-# cache inside: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in
+# Everything between a trained model and a text. The library has your functions for whole batches, with the cache inside:
+# `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in
 # `course_lib.decoding.sampling`. Open them; you will find your way around.
 #
-# One thing came along through the whole lesson without being needed for decoding: the English sentence. Take the encoder
-# away, and what is left predicts the next word from those before it. That is a language model, and the next lesson builds
-# one.
+# One thing came along through the whole lesson, and decoding never needed it: the English sentence. Take the encoder away,
+# and what is left predicts the next word from those before it. That is a language model, and the next lesson builds one.

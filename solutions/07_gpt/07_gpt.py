@@ -14,34 +14,37 @@
 # %% [markdown]
 # # Lesson 07 · GPT
 #
-# The fridge opens. Every cat in the house knows what comes next. Nobody taught them; they have watched ten thousand
-# mornings, and each morning was a small exam: *what happens now?*
+# The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, and each morning
+# was a small exam: *what happens now?*
 #
-# **GPT** learns in the same way. It reads text and is asked, at every single word, for the next one. That is all. There
+# **GPT** learns in the same way. It reads text and is asked, at every single token, for the next one. That is all. There
 # are no labels and no teacher, and yet out come grammar, some knowledge of the world, and the models that everybody talks
-# about. Tonight you build one.
+# about. In this lesson you build one.
 #
-# By the end you will be able to write a transformer language model from your blocks, train it, catch it cheating, let it
-# write, tune it for another task, count the parameters of a real GPT-2 to the last digit, which is more than its paper
-# did, and load GPT-2's own weights into the model that you wrote.
+# By the end you will have written a transformer language model from your blocks, trained it, caught it cheating, let it
+# write, tuned it for another task, and loaded GPT-2's own weights into it.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | windows of a text, to read and to predict | 2 | 8 |
-# | 2 | the loss of a whole batch | 3 | 12 |
-# | 3 | scores for all words, with the embedding itself | 2 | 6 |
+# | 2 | a mask for several documents in one row | 4 | 15 |
+# | 3 | scores for all words, with the embedding itself | 1 | 6 |
 # | 4 | a causal language model | 5 | 25 |
 # | 5 | a prediction: the loss without a mask | 1 | 6 |
-# | 6 | writing | 3 | 15 |
-# | 7 | the loss of fine-tuning | 2 | 8 |
-# | 8 | the parameters of GPT-2 | 3 | 18 |
+# | 6 | a test for leaks | 4 | 18 |
+# | 7 | writing | 3 | 15 |
+# | 8 | the loss of fine-tuning | 2 | 8 |
 # | 9 | GPT-2's weights in your own model | 4 | 20 |
+# | 10 | in your own words | 2 | 12 |
 #
 # Stuck? `hint("gpt.training_windows")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
 # From earlier lessons come `causal_mask`, `LearnedPositions` and the parts of the block: your own where they have passed
-# their checks, else the library's; the first cell says which. No check depends on them. Results have the dtype of the numbers that came in; checks try float32 and float64.
+# their checks, else the library's. The first cell says which. No check depends on them.
+
+# %% [markdown] tags=["fine-print"]
+# Results have the dtype of the numbers that came in; checks try float32 and float64.
 
 # %%
 import copy
@@ -85,8 +88,8 @@ EncoderBlock = answer("heads_and_blocks.encoder_block")
 # $$P(\textit{I saw the dog}) = P(\textit{I})\; P(\textit{saw} \mid \textit{I})\; P(\textit{the} \mid \textit{I saw})\;
 #   P(\textit{dog} \mid \textit{I saw the}) .$$
 #
-# How many examples does S0's sentence *I saw the dog running* give us to learn from? One, you might say. It gives four:
-# every word except the first is the answer to a question, and the words before it are the question.
+# How many examples does the sentence *I saw the dog running* give us to learn from? One, you might say. It gives four: every
+# word except the first is the answer to a question, and the words before it are the question.
 
 # %%
 sentence = "I saw the dog running".split()
@@ -109,25 +112,31 @@ show.matrices(
 )
 
 # %% [markdown]
-# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the words up
-# to $t$ and nothing else. So the inputs are the sentence without its last word, which nothing follows. The targets are
-# the sentence without its first word, which nobody predicts. The same words, **shifted by one**.
+# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the tokens up
+# to $t$ and nothing else. So the inputs are the sentence without its last token, which nothing follows. The targets are
+# the sentence without its first token, which nothing predicts. The same tokens, **shifted by one**.
 #
-# (S0 warns about a word: several questions from one sentence are *not* what is called a batch. A batch is several
-# sentences. We shall have both.)
-#
-# Lesson 05's `shift_right` did the same to the German half of a sentence. A language model has no other half and no `<s>`: its
-# text is one long stream, and what it reads at once, its **context**, is a window cut out of it anywhere. The word after the
-# window is there, too, so that even the last word of a window has a next one.
-#
+# Lesson 05's `shift_right` did the same to the German half of a sentence. A language model has no other half and no `<s>`:
+# its text is one long stream, and what it reads at once is a window cut out of it anywhere. The most tokens that fit into
+# the window are its **context length**. The token after the window is there, too, so even the last token of a window has a
+# next one.
+
+# %% [markdown] tags=["slides"]
+# The example sentence is S0's. S0 also warns about a word: several questions from one sentence are *not* what is called a
+# batch. A batch is several sentences. This lesson has both.
+
+# %% [markdown]
 # ### Exercise 1 · Training windows
 # `gpt.training_windows` · 2 points · about 8 minutes
 #
 # Cut windows out of a stream: what the model reads, and what it should say.
 #
-# Shapes: `stream` is an integer tensor `[tokens]`, `starts` one of `[batch]`, the place of each window's first token, and
-# `context_length` the number of tokens in a window. Every start leaves room for `context_length + 1` tokens. Return a tuple of two,
-# `[batch, context_length]` each, inputs first (`return inputs, targets`).
+# Shapes: `stream` is an integer tensor `[tokens]`, `starts` one of `[batch]`, the position of each window's first token, and
+# `context_length` the number of tokens in a window. Return a tuple of two, `[batch, context_length]` each, inputs first
+# (`return inputs, targets`).
+
+# %% [markdown] tags=["fine-print"]
+# Every start leaves room for `context_length + 1` tokens.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-training_windows-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -146,11 +155,11 @@ def training_windows(stream, starts, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# A text is its own supervision: at every place the right answer is the word that comes next. So a window of context_length + 1
-# words holds context questions with their answers, and the two rows stand below each other, one place apart. Adding a
-# column of starts and a row of counting numbers gives the positions of all windows at once. Forgetting the shift is the
-# costly mistake, because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the text that it
-# writes repeats one word for ever.
+# A text is its own supervision: at every position the right answer is the token that comes next. So a window of
+# context_length + 1 tokens holds context_length questions with their answers, and the two rows are the same tokens, shifted by
+# one. Adding a column of starts and a row of counting numbers gives the positions of all windows at once. Forgetting the
+# shift is the costly mistake, because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the
+# text that it writes repeats one word for ever.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-training_windows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.training_windows")
@@ -159,11 +168,91 @@ check("gpt.training_windows", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
+# ### 1.1 Many documents, one stream
+#
+# A real corpus is not one text but millions of **documents**: articles, e-mails, programs. Padding each to the context length
+# would waste most of the work. So training programs **pack** them: one document after the other, each closed by an end
+# token, until a row is full. GPT-2's end token is `<|endoftext|>`.
+#
+# Packing has a catch. Under a plain causal mask the second document in a row also attends to the first, with which it has
+# nothing to do. Many programs live with that. Others forbid it by a mask, as Llama 3 did (Grattafiori et al., 2024, section
+# 3.2). Then each document is read exactly as if it had the row to itself.
+#
+# ### Exercise 2 · Several documents in one row
+# `gpt.document_mask` · 4 points (3 for the values, 1 for another device) · about 15 minutes
+#
+# Write this mask. A query may attend to a key that is not later *and* belongs to the same document. The end token is the last
+# token of its document. For example, with 9 as the end token, the row `[0, 1, 9, 2, 3]` allows (rows are queries)
+#
+# | | 0 | 1 | 9 | 2 | 3 |
+# |---|---|---|---|---|---|
+# | **0** | ✓ | | | | |
+# | **1** | ✓ | ✓ | | | |
+# | **9** | ✓ | ✓ | ✓ | | |
+# | **2** | | | | ✓ | |
+# | **3** | | | | ✓ | ✓ |
+#
+# Shapes: `ids` is an integer tensor `[batch, tokens]`, `end_id` an int, the result is bool `[batch, tokens, tokens]`.
+
+# %% [markdown] tags=["fine-print"]
+# True means *may attend*, as everywhere in this course. Make the mask on the device of the ids, so that it works where its
+# input is. Two end tokens may follow each other, and a document may end with its row.
+
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-document_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def document_mask(ids, end_id):
+    """A causal mask in which no document sees another.
+
+    ids: int64 [batch, tokens], documents one after the other, each closed by end_id
+    end_id: int, the last token of every document
+    returns: bool [batch, tokens, tokens], True where the query (row) may attend to the key (column)
+    """
+    ### BEGIN SOLUTION
+    ended = (ids == end_id).long()
+    document = ended.cumsum(dim=-1) - ended
+    same = document.unsqueeze(-1) == document.unsqueeze(-2)
+    position = torch.arange(ids.shape[-1], device=ids.device)
+    return same & (position.unsqueeze(-1) >= position)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# A cumulative sum numbers the documents: each token gets the count of the ends before it. The end itself must not count,
+# because it closes its own document and does not open the next; subtracting `ended` takes it out again. Comparing the
+# numbers as a column with the numbers as a row says of every pair whether it belongs together, and the causal mask does
+# the rest. No loop over documents is needed, and rows with different numbers of documents are no trouble.
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-document_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("gpt.document_mask")
+### BEGIN HIDDEN TESTS
+check("gpt.document_mask", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# *Exactly as if it had the row to itself*: that can be tested. One of your attention modules reads two documents packed in one
+# row, under your mask and under a plain causal one, and then the second document alone.
+
+
+# %% tags=["demo"]
+@show.when_ready
+def packed_and_alone():
+    torch.manual_seed(0)
+    row, end = torch.tensor([[3, 1, 4, 9, 2, 7, 1, 8]]), 9
+    x, read = torch.randn(1, 8, 16), MultiHeadAttention(16, 4)
+    with torch.no_grad():
+        alone = read(x[:, 4:], x[:, 4:], causal_mask(4).unsqueeze(0))
+        for name, mask in (("your mask", document_mask(row, end)), ("a causal mask", causal_mask(8).unsqueeze(0))):
+            difference = (read(x, x, mask)[:, 4:] - alone).abs().max().item()
+            print(f"{name}: the second document differs from itself alone by {difference:.0e}")
+
+
+# %% [markdown]
 # ## 2. A text to read
 #
 # Now we need text. GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so small
 # that a laptop learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a
-# full stop after it, in one long stream of words.
+# full stop after it, in one long stream of tokens. (No document mask here: a context that ends in the middle of an earlier
+# sentence does no harm to a grammar that knows nothing beyond a sentence.)
 
 # %%
 drawing = random.Random(7)
@@ -200,7 +289,7 @@ print(decode(training_text[:40]), "...")
 #
 # And the best model there can be? It still cannot know *which* noun follows *the old*: the grammar throws dice. But
 # here we know the dice, so we can compute each sentence's true probability, and from it the lowest loss that honest
-# work can reach. For real languages nobody knows this number.
+# work can reach. For real languages this number is unknown.
 
 # %%
 knows_nothing = math.log(len(vocabulary))
@@ -215,12 +304,13 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a token")
 # ## 3. One loss for a whole batch
 #
 # The log-softmax of the model's scores is, for every text of the batch and at every position, a log-probability for
-# every word: `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
+# every token: `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
 # log-probability, changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items,
 # classes]` and `[items]`.
 #
-# So S0 *collapses* the first two: all positions of all texts, one after the other, `[batch * tokens, vocab_size]`. After
-# all, no question cares which text it came from. Two texts of three positions, over five words, shaded by probability:
+# So we **collapse** the first two dimensions: all positions of all texts, one after the other, `[batch * tokens,
+# vocab_size]`. After all, no question cares which text it came from. Two texts of three positions, over five words, shaded by
+# probability:
 
 # %% tags=["demo"]
 shaded = torch.softmax(2 * torch.cos(torch.arange(30.0)), dim=0).reshape(2, 3, 5) * 6
@@ -238,70 +328,56 @@ show.matrices(
 )
 
 # %% [markdown]
-# Rows stay rows. That is the whole trick, and the whole danger: `reshape` will cut the numbers into *any* shape you ask
-# for, and will not say a word if it tears the rows apart.
-#
-# ### Exercise 2 · The loss of a batch
-# `gpt.lm_loss` · 3 points (2 for the values, 1 for words of probability 0) · about 12 minutes
-#
-# The mean, over all words of all texts, of minus the log-probability of the target. You may use `nn.NLLLoss`. Some word
-# may have probability 0, so that its log-probability is $-\infty$. It is never the target, and must not matter.
-#
-# Section 6 trains with your loss, so a gradient must come back to `log_probs`. That of `F.cross_entropy` is accepted too: its own
-# log-softmax changes nothing for the model below.
-#
-# Shapes: `log_probs` is `[batch, tokens, vocab_size]`, `targets` is an integer tensor `[batch, tokens]`, the result is a
-# tensor without dimensions.
+# Rows stay rows. That is what matters, and where it goes wrong: `reshape` cuts the numbers into *any* shape you ask for, and
+# does not say a word if it tears the rows apart.
 
 
-# %% nbgrader={"grade": false, "grade_id": "gpt-lm_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def lm_loss(log_probs, targets):
-    """The mean negative log-likelihood of the targets.
-
-    log_probs: [batch, tokens, vocab_size]
-    targets: int64 [batch, tokens]
-    returns: a single number, []
-    """
-    ### BEGIN SOLUTION
-    return nn.NLLLoss()(log_probs.flatten(0, 1), targets.flatten())
-    ### END SOLUTION
+# %%
+def lm_loss(logits, targets):
+    """The mean negative log-likelihood of all targets of a batch; cross_entropy takes the log-softmax first."""
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-# %% [markdown] tags=["reason"]
-# All positions of all texts are equal examples of the same question, so batch and words are collapsed into one dimension
-# and averaged together. Both tensors are collapsed in the same order, and so every row keeps its target. Reshaping
-# instead of transposing is where that breaks: `NLLLoss` can also take the classes in the second dimension, and
-# `reshape` makes that shape without moving anything where it should. Picking is safe where multiplying is not: a word
-# of probability 0 that nobody asked for has the log-probability minus infinity, and 0 times that is NaN.
+torch.manual_seed(0)
+few_logits, few_targets = torch.randn(2, 3, 5), torch.tensor([[1, 2, 3], [2, 3, 4]])
+torn = F.nll_loss(few_logits.log_softmax(-1).reshape(2, 5, 3), few_targets)
+print(f"collapsed: {lm_loss(few_logits, few_targets):.4f}   transposed: ", end="")
+print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshaped to [2, 5, 3]: {torn:.4f}")
 
-# %% nbgrader={"grade": true, "grade_id": "gpt-lm_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("gpt.lm_loss")
-### BEGIN HIDDEN TESTS
-check("gpt.lm_loss", hidden=True)
-### END HIDDEN TESTS
+# %% [markdown]
+# Transposing brings the classes to dimension 1 and keeps every row together. Reshaping makes the same shape, and a number that
+# looks just as plausible.
+
+# %% [markdown] tags=["slides"]
+# S0 collapses the batch for `NLLLoss`, in the same two steps.
 
 # %% [markdown]
 # ## 4. From a vector to a word
 #
 # The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we get
-# probabilities for the next word from it? By asking every word of the vocabulary how well it fits: one row of a matrix
-# $W$ for each word, a dot product, a softmax (S0).
+# probabilities for the next token from it? By asking every token of the vocabulary how well it fits: one row of a matrix
+# $W$ for each token, a dot product, a softmax.
 #
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
-#   \qquad\text{for all words at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
+#   \qquad\text{for all tokens at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
 #
-# Look at $W$: a vector for each word. We have such a matrix already, at the bottom of the model: the embedding. S0 says
-# it in passing: the rows of $W$ **are word embeddings**. So why learn two? GPT uses one matrix for both, and calls the
-# output layer **tied**. Press and Wolf (2017) found that it makes language models better. And smaller: GPT-2 saves tens
-# of millions of numbers, as you will count yourself.
-#
+# Look at $W$: a vector for each token. We have such a matrix already, at the bottom of the model: the embedding. So why learn
+# two? GPT uses one matrix for both, which is called **weight tying**, and the output layer **tied**. Press and Wolf (2017)
+# found that it makes language models better. And smaller: GPT-2 saves tens of millions of numbers, as section 9 counts.
+
+# %% [markdown] tags=["slides"]
+# S0 writes this softmax, and says in passing that the rows of $W$ **are word embeddings**.
+
+# %% [markdown]
 # ### Exercise 3 · Tied logits
-# `gpt.tied_logits` · 2 points · about 6 minutes
+# `gpt.tied_logits` · 1 point · about 6 minutes
 #
-# The scores that each state gives to all words, before the softmax: the **logits** $W \mathbf{h}$. Gradients are compared
-# too.
+# The scores that each state gives to all tokens, before the softmax: the **logits** $W \mathbf{h}$.
 #
 # Shapes: `states` is `[..., d_model]`, `embedding` is `[vocab_size, d_model]`, the result is `[..., vocab_size]`.
+
+# %% [markdown] tags=["fine-print"]
+# Gradients are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-tied_logits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -318,13 +394,13 @@ def tied_logits(states, embedding):
 
 
 # %% [markdown] tags=["reason"]
-# The embedding says what each word looks like as a vector, so comparing a state with all its rows asks which word the
+# The embedding says what each token looks like as a vector, so comparing a state with all its rows asks which token the
 # state looks like most. The same table is used twice, at the start and at the end: it saves `vocabulary * d_model`
 # numbers, about a third of the smallest GPT-2, and gives rare words gradients from both sides. Nothing is divided by a
 # root, unlike in attention, since the model learns the size of its logits itself. Detaching the table on its second use
 # would take away half of its training.
 
-# %% nbgrader={"grade": true, "grade_id": "gpt-tied_logits-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "gpt-tied_logits-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.tied_logits")
 ### BEGIN HIDDEN TESTS
 check("gpt.tied_logits", hidden=True)
@@ -336,37 +412,45 @@ check("gpt.tied_logits", hidden=True)
 # The transformer of the paper translates. It has an encoder that reads one language, a decoder that writes the other, and
 # cross-attention between the two. What is left when there is only one language?
 #
-# Liu et al. (2018, section 4.2.3) had a suspicion, which S2 cites: if both sides are the same language, then the encoder
-# and the decoder learn the same things about it twice. So they dropped the encoder. Input and output become **one
-# sequence** with a separator between them, read by one stack of blocks under one causal mask. S2 calls it **T-D**. Does
-# anything get lost? Write source and target into one line and see who may attend to whom. (We take the sentence you
-# already know, although it is in two languages: the triangle is the same.)
+# Liu et al. (2018, section 4.2.3) had a suspicion: if both sides are the same language, the encoder and the decoder learn the
+# same things about it twice. So they dropped the encoder. Input and output become **one sequence** with a separator between
+# them, read by one stack of blocks under one causal mask: a **decoder-only** transformer. Does anything get lost? Write
+# source and target into one line and see who may attend to whom. (We take the sentence you already know, although it is in
+# two languages: the triangle is the same.)
+
+# %% [markdown] tags=["slides"]
+# S2 cites the same suspicion, and calls this transformer **T-D**.
+
 
 # %% tags=["demo"]
-line = ["the", "cat", "danced", "|", "die", "Katze", "tanzte"]
-allowed = causal_mask(len(line))
-show.matrices(
-    show.Panel(
-        "query ↓  key →",
-        allowed,
-        line,
-        line,
-        texts=[
-            [
-                ("·" if key > query else "enc" if query < 4 else "cross" if key < 4 else "dec")
-                for key in range(len(line))
-            ]
-            for query in range(len(line))
-        ],
-    ),
-    alt="One causal mask over both sentences: encoder above left, cross-attention below left, decoder below right.",
-)
+def one_triangle():
+    line = ["the", "cat", "danced", "|", "die", "Katze", "tanzte"]
+    regions = {"encoder": [], "cross-attention": [], "decoder": []}
+    for query, key in causal_mask(len(line)).nonzero().tolist():
+        regions["encoder" if query < 4 else "cross-attention" if key < 4 else "decoder"].append((query, key))
+    drawn, [axes] = show.frames(width=5.6, height=4.4)
+    for (name, cells), colour in zip(regions.items(), (show.ORANGE, show.GREEN, show.BLUE), strict=True):
+        queries, keys = zip(*cells, strict=True)
+        axes.barh(queries, 0.94, left=[key - 0.47 for key in keys], height=0.94, color=colour, alpha=0.75, label=name)
+    axes.set_xticks(range(len(line)), labels=line)
+    axes.set_yticks(range(len(line)), labels=line)
+    axes.set(xlim=(-0.6, 6.6), ylim=(6.6, -0.6), title="One causal mask: query ↓  key →")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.legend(loc="upper right")
+    show.figure(
+        drawn,
+        "One causal mask over both sentences in three colours: the encoder's triangle above left, the rectangle of "
+        "cross-attention below left, the decoder's triangle below right.",
+    )
+
+
+one_triangle()
 
 # %% [markdown]
-# All three attentions are still there, as parts of one triangle: *enc* is what the encoder did, *cross* is
-# cross-attention, *dec* is the decoder's own. Only one thing is lost: within the source, words no longer see what is to
-# their right. At that price you save nearly half of the parameters, and get a model that can learn from *any* text,
-# translated or not.
+# All three attentions are still there, as parts of one triangle: orange is what the encoder did, green is cross-attention,
+# blue is the decoder's own. Only one thing is lost: within the source, tokens no longer see what is to their right. At that
+# price you save nearly half of the parameters, and get a model that can learn from *any* text, translated or not.
 #
 # Without cross-attention, a decoder block has only two sublayers left: masked self-attention and the feed-forward
 # network. So a block of GPT **is an encoder block with a causal mask**. You have everything:
@@ -380,14 +464,16 @@ show.matrices(
 # ### Exercise 4 · A causal language model
 # `gpt.causal_language_model` · 5 points (3 for the values, 1 for the model without the mask, 1 for another device) · about 25 minutes
 #
-# The constructor is given, and keeps the parts that it is handed. Leave the names as they are: the check loads weights
-# into them, and at the end of the lesson you load GPT-2's. Write `forward`. A block is called as `block(x, mask)`, and a mask
-# is `[batch, tokens, tokens]`, where `batch` may be 1: make it on the device of the ids, so that the model runs where its
-# input is. With `causal=False` no mask is used; we shall need that once. The check passes in parts of its own. The gradients
-# of all parameters are compared too.
+# The constructor is given, and keeps the parts that it is handed. Write `forward`. A block is called as `block(x, mask)`, and a
+# mask is `[batch, tokens, tokens]`, where `batch` may be 1: make it on the device of the ids. With `causal=False` no mask is
+# used; section 6 needs that once.
 #
 # Shapes: `ids` is an integer tensor `[batch, tokens]`; `embedding` is an `nn.Embedding`; the result is `[batch, tokens,
 # vocab_size]`.
+
+# %% [markdown] tags=["fine-print"]
+# Leave the names of the parts as they are: the check loads weights into them, and at the end of the lesson you load GPT-2's.
+# The check passes in parts of its own, and compares the gradients of all parameters too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_language_model-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -426,7 +512,7 @@ class CausalLanguageModel(nn.Module):
 
 # %% [markdown] tags=["reason"]
 # A GPT is an encoder's stack with a causal mask, and its output compared with its own input table. The mask goes into
-# every block: one block without it is enough to leak the next word to all that follow, and the loss becomes too good to
+# every block: one block without it is enough to leak the next token to all that follow, and the loss becomes too good to
 # be true.
 #
 # Pre-norm blocks add to `x` without ever normalising it, so one norm is needed after the last, or the logits grow with
@@ -465,23 +551,25 @@ def language_model(vocab_size, context_length, d_model, heads, layers, causal=Tr
 # %% [markdown]
 # ### 5.1 The same model from PyTorch's parts
 #
-# Have you built the real thing? S0 builds it from PyTorch's own modules: `nn.TransformerEncoder`, a stack of
+# Have you built the real thing? PyTorch has modules for it: `nn.TransformerEncoder`, a stack of
 # `nn.TransformerEncoderLayer`s. (An *encoder*, for the reason you know: without cross-attention the mask makes all the
-# difference.) Here are the two lines of its constructor, as printed:
+# difference.) Two things to know before you use them. Their mask is *additive*, 0 where a token may look and $-\infty$ where
+# it may not, as in lesson 02; and they take the tokens as the **first** dimension unless you say `batch_first=True`.
 
-# %%
+# %% [markdown] tags=["slides"]
+# S0 builds the model from these modules. Here are the two lines of its constructor, as printed:
+
+# %% tags=["slides", "demo"]
 try:
     layers = nn.TransformerEncoderLayer(d_model=64, nhead=4)
     transformer_encoder = nn.TransformerEncoder(encoder_layers, num_layers=2)
 except NameError as error:
     print("NameError:", error)
 
+# %% [markdown] tags=["slides"]
+# The slide makes `layers` and then passes `encoder_layers`, which is not defined. One name for both, and it runs.
+
 # %% [markdown]
-# The slide makes `layers` and then passes `encoder_layers`, a name that nobody has defined. One name for both, and it
-# runs. Two more things to know before you copy it. Its mask is *additive*, 0 where a word may look and $-\infty$ where it
-# may not, as in lesson 02; and PyTorch's layers take the words as the **first** dimension unless you say
-# `batch_first=True`.
-#
 # Now put the weights of *your* model into PyTorch's parts, and hold the logits side by side:
 
 # %%
@@ -515,7 +603,7 @@ def from_torchs_parts(model):
 
     def logits(ids):
         tokens = ids.shape[1]
-        mask = torch.triu(torch.ones(tokens, tokens) * float("-inf"), diagonal=1)  # as S0 makes it
+        mask = torch.triu(torch.ones(tokens, tokens) * float("-inf"), diagonal=1)
         x = model.embedding(ids) + model.positions.encoding[:tokens]
         return encoder(x, mask=mask.to(x.dtype)) @ model.embedding.weight.T
 
@@ -542,23 +630,29 @@ def ours_beside_torchs():
 #
 # ## 6. What would happen without the mask?
 #
-# Lesson 02 caught a tiny attention cheating on random symbols. S0 asks the same question about a whole transformer
-# language model: as described so far, without a mask, it would reach perfect accuracy with ease. Let us be more precise.
-# Take two models of the same size, trained on the same text. The honest one has the mask. The other sees everything.
+# Lesson 02 caught a tiny attention cheating on random symbols. What does a whole language model do without its mask? Take two
+# models of the same size, trained on the same text. The honest one has the mask. The other sees everything.
 #
 # After long training, the honest one has some loss at every position of a text: large at the first positions, where it
 # knows little, smaller later. What is the loss of the other one, position by position?
 #
 # Decide before you scroll. Does it gain a little everywhere, because it sees more? Does it become as good everywhere as
 # the honest one is at the last position, which has seen everything? Does overfitting make it worse?
-#
+
+# %% [markdown] tags=["slides"]
+# S0 asks the same, and calls it "a small problem": without a mask the model would reach perfect accuracy with ease.
+
+# %% [markdown]
 # ### Exercise 5 · Predict: the loss without a mask
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
 #
 # From the honest model's loss at each position, predict that of the model without a mask: the lowest that it can reach,
-# however long it takes. Leave `honest` itself as it is: the plot below needs it.
+# however long it takes.
 #
 # Shapes: `honest` is `[..., tokens]`, a loss for each position; so is the result.
+
+# %% [markdown] tags=["fine-print"]
+# Leave `honest` itself as it is: the plot below needs it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-loss_without_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -577,10 +671,10 @@ def loss_without_mask(honest):
 
 # %% [markdown] tags=["reason"]
 # Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: it only has
-# to be copied. So the loss can fall to 0 everywhere except at the last position, whose target stands nowhere in the input;
-# there the model sees exactly what an honest one sees and can do no better. A training loss close to 0 on real text is
-# thus no triumph but a bug, and this is the shape by which to recognise it. The result is a new tensor, since zeroing
-# the caller's would ruin the plot below.
+# to be copied. So the loss can fall to 0 everywhere except at the last position, whose target is nowhere in the input.
+# There the model sees exactly what an honest one sees and can do no better. A training loss close to 0 on real text is
+# no triumph but a bug, and this is the shape by which to recognise it. The result is a new tensor, since zeroing the
+# caller's would ruin the plot below.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-loss_without_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.loss_without_mask")
@@ -589,8 +683,8 @@ check("gpt.loss_without_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now do it. Windows of 25 words are cut out of the text at random positions; the loop is the one you know. Both models
-# are yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has ever seen**. (The cheat
+# Now do it. Windows of 25 tokens are cut out of the text at random positions; the loop is the one you know. Both models
+# are yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has seen**. (The cheat
 # gets fewer steps. It needs no more.) Together they take about a quarter of a minute on a processor.
 #
 # You have predicted the shape of it. **Put numbers to it, too:** on new text, what is the mean loss of the honest model, and
@@ -606,7 +700,7 @@ MODELS = {}
 
 def trained(causal=True):
     """A trained model and its losses; trained when first asked for, with the functions as they are then."""
-    key = (CausalLanguageModel, training_windows, lm_loss, causal)
+    key = (CausalLanguageModel, training_windows, causal)
     if key not in MODELS:
         MODELS[key] = train(causal, steps=600 if causal else 250)
     return MODELS[key]
@@ -624,7 +718,7 @@ def train(causal, steps, batch=32, most=0.006):
         began = time.perf_counter()
         starts = torch.randint(len(text) - CONTEXT, (batch,), device=device)
         inputs, targets = training_windows(text, starts, CONTEXT)
-        loss = lm_loss(torch.log_softmax(model(inputs), dim=-1), targets)
+        loss = lm_loss(model(inputs), targets)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -634,7 +728,7 @@ def train(causal, steps, batch=32, most=0.006):
         if step == 1 and took * steps > 600:
             raise RuntimeError(
                 f"one training step takes {took:.1f} s, all {steps} would take {took * steps / 60:.0f} minutes; "
-                "compute with whole tensors instead of loops over tokens in training_windows, lm_loss and the model"
+                "compute with whole tensors instead of loops over tokens in training_windows and the model"
             )
     return model.eval(), torch.stack(losses).tolist()
 
@@ -645,7 +739,7 @@ def held_out_windows():
 
 
 @torch.no_grad()
-def loss_by_place(model):
+def loss_by_position(model):
     inputs, targets = held_out_windows()
     log_probs = torch.log_softmax(model(inputs), dim=-1)
     return -log_probs.gather(-1, targets.unsqueeze(-1)).squeeze(-1).mean(dim=0).cpu()
@@ -655,7 +749,7 @@ def loss_by_place(model):
 def the_loss_hits_zero():
     honest, honest_losses = trained()
     cheat, cheat_losses = trained(causal=False)
-    by_place, by_place_cheat = loss_by_place(honest), loss_by_place(cheat)
+    by_position, by_position_cheat = loss_by_position(honest), loss_by_position(cheat)
     drawn, [left, right] = show.frames(2, width=10.4, height=3.7)
     left.plot(honest_losses, color=show.BLUE, label="with the mask")
     left.plot(cheat_losses, color=show.ORANGE, label="without")
@@ -666,9 +760,9 @@ def the_loss_hits_zero():
     left.set(xlabel="training step", ylabel="loss in nats", ylim=(0, 4.8), title="Training")
     left.legend()
     positions = range(1, CONTEXT + 1)
-    right.plot(positions, by_place, "o-", ms=4, color=show.BLUE, label="with the mask")
-    right.plot(positions, by_place_cheat, "o-", ms=4, color=show.ORANGE, label="without")
-    right.plot(positions, loss_without_mask(by_place), "x", color=show.INK, label="your prediction")
+    right.plot(positions, by_position, "o-", ms=4, color=show.BLUE, label="with the mask")
+    right.plot(positions, by_position_cheat, "o-", ms=4, color=show.ORANGE, label="without")
+    right.plot(positions, loss_without_mask(by_position), "x", color=show.INK, label="your prediction")
     right.axhline(best_possible, color=show.GREY, linestyle=":")
     right.set(xlabel="position in the text", ylim=(-0.15, 4.8), title="On text never seen before")
     right.legend(loc=(0.1, 0.15))
@@ -677,47 +771,93 @@ def the_loss_hits_zero():
         "Left: with the mask the loss settles just above the best possible, without it falls to nearly 0. Right: "
         "without the mask it is 0 at every position except the last.",
     )
-    print(f"held-out loss: with the mask {by_place.mean():.3f}, best possible {best_possible:.3f}")
+    print(f"held-out loss: with the mask {by_position.mean():.3f}, best possible {best_possible:.3f}")
     print(
-        f"without the mask: {by_place_cheat[:-1].mean():.3f} at all positions except the last, "
-        f"{by_place_cheat[-1]:.3f} at the last"
+        f"without the mask: {by_position_cheat[:-1].mean():.3f} at all positions except the last, "
+        f"{by_position_cheat[-1]:.3f} at the last"
     )
-    found = {"with the mask": by_place.mean().item(), "without, at the last position": by_place_cheat[-1].item()}
+    found = {"with the mask": by_position.mean().item(), "without, at the last position": by_position_cheat[-1].item()}
     for name, guess in my_losses.items():
         show.prediction(name, guess, found[name], " nats")
 
 
 # %% [markdown]
 # **The loss is nearly zero, and the model is cheating.** Wherever the target can be copied it *is* zero; what is left of
-# the curve comes from the last position, one question in 24. It lies far below the floor, so something leaks; and it does
-# so on new text as well. A validation set would have told you nothing. This is not overfitting: copying works on any
+# the curve comes from the last position, one question in 24. It is far below the floor, so something leaks. And it is so on
+# new text as well: a validation set would have told you nothing. This is not overfitting, because copying works on any
 # text. (The honest model's individual positions wobble around the floor, since there are only some two hundred questions
 # at each. Its mean stays above.)
 #
-# Only the last position is honest, because its target does not stand in the input, and there the cheat is *worse* than
-# the other model, though it need not be: only one question in 24 has ever made it think.
+# Only the last position is honest, because its target is not in the input. There the cheat is *worse* than the other model,
+# though it need not be: it had to think for one question in 24.
 #
-# How would you find such a leak in a model whose code is a thousand lines long? With an experiment. **Change one word,
-# and see which predictions move.** A prediction may only depend on the words up to its own position. Rows are
-# predictions, columns the changed word; each row is scaled to sum to 1.
+# How would you find such a leak in a model whose code is a thousand lines long? With an experiment: **change one token, and
+# see which predictions move.** A prediction may only depend on the tokens up to its own position.
+#
+# ### Exercise 6 · A test for leaks
+# `gpt.influence` · 4 points · about 18 minutes
+#
+# Write the experiment. Ask the model once for the text as it is. Then replace one token at a time by the next id of the
+# vocabulary, `(ids[j] + 1) % vocab_size`, and measure by how much every prediction moves: the largest absolute change of its
+# logits.
+#
+# Shapes: `model` is a function from ids `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and `ids` is int64
+# `[tokens]`. The result is `[tokens, tokens]`: in row i and column j, how far the logits after token i move when token j is
+# replaced.
+
+# %% [markdown] tags=["fine-print"]
+# One token is replaced at a time; all others are as in `ids`. You may ask for one text after another or for all of them in one
+# batch. Leave `ids` itself as it is.
+
+
+# %% nbgrader={"grade": false, "grade_id": "gpt-influence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def influence(model, ids, vocab_size):
+    """How far each prediction moves when each token is replaced.
+
+    model: from ids [batch, tokens] to logits [batch, tokens, vocab_size]
+    ids: int64 [tokens]
+    vocab_size: int; token j becomes (ids[j] + 1) % vocab_size
+    returns: [tokens, tokens], rows are predictions, columns the replaced tokens
+    """
+    ### BEGIN SOLUTION
+    before = model(ids.unsqueeze(0))[0]
+    columns = []
+    for position in range(len(ids)):
+        changed = ids.clone()
+        changed[position] = (ids[position] + 1) % vocab_size
+        moved = model(changed.unsqueeze(0))[0] - before
+        columns.append(moved.abs().amax(dim=-1))
+    return torch.stack(columns, dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The test treats the model as a black box, so it finds every leak, wherever it is: a forgotten mask, a mask of the wrong
+# shape, a norm over the tokens. Each changed text starts from a fresh copy; without it the changes pile up, and every column
+# measures all changes before it as well. The absolute value matters, since a logit that falls has moved too. Everything
+# above the diagonal must be exactly 0 in a causal model: those are predictions that move with a token they should not have
+# read.
+
+# %% nbgrader={"grade": true, "grade_id": "gpt-influence-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("gpt.influence")
+### BEGIN HIDDEN TESTS
+check("gpt.influence", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Both models, under your test. Each row is scaled to sum to 1.
 
 
 # %% tags=["demo"]
 @show.when_ready
 def a_test_for_leaks():
     tokens = ["the", "hungry", "cat", "saw", "a", "small", "mouse"]
-    original = encode(tokens).to(device)
     panels = []
     for name, causal in (("with the mask", True), ("without", False)):
         model, _losses = trained(causal)
-        moved = torch.zeros(len(tokens), len(tokens))
         with torch.no_grad():
-            before = torch.softmax(model(original.unsqueeze(0))[0], dim=-1)
-            for position in range(len(tokens)):
-                changed = original.repeat(len(vocabulary), 1)
-                changed[:, position] = torch.arange(len(vocabulary))  # every token in turn
-                after = torch.softmax(model(changed), dim=-1)
-                moved[:, position] = (after - before).abs().sum(dim=-1).mean(dim=0).cpu()
+            moved = influence(model, encode(tokens).to(device), len(vocabulary)).cpu()
+        print(f"{name}: the largest change above the diagonal is {moved.triu(1).max():.1g}")
         shares = moved / moved.sum(dim=-1, keepdim=True)
         panels.append(
             show.Panel(f"{name}: prediction ↓  changed token →", shares, [f"after {w}" for w in tokens], tokens)
@@ -731,7 +871,7 @@ def a_test_for_leaks():
 
 # %% [markdown]
 # On the left there is a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely on
-# one word, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any
+# one token, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any
 # model, and finds what no loss will ever show.
 #
 # ## 7. Let it write
@@ -762,11 +902,11 @@ def what_comes_next():
 
 # %% [markdown]
 # After *a hungry* only animals and people in the singular, after *these hungry* only the plural. *Invited* demands an
-# object, so a determiner comes; after *slept* the sentence may end. Nobody ever told the model what a plural is.
+# object, so a determiner comes; after *slept* the sentence may end. No label ever said what a plural is.
 #
-# What did it look at to know that? Here are the weights of all its heads while it reads. Each row is a word that looks back,
-# and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put sentences
-# of your own into `YOURS`, and run the cell again.
+# What did it look at to know that? Here are the weights of its heads while it reads. Each row is a token that looks back, and
+# the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put sentences of
+# your own into `YOURS`, and run the cell again.
 
 
 # %% tags=["demo"]
@@ -789,13 +929,13 @@ def where_it_looks():
 
 # %% [markdown]
 # The simplest choice is the most probable word, greedy decoding. One thing is new: a text may outgrow the **context**.
-# There is no learned vector for position 25 of 24, so the model reads the last `context_length` words only.
+# There is no learned vector for position 25 of 24, so the model reads the last `context_length` tokens only.
 #
-# ### Exercise 6 · Writing
+# ### Exercise 7 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
 #
-# Write `max_new_tokens` words after the prompt, the most probable one each time. `model` is a function from ids
-# `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and can read at most `context_length` words.
+# Write `max_new_tokens` tokens after the prompt, the most probable one each time. `model` is a function from ids
+# `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and can read at most `context_length` tokens.
 #
 # Shapes: `prompt` is an integer tensor `[tokens]`, the result is `[tokens + max_new_tokens]`: prompt and new tokens in one.
 
@@ -820,11 +960,11 @@ def generate(model, prompt, max_new_tokens, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# One word a round: read what there is, take the most probable continuation, append, read again. The window slides with
-# the text, because the model has positions for `context_length` words only; it is cut anew in each round, and what falls out
-# of the window is forgotten by the model but stays in the text. Keeping the first words instead of the last would make
-# the model answer the same question again and again. All logits except those of the last position answer old questions.
-# Reading once and taking several words from it is not possible: the second new word depends on the first.
+# One token a round: read what there is, take the most probable continuation, append, read again. The window slides with
+# the text, because the model has positions for `context_length` tokens only. It is cut anew in each round: what falls out of
+# the window is forgotten by the model but stays in the text. Keeping the first tokens instead of the last would make the
+# model answer the same question again and again. All logits except those of the last position answer old questions.
+# Reading once and taking several tokens from it is not possible: the second new token depends on the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.generate")
@@ -844,13 +984,12 @@ def both_write():
 
 
 # %% [markdown]
-# There is the cheat in daylight: at the moment of writing there is no next word to copy, and a model with a loss of
-# nearly 0 cannot string three words together.
+# When it writes, the cheat has no next token to copy: a model with a loss of nearly 0 cannot string three words together.
 #
-# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it throw
-# dice, and draw each word with the probability that the model gives it. (Lesson 06 is about better dice.) Then we can
-# *grade* the author: the grammar can tell whether a sentence is one of its own. **Predict:** how many of a hundred sentences
-# are right, with the mask and without?
+# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample, and
+# draw each token with the probability that the model gives it. (Lesson 06 has better dice.) Then we can *grade* the author:
+# the grammar can tell whether a sentence is one of its own. **Predict:** how many of a hundred sentences are right, with the
+# mask and without?
 
 # %%
 right_of_100 = {"with the mask": None, "without": None}
@@ -925,12 +1064,12 @@ def your_turn():
 # ### 8.1 No training at all
 #
 # Sometimes you need not even tune. A model that knows how probable a sentence is can already judge: **zero-shot**. GPT-1
-# (section 5) judged whether English sentences are acceptable by their mean log-probability per word, and a threshold. We
+# (section 5) judged whether English sentences are acceptable by their mean log-probability per token, and a threshold. We
 # can do just that. Take held-out sentences, and for each one a copy that is spoiled by swapping two neighbouring words. **Guess
-# first:** how often will it be right? A coin is, every other time.
+# first:** how often will it be right? Tossing a coin is right half the time.
 
 # %%
-right_without_a_label = None  # in per cent
+right_without_a_label = None  # in %
 
 
 # %%
@@ -977,31 +1116,65 @@ def zero_shot():
 
 
 # %% [markdown]
-# GPT-2 made a programme of this: its paper reports language modelling *without any training* on eight data sets, and
-# was the best on seven of them; reading comprehension and question answering worked to a degree, but far from the best
-# (S2).
-#
-# (S1 dates GPT-2 to 2018. That was GPT-1: *Improving Language Understanding by Generative Pre-Training*. GPT-2's report,
-# *Language Models are Unsupervised Multitask Learners*, is from **2019**. Both have Radford as their first author.)
+# GPT-2 made a programme of this. Its paper reports language modelling *without any training* on eight data sets, and was the
+# best on seven of them; reading comprehension and question answering worked to a degree, but far from the best.
+
+# %% [markdown] tags=["slides"]
+# S2 quotes these results. (S1 dates GPT-2 to 2018. That was GPT-1: *Improving Language Understanding by Generative
+# Pre-Training*. GPT-2's report, *Language Models are Unsupervised Multitask Learners*, is from **2019**. Both have Radford as
+# their first author.)
+
+# %% [markdown]
+# GPT-3 went one step further: **few-shot**. Put a handful of solved examples into the prompt, and the model goes on in the same
+# way, without any training. This is **in-context learning** (Brown et al., 2020), and it grew with the size of the model.
+# Can ours do it? Its smallest form is to notice a repetition: three random tokens, over and over. From the second
+# round on, a reader can know what comes next.
+
+
+# %% tags=["demo"]
+@torch.no_grad()
+def loss_by_round(model, first, sizes, count=200, rounds=5):
+    """The mean loss of each round of three tokens that are drawn at random and repeated; `first` comes before them."""
+    draws = torch.Generator().manual_seed(5)
+    three = torch.randint(sizes["vocab_size"], (count, 3), generator=draws).to(first.device)
+    ids = torch.cat([first.expand(count, 1), three.repeat(1, rounds)], dim=1)
+    losses = F.cross_entropy(model(ids[:, :-1]).transpose(1, 2), ids[:, 1:], reduction="none")
+    return losses.view(count, rounds, 3).mean(dim=(0, 2)).tolist()
+
+
+@show.when_ready
+def in_context():
+    model, _losses = trained()
+    losses = loss_by_round(model, encode(["."]).to(device), SIZES)
+    print("loss in each round of a repetition:", " ".join(f"{loss:.2f}" for loss in losses), "nats a token")
+    print(f"guessing evenly among all tokens costs {knows_nothing:.2f}")
+
+
+# %% [markdown]
+# No: the second round surprises it as much as the first, and the fifth no less. Nothing in its training text ever repeated
+# three random words, and its two small blocks found no use for copying. Section 9.2 puts the same question to GPT-2.
 #
 # ### 8.2 Fine-tuning
 #
-# For other tasks you do need labels, but only a few. GPT-1's recipe (its section 3.2; S2):
+# For other tasks you do need labels, but only a few. GPT-1's recipe (its section 3.2):
 #
-# - keep the whole model, and put **one linear layer** on the state of the last word (for us, of the full stop at the end);
+# - keep the whole model, and put **one linear layer** on the state of the last token (for us, of the full stop at the end);
 # - train everything, for **at most three epochs**;
 # - keep the language model's loss as an **auxiliary loss**, weighted by $\lambda$ (0.5 in the paper):
 #
 # $$\text{loss} = \text{loss}_\text{task} + \lambda \cdot \text{loss}_\text{LM} .$$
 #
-# ### Exercise 7 · The loss of fine-tuning
+# ### Exercise 8 · The loss of fine-tuning
 # `gpt.fine_tuning_loss` · 2 points · about 8 minutes
 #
-# The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next words. You are welcome to
-# use `F.cross_entropy`, which takes logits. Gradients are compared too.
+# The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next tokens. You are welcome to
+# use `F.cross_entropy`, which takes logits.
 #
 # Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, tokens, vocab_size]`, `targets`
 # `[batch, tokens]`, `weight` a number; the result is a tensor without dimensions.
+
+# %% [markdown] tags=["fine-print"]
+# Gradients are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-fine_tuning_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1067,7 +1240,7 @@ def labelled(count, with_labels, seed):
 # three epochs?
 
 # %%
-right_on_other_tokens = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in per cent
+right_on_other_tokens = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in %
 
 # %% tags=["demo"]
 CANDIDATES = {"new": (False, 0.0), "pre-trained": (True, 0.0), "pre-trained, auxiliary loss": (True, 0.5)}
@@ -1110,7 +1283,7 @@ def judged(model, head, test_sets):
     for name, (ids, labels) in test_sets.items():
         states, _logits = states_and_logits(model, ids.to(device))
         found[name] = (head(states[:, -1]).argmax(dim=-1).cpu() == labels).float().mean().item()
-    return {**found, "language model": loss_by_place(model).mean().item()}
+    return {**found, "language model": loss_by_position(model).mean().item()}
 
 
 @show.when_ready
@@ -1152,24 +1325,27 @@ def three_candidates():
 # Three things to see, each the mean of three runs.
 #
 # **Pre-training pays.** All three learn the words that they were shown, the new model no slower than the others. But it
-# has no idea about the other words, and the pre-trained one simply knows: it was never told that *doors* and *apples*
-# have something in common, yet it has read thousands of sentences in which they stand in the same positions. Labels for
-# half of the words were enough for all of them.
+# has no idea about the other words, and the pre-trained one simply knows. No label says that *doors* and *apples* have
+# something in common, yet it has read thousands of sentences in which they are used alike. Labels for half of the words were
+# enough for all of them.
 #
 # **Fine-tuning forgets.** All the while, the loss as a language model rises: what is not practised is lost. With the
 # auxiliary loss it rises less.
 #
-# **Does the auxiliary loss help the task?** S2 says that it speeds up convergence, and GPT-1's paper gives that as one of
-# its two reasons (section 3.2). Compare the two pre-trained candidates after the first epoch and after the last: there is
-# no sign of it here. The model serves two masters, and is no better at the task for it. The paper's own ablation (section
-# 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is a small one.
-# Measure before you believe.
-#
+# **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the two
+# pre-trained candidates after the first epoch and after the last: there is no sign of it here. The paper's own ablation
+# (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is a small
+# one. Measure before you believe.
+
+# %% [markdown] tags=["slides"]
+# S2 repeats the claim that the auxiliary loss speeds up convergence.
+
+# %% [markdown]
 # ## 9. GPT-2
 #
-# GPT-1 had 12 layers, a d_model of 768 and a context of 512. Then they made it larger. GPT-2 is the same model with
+# GPT-1 had 12 layers, a d_model of 768 and a context length of 512. Then they made it larger. GPT-2 is the same model with
 # small changes: the norms before the sublayers and one at the end, as in yours; smaller first weights on the residual
-# path; a context of 1024 and a vocabulary of 50,257 subwords. S3 gives four sizes, as the paper's table 2 did:
+# path; a context length of 1024 and a vocabulary of 50,257 subword tokens. The paper's table 2 gives four sizes:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1180,62 +1356,19 @@ def three_candidates():
 #
 # ### 9.1 How large is GPT-2?
 #
-# Count them. Attention itself has nothing to learn, as you remember; its four projections do. A block has
+# Count them: build your own model in these sizes, and add up its parameters. On torch's device `meta` a tensor has a shape and
+# no numbers, so that even the largest is built in a second. (Lesson 04 counted a block by formula: about
+# $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
-# - attention: $W_q$, $W_k$, $W_v$ and $W_o$, each `d_model × d_model`, each with a bias,
-# - the feed-forward network: `d_model × 4 d_model` and back, each with a bias,
-# - two layer norms: $\gamma$ and $\beta$, `d_model` numbers each;
-#
-# around them are the embedding, a learned vector for each of the `context_length` positions, and the final norm. The output
-# layer has no bias, and if it is tied, nothing of its own at all. The number of heads does not matter. Can you see why?
-#
-# ### Exercise 8 · Counting parameters
-# `gpt.count_parameters` · 3 points (2 for tied outputs, 1 for an output of its own) · about 18 minutes
-#
-# How many numbers does a GPT-2 of these sizes learn? You need no model, only arithmetic.
-#
-# `vocab_size`, `context_length`, `d_model` and `layers` are ints, `tied` is a bool; the result is a plain `int`.
+# None of the printed numbers is right. The authors said so later, in the notes of their code: the counts in the paper had
+# been wrong *due to an error*. Which error? They did not say. But try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478
+# subword tokens. **Guess first:** how large a share of the smallest GPT-2 is its embedding? And of the largest?
 
-
-# %% nbgrader={"grade": false, "grade_id": "gpt-count_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def count_parameters(vocab_size, context_length, d_model, layers, tied):
-    """How many numbers a GPT-2 of these sizes learns.
-
-    vocab_size, context_length, d_model, layers: int
-    tied: bool, whether the output layer is the embedding
-    returns: int
-    """
-    ### BEGIN SOLUTION
-    attention = 4 * (d_model * d_model + d_model)
-    feed_forward = (d_model * 4 * d_model + 4 * d_model) + (4 * d_model * d_model + d_model)
-    norm = 2 * d_model
-    embeddings = (vocab_size + context_length) * d_model
-    output = 0 if tied else vocab_size * d_model
-    return embeddings + layers * (attention + feed_forward + 2 * norm) + norm + output
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# Two tables, then `layers` times the same block, then a last norm: the count follows the constructor. A block costs
-# about 12 · d_model², four for attention and eight for the feed-forward network, which is the number worth remembering.
-# A tied output costs nothing, since it is the embedding once more; in the smallest GPT-2 that saves 38 million numbers
-# of 163. The small terms are where a count goes wrong, and a difference tells its own story: a multiple of `d_model`
-# alone is a norm or a bias, one of `layers * d_model` sits in every block, and one of the vocabulary is the output.
-
-# %% nbgrader={"grade": true, "grade_id": "gpt-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("gpt.count_parameters")
-### BEGIN HIDDEN TESTS
-check("gpt.count_parameters", hidden=True)
-### END HIDDEN TESTS
-
-# %% [markdown]
-# None of the printed numbers is right. The authors said so later, in the notes of their code: the counts in the paper
-# had been wrong *due to an error*. Which error? They did not say. But try GPT-2's blocks with the vocabulary of
-# **GPT-1**, 40,478 subwords. (And a guess beside it: how large a share of the smallest GPT-2 is its table of embeddings? And
-# of the largest?)
+# %% [markdown] tags=["slides"]
+# S3 prints the same four numbers as the paper.
 
 # %%
-share_of_the_embedding = {"smallest": None, "largest": None}  # in per cent
+share_of_the_embedding = {"smallest": None, "largest": None}  # in %
 
 
 # %% tags=["demo"]
@@ -1243,25 +1376,36 @@ PRINTED = {12: 117, 24: 345, 36: 762, 48: 1542}
 D_MODELS = {12: 768, 24: 1024, 36: 1280, 48: 1600}
 
 
+def counted(vocab_size, d_model, layers):
+    """The parameters of your own model in these sizes, and those of its embedding, attention and feed-forward parts."""
+    with torch.device("meta"):
+        sizes = {
+            name: parameter.numel()
+            for name, parameter in language_model(vocab_size, 1024, d_model, 8, layers).named_parameters()
+        }
+    parts = [
+        sum(size for name, size in sizes.items() if part in name) for part in ("embedding", "attention", "feed_forward")
+    ]
+    return sum(sizes.values()), parts
+
+
 @show.when_ready
 def four_sizes():
     print("layers  printed   as counted          with GPT-1's vocabulary")
-    parts = {"embedding": [], "positions": [], "attention": [], "feed-forward": []}
+    parts = {"embedding": [], "attention": [], "feed-forward": []}
     shares = []
     for layers, d_model in D_MODELS.items():
-        right = count_parameters(50_257, 1024, d_model, layers, True)
-        with_gpt_1s = count_parameters(40_478, 1024, d_model, layers, True)
+        right, found = counted(50_257, d_model, layers)
+        with_gpt_1s, _parts = counted(40_478, d_model, layers)
         print(f"{layers:6} {PRINTED[layers]:6}M  {right:13,}  {with_gpt_1s:17,} = {with_gpt_1s / 1e6:.0f}M")
-        parts["embedding"].append(50_257 * d_model / 1e6)
-        shares.append(100 * 50_257 * d_model / right)
-        parts["positions"].append(1024 * d_model / 1e6)
-        parts["attention"].append(layers * 4 * (d_model**2 + d_model) / 1e6)
-        parts["feed-forward"].append(layers * (8 * d_model**2 + 5 * d_model) / 1e6)
+        shares.append(100 * found[0] / right)
+        for name, size in zip(parts, found, strict=True):
+            parts[name].append(size / 1e6)
     show.prediction("the embedding of the smallest", share_of_the_embedding["smallest"], shares[0], " %")
     show.prediction("of the largest", share_of_the_embedding["largest"], shares[-1], " %")
     drawn, [axes] = show.frames(width=9.0, height=3.2)
     left = [0.0] * 4
-    for (name, sizes), colour in zip(parts.items(), (show.GREEN, show.INK, show.ORANGE, show.BLUE), strict=True):
+    for (name, sizes), colour in zip(parts.items(), (show.GREEN, show.ORANGE, show.BLUE), strict=True):
         axes.barh(range(4), sizes, left=left, height=0.62, color=colour, label=name)
         left = [a + b for a, b in zip(left, sizes, strict=True)]
     axes.plot(list(PRINTED.values()), range(4), "|", color=show.INK, ms=24, mew=1.8, label="as printed")
@@ -1277,44 +1421,53 @@ def four_sizes():
 
 # %% [markdown]
 # All four printed numbers, to the last digit. We cannot know what they did, but this fits: the old vocabulary in the
-# count, the new one in the model. A difference of 9,779 words costs seven and a half million parameters in the smallest.
+# count, the new one in the model. A difference of 9,779 tokens costs seven and a half million parameters in the smallest.
 #
 # The bars tell a second story: two thirds of every block is the feed-forward network, one third is attention, and in the
-# smallest model the embedding alone is nearly a third of everything. Without tying it would be counted twice.
+# smallest model the embedding alone is nearly a third of everything. Without tying it would be counted twice. (The number of
+# heads plays no part: it only cuts the same projections into pieces.)
 #
 # ### 9.2 GPT-2, in your own model
 #
 # Are two models with the same layers the same model? Then GPT-2's numbers must fit into *yours*, and yours must say
-# exactly what GPT-2 says. The weights are public: a dict of tensors, 148 of them in the smallest. Only the names differ:
+# exactly what GPT-2 says. The weights are public: a dict of tensors, 148 of them in the smallest. Three things differ.
 #
-# | in GPT-2 | in your model |
-# |---|---|
-# | `wte.weight` | `embedding.weight` |
-# | `wpe.weight` | `positions.encoding` |
-# | `h.0.ln_1.weight`, `.bias` | `blocks.0.add_and_norm_1.norm.weight`, `.bias` |
-# | `h.0.attn.c_attn.weight`, `.bias` | `blocks.0.self_attention.W_q`, `W_k` and `W_v`, each `.weight`, `.bias` |
-# | `h.0.attn.c_proj.weight`, `.bias` | `blocks.0.self_attention.W_o.weight`, `.bias` |
-# | `h.0.ln_2.weight`, `.bias` | `blocks.0.add_and_norm_2.norm.weight`, `.bias` |
-# | `h.0.mlp.c_fc.weight`, `.bias` | `blocks.0.feed_forward.W_1.weight`, `.bias` |
-# | `h.0.mlp.c_proj.weight`, `.bias` | `blocks.0.feed_forward.W_2.weight`, `.bias` |
-# | `ln_f.weight`, `.bias` | `norm.weight`, `.bias` |
-#
-# and so on for `h.1`, `h.2`, and all the others. And one more thing differs, which no name tells. GPT-2 computes $x W$,
-# so it keeps the matrix of a linear layer as `[in, out]`. PyTorch's `nn.Linear` computes $x W^T$ and keeps `[out, in]`. And
-# `c_attn` is three layers in one, so that a single product makes queries, keys and values: its `3 d_model` outputs are
-# those of `W_q`, then of `W_k`, then of `W_v`.
-#
+# 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2` below has
+#    all parts that differ.
+# 2. **The direction of matrices.** GPT-2 computes $x W$, so it keeps the matrix of a linear layer as `[in, out]`. PyTorch's
+#    `nn.Linear` computes $x W^T$ and keeps `[out, in]`. The linear layers are those with `c_` in their names.
+# 3. **Three in one.** `c_attn` makes queries, keys and values in a single product: its `3 d_model` outputs are those of `W_q`,
+#    then of `W_k`, then of `W_v`. Its weight and its bias become three each, such as
+#    `blocks.0.self_attention.W_q.weight`.
+
+# %%
+NAMES_IN_GPT2 = {
+    "wte.weight": "embedding.weight",
+    "wpe.weight": "positions.encoding",
+    "h.": "blocks.",
+    "ln_1.": "add_and_norm_1.norm.",
+    "attn.c_attn.": "self_attention.W_qkv.",
+    "attn.c_proj.": "self_attention.W_o.",
+    "ln_2.": "add_and_norm_2.norm.",
+    "mlp.c_fc.": "feed_forward.W_1.",
+    "mlp.c_proj.": "feed_forward.W_2.",
+    "ln_f.": "norm.",
+}  # the parts of GPT-2's names, and what your model calls them; W_qkv is still to be cut into three
+
+# %% [markdown]
 # ### Exercise 9 · GPT-2's weights
-# `gpt.from_gpt2` · 4 points (3 for the weights, 1 for what has no place) · about 20 minutes
+# `gpt.from_gpt2` · 4 points (3 for the weights, 1 for what your model does not have) · about 20 minutes
 #
 # Make from GPT-2's tensors what `load_state_dict` of your model wants: a dict with your names. Transpose what must be
-# transposed, and nothing else, and cut `c_attn` into its three.
+# transposed, and nothing else, and cut `c_attn` into its three. It may use the table.
 #
+# Shapes: `tensors` is a dict from names to tensors, the result another one.
+
+# %% [markdown] tags=["fine-print"]
 # Some copies hold more. Leave it out: `h.0.attn.bias`, which is no bias but the causal mask; `h.0.attn.masked_bias`, what
 # is written where the mask forbids; and `lm_head.weight`, the tied output layer, which is the embedding once more. In
-# others every name but the head's begins with `transformer.`, which goes.
-#
-# `tensors` is a dict from names to tensors, the result another one.
+# others every name but the head's begins with `transformer.`, which goes. Numbers of blocks stay as they are, and
+# `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-from_gpt2-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1325,39 +1478,26 @@ def from_gpt2(tensors):
     returns: dict from the names in CausalLanguageModel to tensors
     """
     ### BEGIN SOLUTION
-    names = {
-        "wte.weight": "embedding.weight",
-        "wpe.weight": "positions.encoding",
-        "h.": "blocks.",
-        "ln_1.": "add_and_norm_1.norm.",
-        "attn.c_proj.": "self_attention.W_o.",
-        "ln_2.": "add_and_norm_2.norm.",
-        "mlp.c_fc.": "feed_forward.W_1.",
-        "mlp.c_proj.": "feed_forward.W_2.",
-        "ln_f.": "norm.",
-    }
     found = {}
     for name, tensor in tensors.items():
         own = name.removeprefix("transformer.")
         if own == "lm_head.weight" or own.endswith((".attn.bias", ".attn.masked_bias")):
             continue
-        turned = own.endswith(".weight") and ".c_" in own
-        for theirs, ours in names.items():
+        if ".c_" in own and own.endswith(".weight"):
+            tensor = tensor.T
+        for theirs, ours in NAMES_IN_GPT2.items():
             own = own.replace(theirs, ours, 1)
-        tensor = tensor.T if turned else tensor
-        if ".c_attn." in own:
-            for letter, piece in zip("qkv", tensor.chunk(3), strict=True):
-                found[own.replace("attn.c_attn", f"self_attention.W_{letter}")] = piece
-        else:
-            found[own] = tensor
+        pieces = zip("qkv", tensor.chunk(3), strict=True) if "W_qkv" in own else [("qkv", tensor)]
+        for letter, piece in pieces:
+            found[own.replace("W_qkv", f"W_{letter}")] = piece
     return found
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# The names are translated piece by piece, so one table of ten lines serves any number of blocks. Only the matrices of
-# linear layers are turned: `c_attn`, `c_proj` and `c_fc` are the three names that contain `c_` (for *convolution*: GPT-2's
-# code writes a linear layer as a convolution over single words). The embedding and the positions are tables that are
+# The names are translated part by part, so one table of ten lines serves any number of blocks. Only the matrices of
+# linear layers are transposed: `c_attn`, `c_proj` and `c_fc` are the names that contain `c_` (for *convolution*: GPT-2's
+# code writes a linear layer as a convolution over single tokens). The embedding and the positions are tables that are
 # looked up, not multiplied, and stay. Shapes catch most mistakes here, but not all: attention's `c_proj` is square and
 # fits either way round. A model loaded like that runs, and writes nonsense. That is why logits are compared, and not only
 # shapes.
@@ -1370,18 +1510,18 @@ check("gpt.from_gpt2", hidden=True)
 
 # %% [markdown]
 # Now load it. `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. A folder that holds `config.json` and
-# `model.safetensors` does as well, so put its path there if you have one. Where neither is at hand, the cell says so, and
-# takes a small stand-in with GPT-2's names and layout: the model that you trained above, saved as GPT-2 is saved.
+# `model.safetensors` does as well, so put its path there if you have one. Without either, the cell says so, and takes a small
+# stand-in with GPT-2's names and layout: the model that you trained above, saved as GPT-2 is saved.
 #
-# Three questions to it. Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Are as
-# many numbers loaded as your `count_parameters` says? And what does it write, with the dice of lesson 06?
+# Three questions to it. Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Does it
+# notice a repetition, which ours did not? And what does it write, with the dice of lesson 06?
 
 # %%
 PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
 PROMPTS = ["The cat opened the fridge and", "Nobody expected the old queen to"]
 
 # %% tags=["demo"]
-nucleus, with_temperature = answer("decoding.nucleus"), answer("decoding.with_temperature")
+nucleus = answer("decoding.nucleus")
 
 
 def stand_in():
@@ -1424,7 +1564,7 @@ def drawn_after(model, ids, max_new_tokens, context_length):
     """The ids and `max_new_tokens` more, each drawn from the nucleus at a temperature of 0.8."""
     for _ in range(max_new_tokens):
         logits = model(ids[-context_length:].unsqueeze(0))[0, -1]
-        ids = torch.cat([ids, torch.multinomial(nucleus(with_temperature(logits, 0.8), 0.9), 1)])
+        ids = torch.cat([ids, torch.multinomial(nucleus(torch.softmax(logits / 0.8, dim=-1), 0.9), 1)])
     return ids
 
 
@@ -1448,9 +1588,9 @@ def gpt_2_in_your_model():
     print(
         f"largest logit {theirs.abs().max():.1f}, largest difference from the library's {(mine - theirs).abs().max():.0e}"
     )
-    loaded = sum(parameter.numel() for parameter in own.parameters())
-    counted = count_parameters(sizes["vocab_size"], sizes["context_length"], sizes["d_model"], sizes["layers"], True)
-    print(f"{loaded:,} numbers loaded, {counted:,} as you count them\n")
+    print(f"{sum(parameter.numel() for parameter in own.parameters()):,} numbers loaded")
+    losses = loss_by_round(own, ids[:1], sizes)
+    print("its loss in each round of a repetition:", " ".join(f"{loss:.2f}" for loss in losses), "nats a token\n")
 
     torch.manual_seed(4)
     for prompt in prompts:
@@ -1459,19 +1599,45 @@ def gpt_2_in_your_model():
 
 
 # %% [markdown]
-# Equal to the last digits: what you wrote is GPT-2, and now it *is* GPT-2. Nothing of yours was changed for it but the
-# numbers. If the stand-in wrote, connect once and run the cell again; a Colab needs a minute for it.
+# Equal to the last digits: what you wrote is GPT-2, and now it *is* GPT-2. You changed nothing for it but the numbers. If the
+# stand-in wrote, connect once and run the cell again; a Colab needs a minute for it. With the real weights, look at the
+# rounds of the repetition: that a model of this size lowers its loss from the second round on is what in-context learning
+# looks like at its smallest.
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does your
 # `from_gpt2` load it unchanged? And Hugging Face's `"distilgpt2"`, which has half the layers? Compare how probable the
 # three find a paragraph of your own, and one from a newspaper of this morning.
 #
+# ### Exercise 10 · In your own words
+# `gpt.too_good` · 2 points, read by a person · about 12 minutes
+#
+# A colleague has changed the attention of your language model to make it faster. The loss on training text falls from 3.1 to
+# 0.4 nats, and on held-out text to 0.5. "It generalises", he says, "the validation loss proves it." In four to seven
+# sentences: why does the held-out loss prove nothing here? Which two experiments would show what is going on, and what would
+# each show if the model is honest, and if it is not?
+#
+# Learning on your own? Once yours is written,
+# `solution("gpt.too_good")`, in a cell of its own, shows one good answer and what earns its points.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-too_good-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# A model that can see the token it should predict copies it, and copying works on any text, new text included. So a low
+# held-out loss rules out that it has learned the training text by heart, but not that it leaks: both losses fall together. A
+# loss far below what the text's own uncertainty allows is itself a reason for suspicion. First experiment: change one token
+# and see which predictions move. In an honest model none before that position moves at all; in a leaking one, those
+# before it do, above all the one just before. Second: let it write. There is no next token to copy while writing, so an
+# honest model with such a loss writes well, and a leaking one writes nonsense. (The loss by position would do as well: in a
+# leaking model it is near 0 everywhere except at the last position.)
+#
+# *(One point: copying works on new text too, so the held-out loss tells memorising from learning but not from leaking. One
+# point: two experiments, each with both outcomes: change a token, write, or the loss by position.)*
+
+# %% [markdown]
 # ### 9.3 Where do you get good text?
 #
 # A larger model wants more text, and the web has plenty, most of it rubbish. How would you tell? GPT-2's authors had
 # people do it for them without knowing: they took every page that someone had linked to on **Reddit**, if the post got
 # **at least 3 karma**. A few strangers had found it worth a click. They called the result **WebText** (Radford et al.,
-# 2019, section 2.1; S3).
+# 2019, section 2.1).
 
 
 # %%
@@ -1497,28 +1663,33 @@ show.figure(
 )
 
 # %% [markdown]
-# S3 sums it up as *right data + right model*. Think about the first half for a moment. Who writes on Reddit, and who does
-# not? Whose English is this, and whose view of the world? A model is a mirror of what it has read, and three karma is a
-# curious thing to choose one's reading by.
-#
+# Think about that for a moment. Who writes on Reddit, and who does not? Whose English is this, and whose view of the world? A
+# model is a mirror of what it has read, and three karma is a curious thing to choose one's reading by.
+
+# %% [markdown] tags=["slides"]
+# S3 tells how WebText was made, and sums it up as *right data + right model*.
+
+# %% [markdown]
 # ## Glossary
 #
-# - **language model**: a model that gives each next word a probability, given the words before it.
-# - **shifted targets**: the inputs themselves, one position to the left: at each position the word that comes next.
-# - **logits**: the scores of all words before the softmax.
-# - **tied output layer**: one whose matrix is the embedding; both uses train the same numbers.
-# - **decoder-only transformer (T-D)**: blocks of masked self-attention and a feed-forward network, without an encoder.
-# - **context**: the most words that a model can read at once.
-# - **leak**: a way for a model to see what it should predict; in a causal model, any dependence on later words.
+# - **language model**: a model that gives each next token a probability, given the tokens before it.
+# - **shifted targets**: the inputs themselves, one position to the left: at each position the token that comes next.
+# - **packing**: several documents in one row, one after the other; a document mask keeps them apart.
+# - **logits**: the scores of all tokens before the softmax.
+# - **weight tying**: the output layer's matrix is the embedding; both uses train the same numbers.
+# - **decoder-only transformer**: blocks of masked self-attention and a feed-forward network, without an encoder.
+# - **context length**: the most tokens that a model can read at once.
+# - **leak**: a way for a model to see what it should predict; in a causal model, any dependence on later tokens.
 # - **pre-training**: training on plain text, before and without any task.
 # - **fine-tuning**: further training of a pre-trained model on a task with labels.
 # - **auxiliary loss**: a second loss, added with a weight, for a task that is not wanted for its own sake.
 # - **zero-shot**: doing a task without having been trained on any example of it.
+# - **few-shot, in-context learning**: doing a task from a few examples in the prompt, without any training.
 #
 # ## What you have now
 #
-# A GPT: yours, equal to PyTorch's to the last digits, trained, caught, graded, tuned and counted, and GPT-2's weights run in it. It reads from left to
-# right and must not look ahead, because it writes.
+# A GPT: yours, equal to PyTorch's to the last digits, trained, caught, graded, tuned, and with GPT-2's weights in it. It reads
+# from left to right and must not look ahead, because it writes.
 #
 # But what if you do not want to write at all, but only to *understand*? Then looking ahead is not cheating but a help:
 # you saw that `causal=False` is one word in the code. All it needs is a game other than the next word, one in which the

@@ -8,29 +8,34 @@ A model is passed in as a step function: from the tokens so far to the logits of
 """
 
 from course_lib.exercises.decoding import (
+    attend_with_cache,
     beam_search,
-    cached_attention,
+    consensus,
     greedy,
-    length_penalised,
     nucleus,
     sentence_found,
-    sequence_log_probability,
+    speculative_step,
     top_k,
-    with_temperature,
 )
 
 EXERCISES = tuple(
     module.EXERCISE
     for module in (
         greedy,
-        sequence_log_probability,
         sentence_found,
         beam_search,
-        length_penalised,
-        with_temperature,
+        consensus,
         top_k,
         nucleus,
-        cached_attention,
+        attend_with_cache,
+        speculative_step,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {
+    "decoding.sequence_log_probability": "",
+    "decoding.length_penalised": "decoding.consensus",
+    "decoding.with_temperature": "",
+    "decoding.cached_attention": "decoding.attend_with_cache",
+}

@@ -122,7 +122,7 @@ EXERCISE = Exercise(
             "outline",
             "Begin with a list that holds the start id.\n"
             "Go on while fewer than `max_new_tokens` tokens are written and the last one is not the end id.\n"
-            "Ask `step` with the whole list as a tensor, and append the place of the largest logit.\n"
+            "Ask `step` with the whole list as a tensor, and append the position of the largest logit.\n"
             "Return everything except the start, as a tensor.",
             answers=(
                 "one_word_short",
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_put_last",
-            "Where max_new_tokens cuts a sentence off, your answer has <e> in place of the last token. The model did "
+            "Where max_new_tokens cuts a sentence off, your answer has <e> instead of the last token. The model did "
             "not write it: return the tokens as they are.",
             _slip(("tokens[1:]", "[*tokens[1:-1], end]")),
             alone=True,

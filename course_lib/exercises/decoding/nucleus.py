@@ -193,12 +193,12 @@ EXERCISE = Exercise(
         Misconception(
             "sorted_order",
             "Your answer is sorted: token 0 gets the probability of the most probable token, whichever that was. Put "
-            "each back where its token stands: scatter, or argsort once more.",
+            "each back at its token's position: scatter, or argsort once more.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
         ),
         Misconception(
             "gathered",
-            "Your answer does not put the numbers back in their places: gather (or indexing with the positions) "
+            "Your answer does not put the numbers back at their positions: gather (or indexing with the positions) "
             "applies the order of sorting once more. scatter undoes it.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),

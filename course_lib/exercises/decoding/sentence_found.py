@@ -67,7 +67,7 @@ EXERCISE = Exercise(
         'sentence_found(beams) -> (letter, kept): "A" to "F", the sentence that a search of 1, 2 or 3 beams writes, '
         "and the probabilities of the beginnings that it holds after the third token, the best first, not rounded."
     ),
-    points=2,
+    points=1,
     minutes=10,
     difficulty=3,
     importance=3,

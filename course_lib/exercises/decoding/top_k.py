@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`topk` along the last dimension gives values and positions, both `[..., k]`. Sums of rows need their "
-            "dimension kept. With `scatter` the values go back to their places in zeros of the shape of the "
+            "dimension kept. With `scatter` the values go back to their positions in zeros of the shape of the "
             "probabilities.",
             answers=(
                 "sorted_order",
@@ -107,8 +107,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_in_the_vocabulary",
-            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they "
-            "stand.",
+            "Your answer keeps the first k tokens of the vocabulary. Keep the k most probable ones, wherever they are.",
             _slip((_STAYS, "(torch.arange(ranks.shape[-1]) < k).expand_as(ranks)")),
         ),
         Misconception(
@@ -155,7 +154,7 @@ EXERCISE = Exercise(
         Misconception(
             "sorted_order",
             "Your answer is sorted: token 0 gets the probability of the most probable token, whichever that was. Each "
-            "token keeps its place.",
+            "token keeps its position.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
         ),
         Misconception(

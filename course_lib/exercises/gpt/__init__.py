@@ -1,5 +1,5 @@
-"""The exercises of lesson 07: a language model's targets, loss, output and blocks, what it writes, its size,
-and GPT-2's weights.
+"""The exercises of lesson 07: a language model's targets, mask, output and blocks, its leaks, what it writes, how it is
+tuned, and GPT-2's weights.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first. The model that `gpt.generate` writes with
 is passed in, so that nobody's text depends on anybody's model.
@@ -9,11 +9,11 @@ Most mistakes are settings of one function that computes the answer step by step
 
 from course_lib.exercises.gpt import (
     causal_language_model,
-    count_parameters,
+    document_mask,
     fine_tuning_loss,
     from_gpt2,
     generate,
-    lm_loss,
+    influence,
     loss_without_mask,
     tied_logits,
     training_windows,
@@ -23,14 +23,19 @@ EXERCISES = tuple(
     module.EXERCISE
     for module in (
         training_windows,
-        lm_loss,
+        document_mask,
         tied_logits,
         causal_language_model,
         loss_without_mask,
+        influence,
         generate,
         fine_tuning_loss,
-        count_parameters,
         from_gpt2,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {
+    "gpt.lm_loss": "",
+    "gpt.count_parameters": "",
+}

@@ -158,14 +158,7 @@ EXERCISE = Exercise(
             "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns the new "
             "`[batch, tokens, d_model]`. A mask `[1, tokens, tokens]`, True where a query may attend, holds for the "
             "whole batch, and None allows everything; make it on the device of the ids.",
-            answers=(
-                "keys_as_rows",
-                "mask_inverted",
-                "itself_forbidden",
-                "one_word_ahead",
-                "mask_in_the_first_block",
-                "positions_twice",
-            ),
+            answers=("mask_inverted", "mask_in_the_first_block", "no_positions"),
         ),
         Hint(
             "outline",
@@ -174,14 +167,7 @@ EXERCISE = Exercise(
             "Send that through the blocks, one after the other, each with the mask.\n"
             "The final norm, which pre-norm blocks need.\n"
             "The dot product with every row of the embedding.",
-            answers=(
-                "no_final_norm",
-                "norm_before_the_blocks",
-                "states_returned",
-                "probabilities",
-                "side_by_side",
-                "last_word_only",
-            ),
+            answers=("no_final_norm", "norm_before_the_blocks", "states_returned", "probabilities", "side_by_side"),
         ),
     ),
     misconceptions=(
@@ -213,39 +199,16 @@ EXERCISE = Exercise(
             _slip_alone((f"x = {_BLOCK}", f"x, mask = {_BLOCK}, None")),
         ),
         Misconception(
-            "keys_as_rows",
-            "Your model uses the mask transposed: each token sees itself and the future, but not the past. Rows are "
-            "queries: the allowed part is the lower triangle.",
-            _slip(("tril()", "triu()")),
-        ),
-        Misconception(
             "mask_inverted",
             "Your model sees only the future: the mask is True where attention is forbidden, as torch's modules want "
             "it. In this course True means `may attend`.",
             _slip(("tril()", "triu(1)")),
         ),
         Misconception(
-            "itself_forbidden",
-            "Your mask forbids each token to see itself. The diagonal is allowed: a token knows itself, and what it "
-            "has to predict is the next one.",
-            _slip(("tril()", "tril(-1)")),
-        ),
-        Misconception(
-            "one_word_ahead",
-            "Your mask also allows the next token, which is the very one it has to predict. Query i attends to keys 0 "
-            "to i only.",
-            _slip(("tril()", "tril(1)")),
-        ),
-        Misconception(
             "no_positions",
             "Your model leaves out the positions. Let self.positions add them to the embeddings, before the first "
             "block.",
             _slip(("self.positions(embedded)", "embedded")),
-        ),
-        Misconception(
-            "positions_twice",
-            "Your model adds the positions twice. self.positions(x) returns x with them already added.",
-            _slip(("self.positions(embedded)", "embedded + self.positions(embedded)")),
         ),
         Misconception(
             "positions_in_every_block",
@@ -265,12 +228,6 @@ EXERCISE = Exercise(
             _slip(("self.embedding(ids)", "self.embedding(F.pad(ids[:, :-1], (1, 0)))")),
         ),
         Misconception(
-            "input_detached",
-            "No gradient comes back through the embeddings that your model reads (.detach(), .data, no_grad), so they "
-            "learn through the output layer alone. Use self.embedding(ids) as it is.",
-            _slip_alone(("self.embedding(ids)", "self.embedding(ids).detach()")),
-        ),
-        Misconception(
             "no_final_norm",
             "Your model leaves out the final norm. In pre-norm blocks nothing standardises what the last one returns: "
             "apply self.norm before the output.",
@@ -281,11 +238,6 @@ EXERCISE = Exercise(
             "Each of your blocks reads the embeddings, and only the last one counts. Stack them: each block reads "
             "what the one below returned (x = block(x, mask)).",
             _slip_alone((f"x = {_BLOCK}", f"last = {_BLOCK}"), ("self.norm(x)", "self.norm(last)")),
-        ),
-        Misconception(
-            "first_block_only",
-            "Your model uses its first block only. Go through all of self.blocks.",
-            _slip_alone(("in self.blocks", "in self.blocks[:1]")),
         ),
         Misconception(
             "norm_before_the_blocks",
@@ -305,45 +257,16 @@ EXERCISE = Exercise(
             _slip(("return logits", "return logits.softmax(dim=-1)")),
         ),
         Misconception(
-            "log_probabilities",
-            "Your model returns log-probabilities. Return the logits, the scores before the softmax: the training "
-            "loop takes the log-softmax of them.",
-            _slip(("return logits", "return logits.log_softmax(dim=-1)")),
-        ),
-        Misconception(
             "last_word_only",
             "Your model answers after the last token only. Return logits for every position, [batch, tokens, "
             "vocab_size]: in training each of them is a question.",
             _slip(("x @", "x[:, -1] @")),
         ),
         Misconception(
-            "logits_scaled",
-            "Your model divides the logits by √d_model. The output layer is W h alone.",
-            _slip_alone(("weight.T", "weight.T / x.shape[-1] ** 0.5")),
-        ),
-        Misconception(
-            "view_for_transpose",
-            "Your model reshapes the embedding to [d_model, vocab_size], which tears its rows apart. Transpose it: "
-            "self.embedding.weight.T.",
-            _slip_alone(("weight.T", "weight.view(x.shape[-1], -1)")),
-        ),
-        Misconception(
             "output_detached",
             "Your output layer is not the embedding itself but only a copy of its values (.detach(), .data, "
             "torch.tensor): no gradient comes back that way. Use self.embedding.weight itself.",
             _slip_alone(("weight.T", "weight.detach().T")),
-        ),
-        Misconception(
-            "norm_behind_every_block",
-            "Your answer applies the norm after every block. The blocks have norms of their own inside; self.norm "
-            "comes once, after the last.",
-            _slip_alone((_BLOCK, f"self.norm({_BLOCK})"), _NO_NORM),
-        ),
-        Misconception(
-            "added_around_the_blocks",
-            "Your answer adds each block's input to its output. The residual connections are inside the blocks: go "
-            "on with what a block returns.",
-            _slip_alone((_BLOCK, f"x + {_BLOCK}")),
         ),
     ),
     withheld=WITHHELD,

@@ -17,7 +17,7 @@ from course_lib.references.gpt import NAMES_IN_GPT2
 
 Tensors = dict[str, Tensor]
 
-WITHOUT_A_PLACE = "what has no place"
+WITHOUT_A_PLACE = "what your model does not have"
 
 
 def _published_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -185,7 +185,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "For each name and tensor: take `transformer.` away from the front, if it is there.\n"
-            "Leave out the head, the masks, and what stands for minus infinity.\n"
+            "Leave out the head, the masks, and what is written for minus infinity.\n"
             "Replace the parts of the name by your own; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
             "Of `c_attn` make three with `chunk`: the queries', the keys' and the values'.",
@@ -263,13 +263,13 @@ EXERCISE = Exercise(
         Misconception(
             "masks_kept",
             "Your answer keeps attn.bias and attn.masked_bias. They are not biases but the causal mask and what it "
-            "writes; your model makes its own mask and has no place for them: leave them out.",
+            "writes; your model makes its own mask and has no such tensors: leave them out.",
             _slip((' or own.endswith((".attn.bias", ".attn.masked_bias"))', "")),
         ),
         Misconception(
             "head_kept",
             "Your answer keeps lm_head.weight. The output is tied, so it is the embedding once more, and your model "
-            "has no place for it: leave it out.",
+            "has no such tensor: leave it out.",
             _slip((f"{_IS_HEAD} or ", "")),
         ),
         Misconception(
@@ -280,7 +280,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "norms_swapped",
-            "Your answer swaps the two norms of a block: ln_1 stands before attention, add_and_norm_1, and ln_2 before "
+            "Your answer swaps the two norms of a block: ln_1 comes before attention, add_and_norm_1, and ln_2 before "
             "the feed-forward network, add_and_norm_2.",
             _called(ln_1="add_and_norm_2.norm", ln_2="add_and_norm_1.norm"),
         ),

@@ -126,7 +126,7 @@ EXERCISE = Exercise(
             "outline",
             "Start with the prompt.\n"
             "As often as tokens are wanted: cut the ids to the last `context_length`, as a batch of one text.\n"
-            "From the answer take the last position's logits, and of those the place of the largest.\n"
+            "From the answer take the last position's logits, and of those the position of the largest.\n"
             "Append it to the whole text, not to the cut one.",
             answers=(
                 "text_cut_to_the_window",
@@ -202,7 +202,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "best_of_one_reading",
-            "Your answer asks the model once, and writes down the most probable tokens for one and the same place. "
+            "Your answer asks the model once, and writes down the most probable tokens for one and the same position. "
             "Append one token, let the model read the longer text, and ask again.",
             lambda model, prompt, max_new_tokens, context_length: torch.cat(
                 [prompt, model(prompt[-context_length:].unsqueeze(0))[0, -1].topk(max_new_tokens).indices]

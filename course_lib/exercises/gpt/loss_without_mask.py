@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Write inputs and targets below each other, shifted by one. At which positions does the target stand "
+            "Write inputs and targets below each other, shifted by one. At which positions is the target "
             "somewhere in the input?",
         ),
     ),
@@ -108,13 +108,13 @@ EXERCISE = Exercise(
         Misconception(
             "as_good_as_the_best",
             "Your prediction is that every position is now as good as the best. Look at what each of them sees: where "
-            "the target itself stands in the input, nothing is left to guess, and elsewhere nothing is gained.",
+            "the target itself is in the input, nothing is left to guess, and elsewhere nothing is gained.",
             lambda honest: honest.amin(dim=-1, keepdim=True).expand_as(honest),
         ),
         Misconception(
             "mean_everywhere",
             "Your prediction gives every position the mean of the honest losses. But the positions do not share what "
-            "they know. Ask about each one whether its target stands in the input, ready to be copied.",
+            "they know. Ask about each one whether its target is in the input, ready to be copied.",
             lambda honest: honest.mean(dim=-1, keepdim=True).expand_as(honest),
         ),
         Misconception(
@@ -125,14 +125,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zero_but_the_first",
-            "Your prediction keeps the loss of the first position. Its target, the second token, stands in the input "
+            "Your prediction keeps the loss of the first position. Its target, the second token, is in the input "
             "too. The one position whose target is missing is the last.",
             lambda honest: _only([0], honest),
         ),
         Misconception(
             "zero_but_the_ends",
             "Your prediction keeps the loss of the first position as well as that of the last. The target of the "
-            "first, the second token, also stands in the input.",
+            "first, the second token, is in the input as well.",
             lambda honest: _only([0, -1], honest),
         ),
         Misconception(
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "half",
-            "Your prediction halves the loss. There is nothing gradual about it: where the target stands in the "
+            "Your prediction halves the loss. There is nothing gradual about it: where the target is in the "
             "input, it can be copied, and the loss goes to 0.",
             lambda honest: honest / 2,
         ),

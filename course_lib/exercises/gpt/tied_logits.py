@@ -56,7 +56,7 @@ EXERCISE = Exercise(
         "tied_logits(states [..., d_model], embedding [vocab_size, d_model]) -> [..., vocab_size]: the score of each "
         "token given each state, the dot product of the state with the token's embedding."
     ),
-    points=2,
+    points=1,
     minutes=6,
     difficulty=1,
     importance=4,

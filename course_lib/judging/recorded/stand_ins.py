@@ -103,19 +103,22 @@ class EveryWord(StandIn):
         so_far: what it says for all that come after it, [vocab_size, vocab_size].
         place: what each position says, [context, vocab_size].
         sure: how far the logits lie apart.
+        ahead: how many tokens after each one it reads as well.
     """
 
     own: Tensor
     so_far: Tensor
     place: Tensor
     sure: float = 1.0
+    ahead: int = 0
 
     def __call__(self, ids: Tensor) -> Tensor:
         """The logits after each of these tokens."""
         vocab_size, context_length = len(self.own), len(self.place)
         _check_rows(ids, vocab_size)
         places = torch.arange(ids.shape[1])
-        before = self.so_far[ids].cumsum(dim=1) / (places + 1).sqrt().unsqueeze(-1)
+        read = (places + self.ahead).clamp(max=ids.shape[1] - 1)
+        before = self.so_far[ids].cumsum(dim=1)[:, read] / (places + 1).sqrt().unsqueeze(-1)
         logits: Tensor = self.sure * (self.own[ids] + 3 * before + self.place[places % context_length])
         return logits if ids.shape[1] <= context_length else -logits
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -39,13 +40,6 @@ class TestTheTenWords:
         kept = exercises.find("decoding.nucleus").reference(AFTER_DIE_KATZE, 0.75)
         assert int((kept > 0).sum()) == 4
         assert_close(kept[0], torch.tensor(0.375))
-
-    def test_an_average_or_too_high_a_power_is_not_the_penalty(self) -> None:
-        scores, lengths = torch.tensor([-3.2, -4.0]), torch.tensor([5, 10])
-        found = exercises.find("decoding.length_penalised").reference(scores, lengths, 0.6)
-        assert_close(found, torch.tensor([-2.3553, -2.3083]), atol=5e-5, rtol=0)
-        found = mistake("decoding.length_penalised", "mean_of_the_words")(scores, lengths, 0.6)
-        assert_close(found, torch.tensor([-0.64, -0.4]))
 
 
 def _while_true(step: Step, start_id: int, end_id: int, max_new_tokens: int) -> Tensor:
@@ -129,10 +123,6 @@ def _below(probabilities: Tensor, p: float) -> Tensor:
     return torch.empty_like(kept).scatter_(-1, positions, kept)
 
 
-def _picked(logits: Tensor, expected: Tensor) -> Tensor:
-    return logits.softmax(-1).gather(-1, expected.unsqueeze(-1)).squeeze(-1)
-
-
 def _zeros_into_the_softmax(probabilities: Tensor, k: int) -> Tensor:
     least = torch.topk(probabilities, min(k, probabilities.shape[-1])).values[..., -1, None]
     return torch.where(probabilities < least, torch.tensor(0.0), probabilities).softmax(-1)
@@ -145,24 +135,23 @@ def _gathered(probabilities: Tensor, p: float) -> Tensor:
 
 
 def _causal(
-    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
+    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor, **how: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
     k, v = torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
-    return F.scaled_dot_product_attention(x @ W_q, k, v, is_causal=True), k, v
+    return F.scaled_dot_product_attention(x @ W_q, k, v, **how), k, v
 
 
-def _wide(
-    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    k, v = torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
-    return F.scaled_dot_product_attention(x @ W_q, k, v, scale=x.shape[-1] ** -0.5), k, v
+def _wide(*given: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    x, keys = given[:2]
+    mask = torch.ones(x.shape[-2], keys.shape[-2] + x.shape[-2]).tril(keys.shape[-2]).bool()
+    return _causal(*given, attn_mask=mask, scale=x.shape[-1] ** -0.5)
 
 
-def _forgotten(
-    x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Tensor, W_v: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    scores = x @ W_q @ keys.mT / math.sqrt(keys.shape[-1])
-    return scores.softmax(-1) @ values, torch.cat((keys, x @ W_k), -2), torch.cat((values, x @ W_v), -2)
+def _first_ratio(drafted: Tensor, draft: Tensor, target: Tensor, chances: Tensor) -> tuple[int, Tensor]:
+    for place, token in enumerate(drafted):
+        if chances[place] > target[place, token] / draft[place, token]:
+            return place, target[place]
+    return len(drafted), target[-1]
 
 
 @pytest.mark.parametrize(
@@ -174,22 +163,6 @@ def _forgotten(
         ("decoding.greedy", _in_plain_lists, "one_word_short"),
         ("decoding.greedy", _in_plain_lists_until_the_end, "end_left_out"),
         ("decoding.greedy", _feeding_the_last_token, "only_the_last_word"),
-        (
-            "decoding.sequence_log_probability",
-            lambda logits, expected: logits.softmax(-1).gather(-1, expected[..., None])[..., 0].prod(-1).log(),
-            "logarithm_of_the_product",
-        ),
-        (
-            "decoding.sequence_log_probability",
-            lambda logits, expected: logits.log_softmax(-1).gather(-1, expected[..., None]).squeeze(-1).mean(-1),
-            "mean_over_the_words",
-        ),
-        ("decoding.sequence_log_probability", lambda logits, e: _picked(logits, e).log().sum(-1), "logarithm_of_zero"),
-        (
-            "decoding.sequence_log_probability",
-            lambda logits, expected: (_picked(logits, expected) + 1e-12).log().sum(-1),
-            "small_number_added_1e_12",
-        ),
         ("decoding.sentence_found", lambda beams: ("A", [0.27, 0.24, 0.216][:beams]), "always_the_best"),
         (
             "decoding.sentence_found",
@@ -198,22 +171,18 @@ def _forgotten(
         ),
         ("decoding.beam_search", _copies, "greedy"),
         ("decoding.beam_search", _bare_logits, "logits_added"),
-        ("decoding.length_penalised", lambda log_p, n, a: log_p / ((5 + n) / 6) ** a, "single_precision"),
-        ("decoding.length_penalised", lambda log_p, n, a: log_p / n**a, "divided_by_the_length"),
-        ("decoding.length_penalised", lambda log_p, n, a: log_p / ((5 + n) / 6**a), "only_six_raised"),
-        ("decoding.length_penalised", lambda log_p, n, a: log_p / (5 + n) / 6**a, "divided_twice"),
-        ("decoding.with_temperature", lambda logits, t: (logits * t).softmax(-1), "multiplied"),
+        ("decoding.consensus", lambda samples: max(samples, key=samples.count), "most_frequent"),
         (
-            "decoding.with_temperature",
-            lambda logits, t: F.normalize(logits.softmax(-1).pow(1 / t), p=1.0, dim=-1, eps=0.0),
-            "powers_vanish",
+            "decoding.consensus",
+            lambda samples: max(samples, key=lambda a: sum(len({*a} & {*b}) / (len(a) + len(b)) for b in samples)),
+            "each_token_once",
         ),
-        ("decoding.with_temperature", lambda logits, t: (logits - t).softmax(-1), "ignored"),
         ("decoding.top_k", _zeros_into_the_softmax, "softmax_of_zeros"),
         ("decoding.nucleus", _gathered, "gathered"),
-        ("decoding.cached_attention", _forgotten, "itself_not_seen"),
-        ("decoding.cached_attention", _causal, "only_the_first_seen"),
-        ("decoding.cached_attention", _wide, "scaled_by_d_model"),
+        ("decoding.attend_with_cache", _causal, "no_mask"),
+        ("decoding.attend_with_cache", partial(_causal, is_causal=True), "mask_from_the_top_left"),
+        ("decoding.attend_with_cache", _wide, "scaled_by_d_model"),
+        ("decoding.speculative_step", _first_ratio, "drawn_from_the_target"),
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
@@ -230,24 +199,17 @@ def test_a_mistake_that_another_part_contradicts_is_told_of_the_first_part_alone
 
 
 class TestParts:
-    def test_probabilities_that_are_not_too_small_earn_their_part(self) -> None:
-        name = "decoding.sequence_log_probability"
-        for misconception in ("logarithm_of_the_product", "exp_overflows", "logarithm_of_zero", "floor_of_a_billionth"):
-            assert verdict(name, mistake(name, misconception)).points == 2
+    def test_a_single_new_token_earns_its_part(self) -> None:
+        assert verdict("decoding.attend_with_cache", _causal).points == 2
+        assert verdict("decoding.attend_with_cache", partial(_causal, is_causal=True)).points == 0
 
-    def test_all_but_the_lowest_temperature_earn_their_part(self) -> None:
-        name = "decoding.with_temperature"
-        for misconception in ("exp_overflows", "powers_vanish"):
-            assert verdict(name, mistake(name, misconception)).points == 1
+    def test_a_draft_with_a_dropped_token_earns_its_part(self) -> None:
+        name = "decoding.speculative_step"
+        assert verdict(name, mistake(name, "row_before_the_last")).points == 3
 
     def test_all_but_the_limit_earns_its_part(self) -> None:
         assert verdict("decoding.greedy", _counting_the_start).points == 2
         assert verdict("decoding.greedy", _while_true).points == 0
-
-    def test_the_right_formula_in_single_precision_earns_its_part(self) -> None:
-        assert (
-            verdict("decoding.length_penalised", mistake("decoding.length_penalised", "single_precision")).points == 1
-        )
 
     def test_beams_within_the_vocabulary_earn_their_part(self) -> None:
         def with_topk(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:

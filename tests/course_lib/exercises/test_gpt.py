@@ -1,8 +1,7 @@
-"""The sizes that a slide prints are a named mistake, and so are slips in a student's own handwriting."""
+"""Slips in a student's own handwriting are named, and honest answers pass."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,14 +13,6 @@ from torch import Tensor, nn
 from course_lib.judging.observation import Outcome
 from course_lib.references.gpt import CausalLanguageModel
 from tests.course_lib.exercises.judging import mistake, verdict
-
-
-class TestTheSlide:
-    def test_prints_gpt_2_with_the_vocabulary_of_gpt_1(self) -> None:
-        printed = mistake("gpt.count_parameters", "as_printed")
-        sizes = [(768, 12), (1024, 24), (1280, 36), (1600, 48)]
-        found = [printed(50_257, 1024, d_model, layers, True) for d_model, layers in sizes]
-        assert found == [117_000_000, 345_000_000, 762_000_000, 1_542_000_000]
 
 
 class _Model(CausalLanguageModel):
@@ -136,24 +127,21 @@ def _behind_the_prompt(
     return prompt
 
 
-def _positions_with_infinities_dropped(log_probs: Tensor, targets: Tensor) -> Tensor:
-    kept = torch.isfinite(log_probs).all(dim=-1)
-    return F.nll_loss(log_probs[kept], targets[kept])
-
-
-def _without_biases(vocab_size: int, context_length: int, d_model: int, layers: int, tied: bool) -> int:
-    block = 4 * d_model**2 + 2 * 4 * d_model**2 + 2 * 2 * d_model
-    return vocab_size * d_model * (1 if tied else 2) + context_length * d_model + layers * block + 2 * d_model
-
-
-def _seen_as_classes(log_probs: Tensor, targets: Tensor) -> Tensor:
-    batch, tokens, vocab_size = log_probs.shape
-    return nn.NLLLoss()(log_probs.reshape(batch, vocab_size, tokens), targets)  # type: ignore[no-any-return]
-
-
 def _as_a_mean(class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float) -> Tensor:
     tokens = nn.CrossEntropyLoss()(lm_logits.permute(0, 2, 1), targets)
     return weight * tokens + (1 - weight) * nn.CrossEntropyLoss()(class_logits, labels)  # type: ignore[no-any-return]
+
+
+def _numbered(ids: Tensor, end: int) -> Tensor:
+    """Pairs with the same number of ends up to and with each."""
+    number = (ids == end).cumsum(dim=1)
+    return number[:, :, None] == number[:, None]
+
+
+def _moved(model: Callable[[Tensor], Tensor], ids: Tensor, vocab_size: int, other: int | None = None) -> Tensor:
+    texts = ids.repeat(len(ids), 1)
+    texts.fill_diagonal_(other) if other is not None else texts.diagonal().add_(1).remainder_(vocab_size)
+    return (model(texts) - model(ids[None])).abs().amax(dim=-1).T
 
 
 def _all_copied(honest: Tensor) -> Tensor:
@@ -169,11 +157,6 @@ def _all_copied(honest: Tensor) -> Tensor:
             lambda stream, starts, n: (x := _slices(stream, starts, n)[0], torch.roll(x, shifts=-1, dims=1)),
             "rolled_round",
         ),
-        ("gpt.lm_loss", _seen_as_classes, "reshaped_not_transposed"),
-        ("gpt.lm_loss", lambda p, t: p.gather(2, t[..., None]).mean(), "sign_forgotten"),
-        ("gpt.lm_loss", lambda p, t: -(p * F.one_hot(t, p.shape[2])).sum(-1).mean(), "zero_times_infinity"),
-        ("gpt.lm_loss", _positions_with_infinities_dropped, "places_with_zeros_left_out"),
-        ("gpt.lm_loss", lambda p, t: F.nll_loss(p[:, :-1].transpose(1, 2), t[:, 1:]), "shifted_again"),
         ("gpt.tied_logits", lambda h, w: F.softmax(F.linear(h, w), -1), "softmax_taken"),
         ("gpt.tied_logits", lambda h, w: F.linear(h, w) * h.shape[-1] ** -0.5, "scaled"),
         ("gpt.causal_language_model", _Unmasked, "no_mask"),
@@ -190,7 +173,10 @@ def _all_copied(honest: Tensor) -> Tensor:
         ("gpt.generate", _until_the_full_stop, "stopped_at_the_full_stop"),
         ("gpt.generate", _behind_the_prompt, "one_reading"),
         ("gpt.fine_tuning_loss", _as_a_mean, "mixture"),
-        ("gpt.count_parameters", _without_biases, "no_biases"),
+        ("gpt.document_mask", lambda ids, end: _numbered(ids, end).tril(), "end_begins_the_next"),
+        ("gpt.document_mask", lambda ids, end: ids.new_ones(*ids.shape, ids.shape[1]).tril().bool(), "causal_alone"),
+        ("gpt.influence", lambda model, ids, size: _moved(model, ids, size).T, "transposed"),
+        ("gpt.influence", lambda model, ids, size: _moved(model, ids, size, other=0), "replaced_by_0"),
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
@@ -200,29 +186,14 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
     assert found.misconception.id == expected
 
 
-class TestGradients:
-    """Of a loss a gradient must come back; cross_entropy's is another one for log_probs, and as good for the model."""
-
-    def test_cross_entropy_is_a_right_answer(self) -> None:
-        for seed in range(6):
-            assert verdict("gpt.lm_loss", lambda p, t: F.cross_entropy(p.movedim(2, 1), t), seed).passed
-
-    def test_a_loss_that_is_cut_off_is_named(self) -> None:
-        for cut in (lambda loss: loss.detach(), lambda loss: torch.tensor(loss.item(), dtype=loss.dtype)):
-            found = verdict("gpt.lm_loss", lambda p, t, cut=cut: cut(F.nll_loss(p.transpose(1, 2), t)))
-            assert found.misconception is not None
-            assert found.misconception.id == "detached"
-
-
 class TestParts:
     @pytest.mark.parametrize(
         ("exercise_id", "misconception_id", "points"),
         [
-            ("gpt.lm_loss", "zero_times_infinity", 2),
             ("gpt.causal_language_model", "always_causal", 4),
             ("gpt.generate", "context_ignored", 2),
             ("gpt.generate", "first_words_kept", 2),
-            ("gpt.count_parameters", "always_tied", 2),
+            ("gpt.document_mask", "made_on_the_cpu", 3),
         ],
     )
     def test_what_is_right_earns_its_part(self, exercise_id: str, misconception_id: str, points: int) -> None:
@@ -249,18 +220,14 @@ def test_a_mask_on_the_cpu_is_named_and_costs_a_point() -> None:
 @pytest.mark.parametrize(
     ("exercise_id", "answer"),
     [
-        ("gpt.lm_loss", lambda p, t: F.cross_entropy(p.permute(0, 2, 1), t)),
-        ("gpt.lm_loss", lambda p, t: -torch.stack([p[i, range(t.shape[1]), t[i]] for i in range(len(t))]).mean()),
         ("gpt.causal_language_model", _Model),
         ("gpt.generate", _cached_windows),
         ("gpt.loss_without_mask", lambda honest: honest * (torch.arange(honest.shape[-1]) + 1 == honest.shape[-1])),
         (
-            "gpt.count_parameters",
-            lambda vocab_size, context_length, d_model, layers, tied: int(
-                d_model
-                * math.fsum([vocab_size, 0 if tied else vocab_size, context_length, 2, layers * (12 * d_model + 13)])
-            ),
+            "gpt.document_mask",
+            lambda ids, end: torch.stack([_numbered(row[None].roll(1), end)[0] for row in ids]).tril(),
         ),
+        ("gpt.influence", _moved),
     ],
 )
 def test_honest_answers_pass(exercise_id: str, answer: Callable[..., object]) -> None:

@@ -42,14 +42,10 @@ def masked_weights(scaled: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scaled, dim=-1).nan_to_num(0.0)
 
 
-def with_temperature(logits: Tensor, temperature: float) -> Tensor:
-    logits /= temperature
-    return torch.softmax(logits, dim=-1)
-
-
-def sequence_log_probability(logits: Tensor, expected: Tensor) -> Tensor:
-    logits -= logits.logsumexp(-1, keepdim=True)
-    return logits.gather(-1, expected.unsqueeze(-1)).squeeze(-1).sum(-1)
+def top_k(probabilities: Tensor, k: int) -> Tensor:
+    least = probabilities.topk(min(k, probabilities.shape[-1])).values[..., -1:]
+    probabilities[probabilities < least] = 0
+    return probabilities / probabilities.sum(-1, keepdim=True)
 
 
 def mean_pooling(x: Tensor, mask: Tensor) -> Tensor:
@@ -67,8 +63,7 @@ def verdict_on(exercise: str, answer: Callable[..., Tensor]) -> Verdict:
         ("positions.learned_positions", LearnedPositions, "x"),
         ("attention.weights", attention_weights, "scaled"),
         ("masking.masked_weights", masked_weights, "scaled"),
-        ("decoding.with_temperature", with_temperature, "logits"),
-        ("decoding.sequence_log_probability", sequence_log_probability, "logits"),
+        ("decoding.top_k", top_k, "probabilities"),
         ("words_in_a_bag.mean_pooling", mean_pooling, "x"),
     ],
 )

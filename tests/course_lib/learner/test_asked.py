@@ -33,7 +33,7 @@ def look_up() -> None:
         ("look_up", "no exercise 'look_up'; did you mean words_in_a_bag.look_up?"),
         (look_up, "no exercise 'look_up'; did you mean words_in_a_bag.look_up?"),
         ("scaled_dot_product_attention", "did you mean attention.scaled_dot_product?"),
-        ("count_parameters", " or heads_and_blocks.count_parameters or gpt.count_parameters?"),
+        ("count_parameters", " heads_and_blocks.count_parameters?"),
     ],
 )
 def test_what_is_perhaps_meant_is_named(name: object, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,5 +72,5 @@ def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], caps
 
 def test_the_current_lesson_is_the_one_last_worked_in() -> None:
     assert current_lesson() == "000_primer"
-    progress_file().note_hint("gpt.lm_loss", "idea")
+    progress_file().note_hint("gpt.generate", "idea")
     assert current_lesson() == "07_gpt"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,12 +99,18 @@ def test_a_picture_that_fails_gives_back_too(names: dict[str, Any]) -> None:
     assert names["count_pairs"] is stub
 
 
-def test_of_one_name_in_two_lessons_the_one_at_hand_lends(capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_one_name_in_two_lessons_the_one_at_hand_lends(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = [find("gpt.generate"), replace(find("gpt.tied_logits"), name="greedy")]
+    lessons = {"06": [find("decoding.greedy")], "07": here}
+    catalogue = SimpleNamespace(modules=lessons, of_lesson=lessons.__getitem__)
+    monkeypatch.setattr("course_lib.learner.current_catalogue.current_catalogue", lambda: catalogue)
     notebook: dict[str, Any] = {}
-    exec("def lm_loss(): pass\ndef count_parameters(n): raise NotImplementedError()\n", notebook)
-    exec("def picture():\n    print(count_parameters)", notebook)
+    exec("def generate(): pass\ndef greedy(n): raise NotImplementedError()\n", notebook)
+    exec("def picture():\n    print(greedy)", notebook)
     drawn(notebook["picture"])
-    assert "gpt_parameters" in capsys.readouterr().out
+    assert "tied_logits" in capsys.readouterr().out
 
 
 def test_a_line_that_is_never_reached_makes_no_stub(names: dict[str, Any]) -> None:

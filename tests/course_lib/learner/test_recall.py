@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lib.checking import progress, recall
+from course_lib.decoding.beam import penalty
 from course_lib.exercises import COURSE
 from course_lib.exercises.catalogue import Catalogue
 from course_lib.judging.errors import UnusableExercises
@@ -22,7 +23,6 @@ from course_lib.learner.progress_file import progress_file
 from course_lib.learner.progress_map import progress_map
 from course_lib.learner.recall import LETTERS, OPENING, QUESTIONS, older_questions, questions_of
 from course_lib.masking import causal_mask
-from course_lib.references.decoding import length_penalised
 from course_lib.references.die_katze import choose_checkpoint
 from course_lib.references.evaluation import brevity_penalty
 
@@ -109,8 +109,7 @@ def test_the_course_asks_fairly(lesson: str) -> None:
 
 
 def longer_wins(alpha: float) -> bool:
-    empty, longer = length_penalised(torch.tensor([-2.5, -4.0]), torch.tensor([1, 7]), alpha).tolist()
-    return longer > empty
+    return -4.0 / penalty(7, alpha) > -2.5 / penalty(1, alpha)
 
 
 @pytest.mark.parametrize(

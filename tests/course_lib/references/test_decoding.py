@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib.attention import attention
-from course_lib.decoding.beam import beam_search, penalty
+from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.references import decoding
 from course_lib.text.tokenization import SPECIAL
@@ -53,20 +53,9 @@ class TestSearching:
         assert found == expected.tolist()[: len(found)]
         assert set(expected.tolist()[len(found) :]) <= {0}
 
-    def test_the_penalty_is_the_librarys(self) -> None:
-        scores, lengths = torch.tensor([[-1.0, -2.0], [-3.0, -4.0]]), torch.tensor([[1, 7], [13, 20]])
-        expected = [[-1 / penalty(1, 0.6), -2 / penalty(7, 0.6)], [-3 / penalty(13, 0.6), -4 / penalty(20, 0.6)]]
-        assert_close(decoding.length_penalised(scores, lengths, 0.6), torch.tensor(expected))
-
 
 class TestDrawing:
     probabilities = torch.tensor([[0.1, 0.4, 0.2, 0.3], [0.7, 0.05, 0.15, 0.1]])
-
-    def test_temperature_sharpens_and_flattens(self) -> None:
-        logits = self.probabilities.log()
-        assert_close(decoding.with_temperature(logits, 1.0), self.probabilities)
-        squared = self.probabilities**2
-        assert_close(decoding.with_temperature(logits, 0.5), squared / squared.sum(dim=-1, keepdim=True))
 
     def test_what_is_kept_keeps_its_proportions(self) -> None:
         expected = torch.tensor([[0, 4 / 7, 0, 3 / 7], [14 / 17, 0, 3 / 17, 0]])
@@ -76,18 +65,43 @@ class TestDrawing:
         assert_close(decoding.nucleus(self.probabilities, 0.75), expected)
 
 
-def test_token_by_token_is_the_whole_at_once() -> None:
+def test_a_vote_goes_to_what_all_samples_share() -> None:
+    assert decoding.overlap([3, 5, 3], [3, 3, 7, 7]) == 4 / 7
+    assert decoding.consensus([[2], [2], [3, 5, 8, 2], [4, 5, 8, 2], [3, 5, 7, 2]]) == [3, 5, 8, 2]
+
+
+@pytest.mark.parametrize("cuts", [[1, 1, 1, 1, 1], [3, 2], [5], [1, 4]])
+def test_some_tokens_at_a_time_are_the_whole_at_once(cuts: list[int]) -> None:
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(2, 5, 6, generator=generator)
     projections = [torch.randn(6, 3, generator=generator) for _ in range(3)]
     q, k, v = (x @ projection for projection in projections)
     whole = attention(q, k, v, torch.ones(5, 5, dtype=torch.bool).tril()).out
-    keys, values = k[:, :0], v[:, :0]
-    for i in range(5):
-        out, keys, values = decoding.cached_attention(x[:, i : i + 1], keys, values, *projections)
-        assert_close(out, whole[:, i : i + 1])
+    keys, values, rows = k[:, :0], v[:, :0], []
+    for new in x.split(cuts, dim=1):
+        out, keys, values = decoding.attend_with_cache(new, keys, values, *projections)
+        rows.append(out)
+    assert_close(torch.cat(rows, dim=1), whole)
     assert_close(keys, k)
     assert_close(values, v)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_what_a_draft_leads_to_is_distributed_as_the_target(first: int) -> None:
+    """The probability of each first token, exactly: that it was drafted and kept, or drawn in place of another."""
+    draft = torch.tensor([[0.5, 0.3, 0.2]], dtype=torch.float64)
+    target = torch.tensor([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]], dtype=torch.float64)
+    found = 0.0
+    for token in range(3):
+        ratio = min(1.0, float(target[0, token] / draft[0, token]))
+        for chance, share in ((0.0, ratio), (0.999, 1 - ratio)):
+            if share > 0:
+                kept, following = decoding.speculative_step(
+                    torch.tensor([token]), draft, target, torch.tensor([chance], dtype=torch.float64)
+                )
+                drawn = float(token == first) if kept else float(following[first])
+                found += float(draft[0, token]) * share * drawn
+    assert found == pytest.approx(float(target[0, first]))
 
 
 class TestTheTree:
@@ -110,36 +124,3 @@ class TestTheTree:
         assert_close(logits.exp()[[7, 8, 9]], torch.tensor([0.5, 0.4, 0.1]))
         assert int(logits.isfinite().sum()) == 3
         assert step(torch.tensor([1, 3, 5, 9])).argmax() == 2
-
-
-class TestSequences:
-    """S1's *The gray fluffy cat meowed very loudly EOS*; the slide prints .2 for EOS, whose row says .3."""
-
-    RIGHT = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])
-    PRINTED = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.2])
-    WORDS = torch.tensor([3, 1, 4, 1, 5, 9, 2, 6])
-
-    def logits(self, right: Tensor) -> Tensor:
-        """Scores that give each right token its probability, and the rest of it to nine others; any number may be added
-        to all scores of a position."""
-        others = ((1 - right) / 9).unsqueeze(-1).repeat(1, 10)
-        return others.scatter(-1, self.WORDS.unsqueeze(-1), right.unsqueeze(-1)).log() + torch.randn(8, 1)
-
-    @pytest.mark.parametrize(("right", "mean"), [(RIGHT, 1.5783), (PRINTED, 1.6290)])
-    def test_of_the_slide(self, right: Tensor, mean: float) -> None:
-        total = decoding.sequence_log_probability(self.logits(right), self.WORDS)
-        assert_close(total.exp(), right.prod())
-        assert -total.item() / 8 == pytest.approx(mean, abs=5e-5)
-
-    def test_are_torchs(self) -> None:
-        logits, tokens = torch.randn(2, 3, 5, 7), torch.randint(7, (2, 3, 5))
-        theirs = torch.distributions.Categorical(logits=logits).log_prob(tokens)
-        assert_close(decoding.sequence_log_probability(logits, tokens), theirs.sum(dim=-1))
-
-    def test_padding_does_not_count(self) -> None:
-        logits, tokens = torch.randn(2, 5, 7), torch.randint(7, (2, 5))
-        logits[1, 3:] = -torch.inf
-        logits[1, 3:, tokens[1, 3:] - 1] = 0.0  # padding is impossible here
-        mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-        alone = decoding.sequence_log_probability(logits[1, :3], tokens[1, :3])
-        assert_close(decoding.sequence_log_probability(logits, tokens, mask)[1], alone)

@@ -19,12 +19,12 @@ from course_lib.objectives.losses import language_model_loss
 from course_lib.published.hub import PublishedModel
 from course_lib.references.gpt import (
     CausalLanguageModel,
+    document_mask,
     fine_tuning_loss,
     from_gpt2,
     generate,
-    gpt_parameters,
     gpt_parts,
-    lm_loss,
+    influence,
     loss_without_mask,
     tied_logits,
     training_windows,
@@ -76,13 +76,28 @@ class TestCausalLanguageModel:
         assert_close(model()(IDS)[:, :3], model()(changed)[:, :3])
         assert not torch.allclose(model(causal=False)(IDS)[:, :3], model(causal=False)(changed)[:, :3])
 
+    def test_only_a_leak_moves_what_comes_before(self) -> None:
+        with torch.no_grad():
+            honest, cheat = (influence(model(causal), IDS[0], 11) for causal in (True, False))
+        assert honest.triu(1).max() == 0
+        assert honest.diagonal().min() > 0.01
+        assert cheat.triu(1).max() > 0.01
+
+    def test_packed_documents_are_read_as_if_alone(self) -> None:
+        ours, row = model(), torch.tensor([[3, 1, 9, 2, 6, 5, 9]])
+        block, x = ours.blocks[0], torch.randn(1, 7, 12)
+        packed = block(x, document_mask(row, 9))
+        for document in (slice(0, 3), slice(3, 7)):
+            alone = block(x[:, document], document_mask(row[:, document], 9))
+            assert_close(packed[:, document], alone)
+
     def test_learns_what_gpt_learns(self) -> None:
         ours = model()
         tokens = IDS.shape[1] - 1
         windows = [training_windows(text, torch.tensor([0]), tokens) for text in IDS]
         inputs, targets = (torch.cat(parts) for parts in zip(*windows, strict=True))
-        log_probs = torch.log_softmax(ours(inputs), dim=-1)
-        assert_close(lm_loss(log_probs, targets), language_model_loss(as_gpt(ours), TextBatch(IDS)))
+        loss = F.cross_entropy(ours(inputs).flatten(0, 1), targets.flatten())
+        assert_close(loss, language_model_loss(as_gpt(ours), TextBatch(IDS)))
 
     def test_starts_knowing_nothing(self) -> None:
         fresh = CausalLanguageModel(**gpt_parts(11, context_length=7, d_model=12, heads=3, layers=2))
@@ -149,16 +164,22 @@ def test_fine_tuning_loss_adds_a_share_of_the_language_model() -> None:
     assert_close(fine_tuning_loss(classes, labels, logits, targets, 0.5), expected)
 
 
-class TestParameters:
-    @pytest.mark.parametrize("config", [GPTConfig.gpt2(), GPTConfig.gpt2_xl()])
-    @pytest.mark.parametrize("tied", [True, False])
-    def test_are_those_of_the_models(self, config: GPTConfig, tied: bool) -> None:
-        with torch.device("meta"):
-            built = GPT(GPTConfig(**{**vars(config), "tied_output": tied}))
-        counted = gpt_parameters(config.vocab_size, config.context_length, config.d_model, config.layers, tied)
-        assert counted == count_parameters(built)
-
-    def test_what_s3_prints_is_gpt_2_with_the_vocabulary_of_gpt_1(self) -> None:
-        sizes = [(768, 12), (1024, 24), (1280, 36), (1600, 48)]
-        counted = [gpt_parameters(40_478, 1024, d_model, layers, tied=True) for d_model, layers in sizes]
-        assert [round(count / 1e6) for count in counted] == [117, 345, 762, 1542]
+@pytest.mark.parametrize(
+    ("layers", "d_model", "released", "printed"),
+    [
+        (12, 768, 124_439_808, 117),
+        (24, 1024, 354_823_168, 345),
+        (36, 1280, 774_030_080, 762),
+        (48, 1600, 1_557_611_200, 1542),
+    ],
+)
+def test_what_was_printed_is_gpt_2_with_the_vocabulary_of_gpt_1(
+    layers: int, d_model: int, released: int, printed: int
+) -> None:
+    with torch.device("meta"):
+        found, with_gpt_1s = (
+            count_parameters(CausalLanguageModel(**gpt_parts(vocab_size, 1024, d_model, 8, layers)))
+            for vocab_size in (50_257, 40_478)
+        )
+    assert found == released
+    assert round(with_gpt_1s / 1e6) == printed

@@ -1,0 +1,207 @@
+"""Lesson 06, decoding.speculative_step: A small model runs ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import integer
+from course_lib.exercises.decoding.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.references import decoding
+
+ALL_KEPT = "all kept"
+
+
+def _step_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        draft = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
+        target = torch.tensor([[0.6, 0.3, 0.1], [0.3, 0.4, 0.3], [0.2, 0.2, 0.6]])
+        for name, chances, part in (("the second is dropped", 0.6, CORE), ("both are kept", 0.4, ALL_KEPT)):
+            yield Case(
+                f"worked example: {name}",
+                (torch.tensor([0, 1]), draft, target, torch.tensor([0.9, chances])),
+                part=part,
+            )
+    for kept, drafted in ((0, 1), (0, 4), (1, 4), (2, 5), (3, 4)):
+        yield _drawn(f"{kept} of {drafted} kept", generator, kept, drafted)
+    yield _drawn("double precision", generator, 1, 3, torch.float64)
+    yield _greedy(generator)
+    for drafted in (1, 3, 5):
+        yield _drawn(f"all {drafted} kept", generator, drafted, drafted)
+
+
+def _drawn(name: str, generator: Generator, kept: int, drafted: int, dtype: torch.dtype = torch.float32) -> Case:
+    """A draft of which so many tokens are kept; of those, some are more probable to the target model, some less."""
+    vocab_size = integer(generator, 6, 9)
+    while True:
+        draft, target = (
+            torch.softmax(1.5 * torch.randn(rows, vocab_size, generator=generator, dtype=dtype), dim=-1)
+            for rows in (drafted, drafted + 1)
+        )
+        tokens = torch.multinomial(draft, 1, generator=generator).squeeze(1)
+        chances = torch.rand(drafted, generator=generator, dtype=dtype)
+        given = (tokens, draft, target, chances)
+        ratios = (target[:drafted] / draft).gather(1, tokens.unsqueeze(1)).squeeze(1)
+        clear = bool(((chances - ratios).abs() > 0.02).all()) and (kept == drafted or chances[kept] < 0.95)
+        later = kept + 1 >= drafted or bool(chances[-1] < ratios[-1])  # a token after the dropped one would be kept
+        if clear and later and decoding.speculative_step(*given)[0] == kept:
+            return Case(name, given, part=ALL_KEPT if kept == drafted else CORE)
+
+
+def _greedy(generator: Generator) -> Case:
+    """Two models that are sure of every token, and agree on the first two."""
+    tokens = torch.randperm(7, generator=generator)[:4]
+    sure = torch.eye(7)
+    target = sure[torch.cat([tokens[:2], tokens[:3]])]
+    return Case(
+        "two models that are sure of each token", (tokens, sure[tokens], target, torch.rand(4, generator=generator))
+    )
+
+
+_Kept = tuple[int, Tensor]
+
+
+def _one_by_one(drafted: Tensor, draft: Tensor, target: Tensor, chances: Tensor) -> _Kept:
+    kept = 0
+    while kept < len(drafted):
+        p, q, token = target[kept], draft[kept], drafted[kept]
+        if chances[kept] >= p[token] / q[token]:
+            rest = torch.clamp(p - q, min=0)
+            return kept, rest / rest.sum()
+        kept += 1
+    return kept, target[kept]
+
+
+def _all_at_once(drafted: Tensor, draft: Tensor, target: Tensor, chances: Tensor) -> _Kept:
+    column = drafted.unsqueeze(1)
+    accepted = chances * draft.gather(1, column).squeeze(1) < target[:-1].gather(1, column).squeeze(1)
+    kept = int(accepted.long().cumprod(dim=0).sum())
+    if kept == len(drafted):
+        return kept, target[-1]
+    rest = torch.relu(target[kept] - draft[kept])
+    return kept, torch.nn.functional.normalize(rest, p=1.0, dim=0)
+
+
+def _padded(drafted: Tensor, draft: Tensor, target: Tensor, chances: Tensor) -> _Kept:
+    kept = 0
+    for token, p, q, chance in zip(drafted.tolist(), target, draft, chances.tolist(), strict=False):
+        if chance > min(1.0, (p[token] / q[token]).item()):
+            break
+        kept += 1
+    draft = torch.cat([draft, torch.zeros_like(draft[:1])])  # after the draft there is nothing to take away
+    rest = torch.where(target[kept] > draft[kept], target[kept] - draft[kept], 0.0)
+    return kept, rest / rest.sum()
+
+
+_slip = partial(Edited, _one_by_one)
+_TEST, _REST, _DROPPED = (
+    "chances[kept] >= p[token] / q[token]",
+    "torch.clamp(p - q, min=0)",
+    "return kept, rest / rest.sum()",
+)
+_ALL = "return kept, target[kept]"
+
+EXERCISE = Exercise(
+    id="decoding.speculative_step",
+    lesson=LESSON,
+    name="speculative_step",
+    title="A small model runs ahead",
+    statement=(
+        "speculative_step(drafted int64 [drafted], draft [drafted, vocab_size], target [drafted + 1, vocab_size], "
+        "chances [drafted]) -> (kept, an int; the distribution [vocab_size] of the next token): keep drafted tokens "
+        "while chance < p / q; at the first that fails the next is drawn from max(0, p - q), divided by its sum."
+    ),
+    points=4,
+    minutes=20,
+    difficulty=4,
+    importance=4,
+    section="A small model runs ahead",
+    source="Leviathan et al. (2023), algorithm 1",
+    reference=decoding.speculative_step,
+    cases=_step_cases,
+    parts={CORE: 3, ALL_KEPT: 1},
+    correct=(_one_by_one, _all_at_once, _padded),
+    hints=(
+        Hint(
+            "idea",
+            "Go through the draft from the left. A token that the target model finds at least as probable is always "
+            "kept, another as often as the ratio of the two probabilities says. At the first that is dropped, stop.",
+            answers=("goes_on", "ratio_inverted", "more_probable_only", "chance_against_p"),
+        ),
+        Hint(
+            "shapes",
+            "Row i of `draft` and row i of `target` speak of drafted token i; `target` has one row more, for the token "
+            "after a draft that is kept whole. What is missing from the draft model's distribution is "
+            "`[vocab_size]`, 0 where it says too much already.",
+            answers=("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "row_before_the_last",
+            "Your answer is right until all drafted tokens are kept. Then the next token is drawn from the last row of "
+            "`target`, which nothing was drafted for.",
+            _slip((_ALL, "return kept, target[kept - 1]")),
+            alone=True,
+        ),
+        Misconception(
+            "drawn_from_the_target",
+            "At a dropped token your answer draws from the target model's own distribution. Then tokens that the draft "
+            "model likes too much come up too often: draw from max(0, p - q), divided by its sum.",
+            _slip((_REST, "p")),
+        ),
+        Misconception(
+            "not_normalised",
+            "The distribution after a dropped token does not sum to 1. Divide max(0, p - q) by its sum.",
+            _slip((_DROPPED, "return kept, rest")),
+        ),
+        Misconception(
+            "size_of_the_difference",
+            "Your answer takes the size of p - q. Where the draft model says too much nothing is missing: use 0 there.",
+            _slip((_REST, "(p - q).abs()")),
+        ),
+        Misconception(
+            "difference_inverted",
+            "Your answer draws from max(0, q - p), what the draft model says too much of. What is missing is "
+            "max(0, p - q).",
+            _slip((_REST, "torch.clamp(q - p, min=0)")),
+        ),
+        Misconception(
+            "ratio_inverted",
+            "Your answer divides q by p: it drops what the target model likes. Keep a token as often as p / q says.",
+            _slip((_TEST, "chances[kept] >= q[token] / p[token]")),
+        ),
+        Misconception(
+            "more_probable_only",
+            "Your answer keeps a token only where p >= q, and has no use for the chances. Where p is less, keep it as "
+            "often as p / q says.",
+            _slip((_TEST, "p[token] < q[token]")),
+        ),
+        Misconception(
+            "chance_against_p",
+            "Your answer compares the chance with p alone. The token was drawn with the probability q: compare with "
+            "p / q.",
+            _slip((_TEST, "chances[kept] >= p[token]")),
+        ),
+        Misconception(
+            "goes_on",
+            "Your answer goes on after a token that was dropped and counts later ones. They were written after a "
+            "token that is gone: stop at the first.",
+            lambda drafted, draft, target, chances: (
+                int((chances * draft[range(len(drafted)), drafted] < target[range(len(drafted)), drafted]).sum()),
+                _one_by_one(drafted, draft, target, chances)[1],
+            ),
+        ),
+        Misconception(
+            "dropped_one_counted",
+            "Your answer counts the token that was dropped. Only those before it are kept.",
+            _slip((_DROPPED, "return kept + 1, rest / rest.sum()")),
+        ),
+    ),
+    withheld=WITHHELD,
+)
