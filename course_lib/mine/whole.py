@@ -106,14 +106,19 @@ _ADVICE = "In a terminal, `katze mine` writes all of it to a file that runs with
 
 def my_transformer() -> MyTransformer:
     """The learner's transformer, of the answers that have passed and are kept. None of them is run."""
-    answers = {}
-    for exercise_id in PIECES:
-        path = kept_at(exercise_id)
-        if path.is_file():
-            answers[exercise_id] = path.read_text(encoding="utf-8", errors="replace")
+    return MyTransformer(join_answers(kept_answers(), course_code()))
+
+
+def kept_answers() -> dict[str, str]:
+    """The learner's answers that are pieces of it, by exercise."""
+    paths = {exercise_id: kept_at(exercise_id) for exercise_id in PIECES}
+    return {one: path.read_text(encoding="utf-8", errors="replace") for one, path in paths.items() if path.is_file()}
+
+
+def course_code() -> dict[str, str]:
+    """The course's own answers, by exercise, where it shows them."""
     solutions = {exercise_id: solution_of(exercise_id) for exercise_id in PIECES}
-    course = {exercise_id: found.code for exercise_id, found in solutions.items() if found is not None}
-    return MyTransformer(join_answers(answers, course))
+    return {exercise_id: found.code for exercise_id, found in solutions.items() if found is not None}
 
 
 def told(piece: Piece) -> str:

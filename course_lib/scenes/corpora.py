@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from course_lib.ground.files import cache_folder
-from course_lib.scenes.sample import everyday_scenes
+from course_lib.scenes.sample import everyday_captions, everyday_scenes
 from course_lib.text.downloads import DownloadError, multi30k
 from course_lib.text.texts import SentencePair
 from course_lib.training.recipes import MULTI30K, SHORT_SCENES, TranslationRecipe
@@ -35,7 +35,7 @@ class ParallelCorpus:
         name: of the data.
         training: to learn from.
         validation: to measure the loss on in the course of the training.
-        tests: to judge the translator by, by name; the first is like the training part.
+        tests: to judge the translator by, by name; the first is like the training part, and the last is the hardest.
         recipe: how to train.
         full: whether this is the whole run, and not its short form.
     """
@@ -83,6 +83,6 @@ def kept_folder(corpus: ParallelCorpus) -> Path:
 
 
 def _short_form() -> ParallelCorpus:
-    parts = everyday_scenes()
-    tests = {"by rule": parts.test, "by hand": parts.by_hand}
+    parts, (_, everyday) = everyday_scenes(), everyday_captions()
+    tests = {"by rule": parts.test, "everyday": everyday, "by hand": parts.by_hand}
     return ParallelCorpus("scenes", parts.training, parts.validation, tests, SHORT_SCENES, full=False)

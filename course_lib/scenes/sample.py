@@ -29,6 +29,9 @@ EVERYDAY = Path(__file__).parent / "everyday.tsv"
 HELD_OUT = 200
 """How many captions by rule, or everyday ones, there are in each part that is not for training."""
 
+VALIDATED = 100
+"""How many of the everyday captions to learn from, at their end, lesson 11 measures the loss on instead."""
+
 
 @dataclass(frozen=True)
 class SceneParts:

@@ -35,7 +35,9 @@ CUT_SHORT = {
     "11_die_katze": {
         "corpus = choose_corpus(device)": "corpus = choose_corpus(device)\n"
         "corpus = dataclasses.replace(corpus, recipe=dataclasses.replace(corpus.recipe, steps=20))",
-        "else 80  #": "else 10  #",
+        "else 25  #": "else 10  #",
+        "fine_tune(everyday[:100], steps=60)": "fine_tune(everyday[:100], steps=10)",
+        "fine_tune(everyday, EVERYDAY.steps)": "fine_tune(everyday, 10)",
     },
     "12_since_2017": {
         "STEPS, RATE = 160, 0.003": "STEPS, RATE = 32, 0.003",

@@ -26,7 +26,7 @@ def test_the_curves_are_those_that_were_measured() -> None:
 
 def test_a_processor_gets_the_short_form(capsys: pytest.CaptureFixture[str]) -> None:
     corpus = choose_corpus("cpu")
-    assert (corpus.full, corpus.recipe, list(corpus.tests)) == (False, SHORT_SCENES, ["by rule", "by hand"])
+    assert (corpus.full, corpus.recipe, list(corpus.tests)) == (False, SHORT_SCENES, ["by rule", "everyday", "by hand"])
     assert "There is no GPU" in capsys.readouterr().out
 
 

@@ -16,6 +16,7 @@ from course_lib.toys.grammar import toy_translation
 from course_lib.training.checkpoints import Checkpoints, average_weights
 from course_lib.training.progress import TrainingStep
 from course_lib.training.recipes import (
+    EVERYDAY,
     MULTI30K,
     MULTI30K_SMALL,
     SCENES,
@@ -72,7 +73,13 @@ def test_a_translator_goes_on_where_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("recipe", "highest"),
-    [(MULTI30K, 800), (MULTI30K_SMALL, 550), (SHORT_SCENES, 50), (dataclasses.replace(MULTI30K, steps=3), 1)],
+    [
+        (MULTI30K, 800),
+        (MULTI30K_SMALL, 550),
+        (SHORT_SCENES, 50),
+        (EVERYDAY, 50),
+        (dataclasses.replace(MULTI30K, steps=3), 1),
+    ],
 )
 def test_no_more_than_a_quarter_of_a_training_is_warm_up(recipe: TranslationRecipe, highest: int) -> None:
     rates = [recipe.rate()(step) for step in range(1, recipe.steps + 1)]

@@ -1,0 +1,272 @@
+"""The learner's own transformer at work: their joined answers as a model that trains, where each passes a trial step.
+
+own = own_transformer(config, device)       # own.told says in one line what is borrowed
+model = own.model(like, dropout=0.1)        # with the weights of the library's `Transformer`
+...                                         # train it
+own.give_back(model, like)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course_lib.configurations import TransformerConfig
+from course_lib.mine.joining import Joined, join_answers
+from course_lib.mine.whole import NAME, course_code, kept_answers
+from course_lib.models import Transformer
+from course_lib.objectives.losses import translation_loss
+from course_lib.references.heads_and_blocks import one_by_one
+from course_lib.text.batches import TranslationBatch
+from course_lib.text.tokenization import PADDING_ID
+from course_lib.training.precision import Precision, autocast, precision_for
+
+SLOWEST = 5
+"""A learner's piece may make a step this many times as long as the library's."""
+
+_SEARCH = "decoding.greedy"
+"""The piece that is no part of what is trained."""
+
+_NOT_YET = "not passed yet"
+
+_SCALE = 2.0**10
+"""What losses are multiplied by before the gradients are computed, so that fp16 can hold small ones."""
+
+
+class TrialFailed(Exception):
+    """What was wrong with a trial step."""
+
+
+@dataclass(frozen=True)
+class OwnTransformer:
+    """A transformer of the learner's answers, and the course's where theirs are missing or fail.
+
+    Attributes:
+        make: a model with these sizes, in post-norm.
+        whose: whose classes it is made of, for the title of a figure.
+        told: how many of its pieces are the learner's, and which are borrowed and why, in one line.
+    """
+
+    make: Callable[[TransformerConfig], nn.Module]
+    whose: str
+    told: str
+
+    def model(self, like: Transformer, dropout: float) -> nn.Module:
+        """A model with the sizes and the weights of the library's."""
+        made, weights = self.make(replace(like.config, dropout=dropout)), like.state_dict()
+        made.load_state_dict(weights if isinstance(made, Transformer) else split_projections(weights))
+        return made
+
+    def give_back(self, model: nn.Module, like: Transformer) -> None:
+        """Load a model's weights into the library's, which keeps keys and values as it translates."""
+        weights = model.state_dict()
+        like.load_state_dict(
+            weights if isinstance(model, Transformer) else join_projections(weights, like.state_dict())
+        )
+
+
+def own_transformer(
+    config: TransformerConfig, device: torch.device | str, precision: Precision = "auto"
+) -> OwnTransformer:
+    """The learner's transformer, of the answers that have passed their checks and a trial step like those to come.
+
+    In the trial it takes one step with the library's weights, and must come to its loss and its gradients, in at most
+    `SLOWEST` times its time. Where it does not, each of the learner's pieces is tried by itself among the course's,
+    and those that fail are borrowed.
+
+    Args:
+        config: sizes of the model that is to be trained.
+        device: where it will be.
+        precision: of the arithmetic.
+    """
+    if find_spec("course_lib.exercises") is None:
+        return _librarys("where grades are given")
+    return chosen(kept_answers(), course_code(), Trial(config, torch.device(device), precision))
+
+
+def chosen(answers: Mapping[str, str], course: Mapping[str, str], trial: Trial) -> OwnTransformer:
+    """The transformer of those answers that pass the trial."""
+    answers = {one: code for one, code in answers.items() if one != _SEARCH}
+    failed: dict[str, str] = {}
+    joined = join_answers(answers, course)
+    if not joined.text:
+        missing = ", ".join(piece.name for piece in joined.pieces if not piece.text)
+        return _librarys(f"{missing} cannot be borrowed in this course")
+    if answers and (why := trial.failure(joined.text)):
+        for one, code in answers.items():
+            if failure := trial.failure(join_answers({one: code}, course).text):
+                failed[one] = failure
+        joined = join_answers({one: code for one, code in answers.items() if one not in failed}, course)
+        if not failed or trial.failure(joined.text):
+            failed = dict.fromkeys(answers, why)
+            joined = join_answers({}, course)
+    namespace = _run(joined.text)
+    return OwnTransformer(lambda config: _model(namespace, config), *_whose(joined, failed, f"{trial}"))
+
+
+class Trial:
+    """One step, as the library's transformer takes it."""
+
+    def __init__(
+        self, config: TransformerConfig, device: torch.device, precision: Precision, slowest: float = SLOWEST
+    ) -> None:
+        """Take the step with random weights of these sizes, without dropout.
+
+        Args:
+            config: the sizes.
+            device: where to compute.
+            precision: of the arithmetic.
+            slowest: how many times the library's time a step may take.
+        """
+        self.slowest, self.device = slowest, device
+        self.precision = precision_for(device) if precision == "auto" else precision
+        generator = torch.Generator().manual_seed(0)
+        first = PADDING_ID + 1
+        source = torch.randint(first, config.source_vocab_size, (32, 16), generator=generator)
+        target = torch.randint(first, config.target_vocab_size, (32, 13), generator=generator)
+        source[::3, 9:] = target[::4, 6:] = PADDING_ID
+        self.batch = TranslationBatch(source, target).to(device)
+        with torch.random.fork_rng():
+            self.model = Transformer(replace(config, dropout=0.0, attention_dropout=0.0, norm_first=False)).to(device)
+        self.loss, self.gradients, self.seconds = self._step(self.model)
+
+    def failure(self, text: str) -> str:
+        """What is wrong with a joined file, in a few words; empty where nothing is.
+
+        Args:
+            text: the file, which is run.
+        """
+        try:
+            model = _model(_run(text), self.model.config)
+            model.load_state_dict(split_projections(self.model.state_dict()))
+            loss, gradients, seconds = self._step(model.to(self.device))
+            self._compare(loss, gradients)
+        except TrialFailed as problem:
+            return f"{problem}"
+        except Exception as error:  # it is a student's: it may raise anything
+            return f"it raises {type(error).__name__}: {f'{error}'.strip().partition(chr(10))[0]}"
+        slower = seconds / self.seconds
+        return f"it takes {slower:.0f} times as long as the library's" if slower > self.slowest else ""
+
+    def _compare(self, loss: float, gradients: Tensor) -> None:
+        """Refuse a step that is not the library's.
+
+        Raises:
+            TrialFailed: it says how they differ.
+        """
+        tolerance = 1e-3 if self.precision == "fp32" else 0.1
+        if not abs(loss - self.loss) <= tolerance * self.loss:  # neither is NaN
+            raise TrialFailed(f"its loss is {loss:.3f}, and the library's {self.loss:.3f}")
+        if not (gradients - self.gradients).norm() <= tolerance * self.gradients.norm():
+            raise TrialFailed("its gradients are not the library's")
+
+    def _step(self, model: nn.Module) -> tuple[float, Tensor, float]:
+        """The loss, all gradients in one row, and the shortest processor time of three.
+
+        Raises:
+            TrialFailed: a weight has no gradient.
+        """
+        seconds = []
+        for _ in range(3):
+            model.zero_grad()
+            began = time.process_time()
+            with autocast(self.device, self.precision):
+                loss = translation_loss(model.train(), self.batch)
+            (loss * _SCALE).backward()
+            found = loss.item()  # waits for the device
+            seconds.append(time.process_time() - began)
+        gradients = {name: weight.grad for name, weight in model.named_parameters()}
+        if isinstance(model, Transformer):
+            gradients = split_projections(gradients)
+        missing = [name for name, gradient in gradients.items() if gradient is None]
+        if missing:
+            raise TrialFailed(f"{missing[0]} gets no gradient")
+        return found, torch.cat([gradients[name].float().flatten() for name in sorted(gradients)]), min(seconds)
+
+    def __str__(self) -> str:
+        return f"{self.precision} on {self.device.type}"
+
+
+def split_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of the library's `Transformer`, with each projection by itself, and the target's embedding once."""
+    return one_by_one({name: tensor for name, tensor in weights.items() if name != "output.weight"})
+
+
+def join_projections(weights: Mapping[str, Tensor], like: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Undo `split_projections`.
+
+    Args:
+        weights: with each projection by itself.
+        like: weights of the library's `Transformer`, by whose names they are joined.
+    """
+    found: dict[str, Tensor] = {}
+    for name in like:
+        one = "target_embedding.weight" if name == "output.weight" else name
+        before, joined, kind = one.partition(".W_qkv." if ".W_qkv." in one else ".W_kv.")
+        letters = joined.strip(".").removeprefix("W_")
+        parts = [weights[f"{before}.W_{letter}.{kind}"] for letter in letters] if joined else [weights[one]]
+        found[name] = torch.cat(parts)
+    return found
+
+
+def _run(text: str) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": NAME}
+    exec(compile(text, f"{NAME}.py", "exec"), namespace)
+    return namespace
+
+
+def _model(namespace: Mapping[str, Any], config: TransformerConfig) -> nn.Module:
+    """A model of a joined file, with dropout where the paper has it (section 5.4)."""
+    base: Any = namespace["Transformer"]
+
+    class Own(base):  # type: ignore[misc]
+        def embed_source(self, ids: Tensor) -> Tensor:
+            return F.dropout(super().embed_source(ids), config.dropout, self.training)
+
+        def embed_target(self, ids: Tensor) -> Tensor:
+            return F.dropout(super().embed_target(ids), config.dropout, self.training)
+
+    words = config.source_vocab_size, config.target_vocab_size
+    model: nn.Module = Own(*words, config.d_model, config.heads, config.d_ff, config.encoder_layers)
+    if config.shared_embeddings:
+        model.source_embedding.weight = model.target_embedding.weight
+    for part in model.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = config.dropout
+    return model
+
+
+def _librarys(why: str) -> OwnTransformer:
+    told = f"Your transformer: the library's Transformer is used instead, because {why}."
+    return OwnTransformer(Transformer, "the library's", told)
+
+
+def _whose(joined: Joined, failed: Mapping[str, str], where: str) -> tuple[str, str]:
+    """Whose its pieces are, for a title and in one line."""
+    pieces = [piece for piece in joined.pieces if piece.exercise_id != _SEARCH]
+    own = sum(piece.own for piece in pieces)
+    if own == len(pieces):
+        return "your classes", f"Your transformer: all {own} pieces are your own."
+    reasons: dict[str, list[str]] = {}
+    for piece in pieces:
+        if piece.exercise_id in failed:
+            why = f"in a trial step ({where}) {failed[piece.exercise_id]}"
+        else:
+            why = piece.problem or _NOT_YET
+        if not piece.own:
+            reasons.setdefault(why, []).append(piece.name)
+    if reasons.keys() == {_NOT_YET} and not own:
+        return (
+            "the course's classes",
+            "Your transformer: all pieces are borrowed from the course, until yours have passed.",
+        )
+    lent = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
+    whose = f"your classes, {len(pieces) - own} of {len(pieces)} pieces borrowed" if own else "the course's classes"
+    return whose, f"Your transformer: {own} of its {len(pieces)} pieces are your own. Borrowed: {lent}."
