@@ -182,12 +182,12 @@ class Trial:
             (loss * _SCALE).backward()
             found = loss.item()  # waits for the device
             seconds.append(time.process_time() - began)
-        gradients = {name: weight.grad for name, weight in model.named_parameters()}
-        if isinstance(model, Transformer):
-            gradients = split_projections(gradients)
-        missing = [name for name, gradient in gradients.items() if gradient is None]
+        gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
+        missing = [name for name, _ in model.named_parameters() if name not in gradients]
         if missing:
             raise TrialFailed(f"{missing[0]} gets no gradient")
+        if isinstance(model, Transformer):
+            gradients = split_projections(gradients)
         return found, torch.cat([gradients[name].float().flatten() for name in sorted(gradients)]), min(seconds)
 
     def __str__(self) -> str:
@@ -234,13 +234,14 @@ def _model(namespace: Mapping[str, Any], config: TransformerConfig) -> nn.Module
             return F.dropout(super().embed_target(ids), config.dropout, self.training)
 
     words = config.source_vocab_size, config.target_vocab_size
-    model: nn.Module = Own(*words, config.d_model, config.heads, config.d_ff, config.encoder_layers)
+    model: Any = Own(*words, config.d_model, config.heads, config.d_ff, config.encoder_layers)
     if config.shared_embeddings:
         model.source_embedding.weight = model.target_embedding.weight
     for part in model.modules():
         if isinstance(part, nn.Dropout):
             part.p = config.dropout
-    return model
+    made: nn.Module = model
+    return made
 
 
 def _librarys(why: str) -> OwnTransformer:
