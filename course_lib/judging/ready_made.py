@@ -83,6 +83,9 @@ ADAM = ReadyMade(
 )
 """Adam's update, and that of its relatives."""
 
+ORTHOGONALISATION = ReadyMade("orthogonalisation", ("Muon", "muon", "_zeropower_via_newtonschulz"))
+"""Muon's polynomial of a matrix."""
+
 TOKENIZERS = ReadyMade("tokenizers", ("tokenizers", "Tokenizer", "BpeTrainer", "WordPieceTrainer", "WordPiece"))
 """Cutting words into pieces."""
 

@@ -117,10 +117,9 @@ REFERENCES = {
     "since_2017.rotary": "references.since_2017.turned_by_place",
     "since_2017.swiglu": "references.since_2017.swiglu",
     "since_2017.grouped_query": "references.since_2017.grouped_query_attention",
-    "since_2017.cache_bytes": "references.since_2017.cache_bytes",
     "since_2017.read_block": "references.since_2017.read_block",
     "since_2017.decayed_step": "references.since_2017.decayed_step",
-    "since_2017.cosine_rates": "references.since_2017.cosine_rates",
+    "since_2017.orthogonalised": "references.since_2017.orthogonalised",
     "since_2017.llama_parameters": "references.since_2017.llama_parameters",
-    "since_2017.lora": "references.since_2017.lora",
+    "since_2017.lora_layer": "references.since_2017.LoRA",
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_lib.attention import attention
 
@@ -73,11 +73,6 @@ def grouped_query_attention(
     return attention(q, k.repeat_interleave(shared, dim=1), v.repeat_interleave(shared, dim=1), mask).out
 
 
-def cache_bytes(layers: int, key_value_heads: int, d_head: int, tokens: int, bytes_per_number: int) -> int:
-    """Return the bytes that the keys and values of so many tokens take, in all layers."""
-    return 2 * layers * key_value_heads * d_head * tokens * bytes_per_number
-
-
 def read_block(
     largest: Float[Tensor, "... queries"],
     total: Float[Tensor, "... queries"],
@@ -111,16 +106,26 @@ def decayed_step(
     ]
 
 
-def cosine_rates(
-    steps: Int[Tensor, " steps"], peak: float, warmup: int, total: int, least: float
-) -> Float[Tensor, " steps"]:
-    """The learning rate at each of these steps: up in a line to `peak` at `warmup`, down half a cosine to `least`.
+def orthogonalised(
+    gradient: Float[Tensor, "rows columns"], coefficients: tuple[float, float, float], steps: int
+) -> Float[Tensor, "rows columns"]:
+    """A matrix with the same singular vectors as the gradient, and all singular values near 1: Newton and Schulz's.
 
-    Loshchilov and Hutter (2017), "SGDR", equation 5.
+    X is the gradient over its Frobenius norm; each step makes a X + b (X Xᵀ) X + c (X Xᵀ)² X of it, which applies
+    a s + b s³ + c s⁵ to every singular value s. Jordan et al. (2024), "Muon: An optimizer for hidden layers in neural
+    networks", with a = 3.4445, b = -4.775, c = 2.0315 and 5 steps.
+
+    Args:
+        gradient: not all 0.
+        coefficients: a, b and c.
+        steps: how often.
     """
-    done = (steps - warmup) / (total - warmup)
-    falling = least + (peak - least) * (1 + torch.cos(math.pi * done)) / 2
-    return torch.where(steps < warmup, peak * steps / warmup, falling)
+    a, b, c = coefficients
+    x: Tensor = gradient / gradient.norm()
+    for _ in range(steps):
+        square = x @ x.T
+        x = a * x + (b * square + c * square @ square) @ x
+    return x
 
 
 def llama_parameters(
@@ -135,16 +140,26 @@ def llama_parameters(
     return vocab_size * d_model * (1 if tied else 2) + layers * block + d_model
 
 
-def lora(
-    x: Float[Tensor, "... d_in"],
-    weight: Float[Tensor, "d_out d_in"],
-    A: Float[Tensor, "rank d_in"],
-    B: Float[Tensor, "d_out rank"],
-    alpha: float,
-) -> Float[Tensor, "... d_out"]:
-    """W x + (alpha / rank) B A x: the weight is frozen, and A and B learn.
+class LoRA(nn.Module):
+    """A linear layer that is frozen, and what is learned beside it: W x + (alpha / rank) B A x.
 
     Hu et al. (2022), "LoRA: Low-Rank Adaptation of Large Language Models", section 4.1, equation 3.
+
+    Parameters:
+        A: [rank, d_in], random at first.
+        B: [d_out, rank], 0 at first, so that nothing is changed yet.
     """
-    change = x @ A.T @ B.T
-    return x @ weight.T + alpha / len(A) * change
+
+    def __init__(self, weight: Float[Tensor, "d_out d_in"], rank: int, alpha: float) -> None:
+        super().__init__()
+        d_out, d_in = weight.shape
+        self.register_buffer("weight", weight)
+        self.weight: Tensor
+        self.A = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
+        self.B = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x: Float[Tensor, "... d_in"]) -> Float[Tensor, "... d_out"]:
+        """The layer's own answer, and what was learned."""
+        change = x @ self.A.T @ self.B.T
+        return x @ self.weight.T + self.scale * change

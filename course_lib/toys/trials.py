@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -64,7 +65,7 @@ class Trial:
     """The result of a model with one change.
 
     Attributes:
-        losses: on the held-out text, in nats a character, one for each seed.
+        losses: on the held-out text, in nats per character, one for each seed.
         model: that of the last seed.
         parameters: how many numbers it learns.
     """
@@ -79,7 +80,7 @@ class Trial:
         return sum(self.losses) / len(self.losses)
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f} nats a character ({min(self.losses):.2f} to {max(self.losses):.2f})"
+        return f"{self.mean:.2f} nats per character ({min(self.losses):.2f} to {max(self.losses):.2f})"
 
 
 def trial(
@@ -90,8 +91,9 @@ def trial(
     *,
     seeds: int = 3,
     before: Callable[[nn.Module, float], None] | None = None,
+    optimizer: Callable[[nn.Module], Any] | None = None,
 ) -> Trial:
-    """Train a few new models with Adam, each for a few seconds, and judge them.
+    """Train a few new models, each for a few seconds, and judge them.
 
     Seed i draws the same pieces of text in every trial, and the same first weights wherever the layers are the same.
 
@@ -102,22 +104,23 @@ def trial(
         rates: the learning rate of each step.
         seeds: how many models.
         before: called before each step, with the model and the rate.
+        optimizer: makes what is called like an optimizer from a model; by default Adam.
     """
     losses = []
     with progress_bar(seeds * len(rates), title) as tell:
         for seed in range(seeds):
             torch.manual_seed(seed)
             model = make_model()
-            optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
+            learner = (optimizer or _adam)(model)
             generator, began = Generator().manual_seed(seed), time.perf_counter()
             for number, rate in enumerate(rates, 1):
                 if before is not None:
                     before(model, rate)
-                optimizer.param_groups[0]["lr"] = rate
+                learner.param_groups[0]["lr"] = rate
                 loss = _loss(model, _pieces(text.training, BATCH, generator))
-                optimizer.zero_grad()
+                learner.zero_grad()
                 loss.backward()
-                optimizer.step()
+                learner.step()
                 seconds = time.perf_counter() - began
                 done = seed * len(rates) + number
                 tell(TrainingStep(done, loss.item(), rate, number * BATCH * CONTEXT, seconds))
@@ -125,9 +128,13 @@ def trial(
     return Trial(losses, model, sum(weight.numel() for weight in model.parameters()))
 
 
+def _adam(model: nn.Module) -> torch.optim.Adam:
+    return torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), fused=True)
+
+
 @torch.no_grad()
 def held_out_loss(model: nn.Module, ids: Int[Tensor, " characters"]) -> float:
-    """The mean loss on pieces of this text, the same pieces always, in nats a character."""
+    """The mean loss on pieces of this text, the same pieces always, in nats per character."""
     return _loss(model, _pieces(ids, HELD_OUT_PIECES, Generator().manual_seed(1))).item()
 
 

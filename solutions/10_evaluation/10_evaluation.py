@@ -87,7 +87,7 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 # is right. The share of tokens that are right is the **accuracy**.
 #
 # Here are three headlines and what a hasty tagger says, followed by the truth where it differs. The third headline is
-# padded, and what the tagger says there is nobody's business.
+# padded, and what the tagger says there does not count.
 
 # %%
 labels = ["Other", "ORG", "LOC"]
@@ -112,7 +112,7 @@ print(f"accuracy of the tagger: {(predicted == expected)[mask].float().mean():.0
 # *Predict first:* another tagger says *Other* to every word. What is its accuracy?
 
 # %%
-accuracy_of_other_always = None  # in per cent
+accuracy_of_other_always = None  # in percent
 
 # %% tags=["demo"]
 show.prediction(
@@ -137,7 +137,7 @@ show.prediction(
 # one, and the precision is. The harmonic mean $F_1$ is near the *smaller* of the two, so it rewards only those who have
 # both.
 #
-# Our tagger called four words a place, three of them rightly; and three words are places. Precision 3/4, recall 3/3. The
+# Our tagger called four words a place, three of them correctly; and three words are places. Precision 3/4, recall 3/3. The
 # cost of the extra find, *British*, is one ORG that was missed.
 #
 # ### Exercise 1 · Precision, recall and F1
@@ -237,7 +237,7 @@ def sequence_accuracy(predicted, expected, mask):
 # %% [markdown] tags=["reason"]
 # A sentence counts only if every word of it is right, so the words are combined by "all" before anything is averaged.
 # Padding is made fine first, by an "or" with the inverted mask; requiring it to match would punish a system for what it
-# wrote where nothing stands. The number is much lower than accuracy by words: at 95 % a word, a sentence of twenty
+# wrote at padding. The number is much lower than accuracy by words: at 95 % a word, a sentence of twenty
 # words is right in about a third of all cases. That is why the two must never be confused in a table.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -250,18 +250,18 @@ check("evaluation.sequence_accuracy", hidden=True)
 # ### 1.3 Your tagger of lesson 09
 #
 # Three headlines are soon counted. In lesson 09 you gave BERT a label for every word, and sixty sentences taught it the names
-# of parties and places; once from nothing, and once after reading. Here it is again, made of your `TokenClassifier`, and this
+# of parties and places; once from scratch, and once from a pre-trained encoder. Here it is again, made of your `TokenClassifier`, and this
 # time your own functions say how good it is.
 #
-# They can say more. A tagger does not say ORG; it says with which probability it *is* ORG, and takes the label with the
-# largest. Nobody forces us to. Where a false alarm is expensive we may ask for 70 %, and where a miss is, for 10 %. So there
+# They can say more. A tagger does not simply say ORG; it says with which probability it *is* ORG, and takes the label with the
+# largest. It need not. Where a false alarm is expensive we may ask for 70 %, and where a miss is, for 10 %. So there
 # is not one precision and one recall, but a whole curve of them.
 #
 # *Predict first:* the tagger from nothing calls a hundred words a party, and little more than half of them are. Let it say ORG only where
 # it is at least 70 % sure: what are precision and recall then?
 
 # %%
-from_70_percent_on = {"precision": None, "recall": None}  # in per cent
+from_70_percent_on = {"precision": None, "recall": None}  # in percent
 
 
 # %% tags=["demo"]
@@ -347,8 +347,8 @@ def your_tagger_judged():
 
 
 # %% [markdown]
-# Whoever asks for certainty gets it, and pays in recall: what is left are few, and all of them are parties. Whoever wants to
-# miss nothing gets that, too, among a lot of rubbish. On the dotted lines F1 is the same; the tagger's own choice, the largest
+# You can have certainty, at the price of recall: few predictions are left, and all of them are parties. You can also miss
+# nothing, and find it among a lot of rubbish. On the dotted lines F1 is the same; the tagger's own choice, the largest
 # probability, need not lie on the highest that its curve touches. And no choice leads from one curve to the other. That takes
 # a better tagger.
 #
@@ -359,7 +359,7 @@ def your_tagger_judged():
 # needs a right answer, so a human translator has given us one, the **reference**. What a program says is the
 # **hypothesis** (S1's words).
 #
-# *Predict first:* Felix leaves out one word of eleven. How many words are right in their place?
+# *Predict first:* Felix leaves out one word of eleven. How many words are in the right position?
 
 # %%
 reference = "the cat did not dance on the table last night .".split()
@@ -379,7 +379,7 @@ def place_by_place():
 place_by_place()
 
 # %% [markdown]
-# Felix left out one word, and from there on everything is one place too far to the left and counts as wrong. The
+# Felix left out one word. From there on everything is one position too far to the left, and counts as wrong. The
 # yardstick needs one answer for each input word. Tagging has that; the lectures call it *no time delay*. Translation
 # reads first and writes afterwards, *with* a delay, as long or as short as it likes.
 #
@@ -387,14 +387,14 @@ place_by_place()
 # kind *with* delay, and you have just seen what happens if you take the heading at its word. The heading for taggers says
 # "w/o no time delay", one negation too many.)
 #
-# So we need a yardstick that does not care about the place. There are two kinds. One asks **people**. It is slow, it is
+# So we need a measure that does not depend on the position. There are two kinds. One asks **people**. It is slow, it is
 # expensive, and it tells us what we want to know. The other compares with references **automatically**, and hopes to
 # agree with the people. We build the automatic ones first.
 #
 # ## 3. BLEU
 #
 # BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams** with the reference, runs of $n$
-# words that stand next to each other. Shared single words show that the translation talks about the right things, longer
+# neighbouring words. Shared single words show that the translation talks about the right things, longer
 # runs that the sentence is put together in the right way. It is a precision: of the n-grams that you said, how many are
 # in the reference?
 #
@@ -869,7 +869,7 @@ def your_bleu_and_the_librarys():
 # allowed.
 #
 # Shapes: `hypothesis` and `reference` are lists of words, and either may be empty; the result is an int64 tensor
-# `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 stand for no words.
+# `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 are for no words.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-edit_table-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -992,7 +992,7 @@ check("evaluation.word_error_rate", hidden=True)
 # word error rate?
 
 # %%
-word_error_rate_of_moved_words = None  # in per cent
+word_error_rate_of_moved_words = None  # in percent
 
 
 # %% tags=["demo"]
@@ -1057,7 +1057,7 @@ preferences = show.questionnaire(
 preferences
 
 # %% [markdown]
-# Under each questionnaire stands a line of Python with your answers. Copy both lines into the next cell and run it.
+# Under each questionnaire is a line of Python with your answers. Copy both lines into the next cell and run it.
 # Otherwise the cells below make do with two raters who were here before you, Ada and Bo. (We made these two up, so that
 # there is something to calculate with. Yours are better.)
 
@@ -1146,7 +1146,7 @@ show.matrices(
 # ask a metric of a newer kind.
 #
 # **BERTScore** (Zhang et al., 2020; on S1's list) gives up on equal words. It reads both sentences with a BERT, takes the
-# contextual vector of each piece, and matches each with the most similar one on the other side. To BERTScore, *kitten*
+# contextual vector of each token, and matches each with the most similar one on the other side. To BERTScore, *kitten*
 # and *cat* are no strangers.
 #
 # *Predict first:* *the kitten was dancing* for *the cat danced*. They share a single word, *the*. What is the BERTScore?
@@ -1280,7 +1280,7 @@ except ModuleNotFoundError as error:
 # *small* is *little*: that is what the dictionary is for, and it is worth a lot to this one sentence. The other find is an
 # accident. *give* and *feed* do share a meaning, and so do *give* and *leave* (a thing to somebody). A dictionary does not
 # know which is meant, and nltk takes the last one that fits, so *give* is now the translation of *leave*. That *yesterday
-# evening* is *last night* and that whoever *has recovered* is *healthy again*, no dictionary of single words can know. For
+# evening* is *last night* and that somebody who *has recovered* is *healthy again*, no dictionary of single words can know. For
 # Felix nothing changes; an *after* is no synonym of *before*.
 
 # %%
@@ -1364,7 +1364,7 @@ if reports:
 # *Predict first:* in what share of the samples will Felix win?
 
 # %%
-felix_wins = None  # in per cent of the samples
+felix_wins = None  # in percent of the samples
 
 
 # %%
@@ -1515,8 +1515,8 @@ def your_translator_judged():
 
 # %% [markdown]
 # So that is what a BLEU below 20 looks like. The last of the three is the sentence that this lesson began with, the other way
-# round, and a translator who knows nothing but captions by rule makes something of a broom out of it. Whoever had published the
-# first line alone would not have lied, and yet would have deceived everybody: **the test must be what the model will meet.**
+# round, and a translator trained on little but synthetic captions turns it into something with a broom. Publishing the first
+# line alone would have been true and thoroughly misleading: **the test must be what the model will meet.**
 #
 # And two beams are worse than one. They do find sentences that are more probable; but every further word costs probability, and
 # where a model has no idea it costs a lot, so what is more probable is often shorter (last column). But are they *really* worse, or were these 97 captions against it? The
@@ -1525,7 +1525,7 @@ def your_translator_judged():
 # *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And if we had stopped after the first sixty captions?
 
 # %%
-greedy_is_ahead = {60: None, 97: None}  # in per cent of the samples, by the number of captions
+greedy_is_ahead = {60: None, 97: None}  # in percent of the samples, by the number of captions
 
 
 # %% tags=["demo"]
@@ -2030,7 +2030,7 @@ def who_has_read_the_test():
 # - **accuracy**: the share of predictions that are right, among tokens or whole sequences.
 # - **precision, recall**: how much of what was predicted is right; how much of what is there was found.
 # - **F1**: the harmonic mean of precision and recall, near the smaller of the two.
-# - **n-gram**: a run of n words that stand next to each other.
+# - **n-gram**: a run of n neighbouring words.
 # - **clipping**: an n-gram counts at most as often as the reference has it.
 # - **brevity penalty**: the factor by which BLEU punishes a hypothesis that is shorter than its reference.
 # - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.
@@ -2040,14 +2040,19 @@ def who_has_read_the_test():
 # - **METEOR**: an F-mean of single words that also matches stems and synonyms.
 # - **paired bootstrap**: drawing the same sentences for two systems again and again, to see how sure their difference is.
 # - **signature**: how exactly a score was computed; scores with different ones cannot be compared.
-# - **BERTScore**: F1 over pieces that are matched by the similarity of their contextual vectors.
+# - **BERTScore**: F1 over tokens that are matched by the similarity of their contextual vectors.
 # - **single response, comparison**: grading one output at a time, or choosing between two.
+# - **pairwise accuracy**: how often a metric and people make the same choice between two translations, ties included.
+# - **learned metric**: a head on an encoder, fitted to people's ratings, such as COMET.
+# - **MQM**: errors marked as spans, with a category and a severity; a system's score is their mean cost.
+# - **LLM-as-a-judge**: a language model that rates or compares outputs.
+# - **contamination**: test data in the training data.
 # - **Cohen's kappa**: the agreement of two raters beyond what chance would give.
 #
 # ## What you have now
 #
-# Precision and recall for a tagger, BLEU and the word error rate from scratch, the two averages, and a healthy distrust
-# of all of them.
+# Precision and recall for a tagger, BLEU and the word error rate from scratch, the two averages, a learned metric, a way to
+# judge the judges, a search for the test in the training data, and a healthy distrust of all of them.
 #
-# These were the last of the parts. You have built attention and wrapped a transformer around it, you have trained it and let
+# You have built attention and wrapped a transformer around it, you have trained it and let
 # it write, and now you can judge what it wrote. The cat, by the way, did not dance on the table. She slept on it.

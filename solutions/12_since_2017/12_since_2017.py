@@ -14,28 +14,27 @@
 # %% [markdown]
 # # Lesson 12 · Since 2017
 #
-# A cat of 2017 and a cat of today are the same cat. Four legs, two ears, one opinion. With transformers it is nearly so:
-# take a model of today apart, and you find attention, a feed-forward network and residual connections, as in lesson 04.
+# A cat of 2017 and a cat of 2026 are the same cat. Four legs, two ears, one opinion. With transformers it is nearly so:
+# take a current model apart, and you find attention, a feed-forward network and residual connections, as in lesson 04.
 # And yet hardly one part is quite what it was. Some of them turn, some have a gate, some were thrown out.
 #
-# Tonight you write every one of these changes, and then you do what papers do not always do: you measure each **by
+# You write every one of these changes, and then you do what papers do not always do: you measure each **by
 # itself**, on the same small model, with several seeds. Some are worth a lot, even here. Some do nothing at all at this
 # size. You will know which.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | RMSNorm | 2 | 6 |
+# | 1 | RMSNorm | 1 | 6 |
 # | 2 | pre-norm, and the norm at its end | 2 | 8 |
 # | 3 | rotary positions | 4 | 20 |
-# | 4 | SwiGLU | 2 | 7 |
+# | 4 | SwiGLU | 1 | 7 |
 # | 5 | grouped-query attention | 3 | 15 |
-# | 6 | how much a cache holds | 1 | 5 |
-# | 7 | a softmax that reads in blocks | 4 | 25 |
-# | 8 | a step with weight decay | 2 | 8 |
-# | 9 | a learning rate that follows a cosine | 2 | 8 |
-# | 10 | the parameters of Llama | 3 | 15 |
-# | 11 | LoRA | 2 | 10 |
-# | 12 | a short answer, in words | 2 | 10 |
+# | 6 | a softmax that reads in blocks | 4 | 25 |
+# | 7 | a step with weight decay | 2 | 8 |
+# | 8 | a step of equal size in every direction | 3 | 15 |
+# | 9 | the parameters of Llama | 3 | 15 |
+# | 10 | LoRA | 3 | 15 |
+# | 11 | a short answer, in words | 2 | 10 |
 #
 # Stuck? `hint("since_2017.rms_norm")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
@@ -70,7 +69,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # To measure a change you need something to change, something to read, and some patience.
 #
-# **Something to read.** No toy grammar tonight: a real text, and one that is on your computer already. Python carries its
+# **Something to read.** No toy grammar this time: a real text, and one that is on your computer already. Python carries its
 # own handbook around with it, the pages that `help("lambda")` shows: half a million characters of English by many hands.
 # We cut it into characters, and keep the last tenth back.
 
@@ -84,7 +83,7 @@ print("".join(text.characters[number] for number in text.training[:300].tolist()
 # %% [markdown]
 # **Something to change.** A language model as 2017 would have built it: the paper's block (lesson 04) under a causal mask.
 # Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the network has ReLU in its middle,
-# every head has keys of its own. Two layers, four heads, 64 numbers to a character: small enough to be trained in two
+# every head has keys of its own. Two layers, four heads, 64 numbers per character: small enough to be trained in two
 # seconds. Each thing that we are going to change is an argument.
 
 # %%
@@ -166,7 +165,7 @@ class SmallModel(nn.Module):
 # %% [markdown]
 # **Some patience.** `measured` trains three models of one kind, from three seeds: 160 steps of Adam, eight pieces of 64
 # characters in each. That is a hundredth of what it would take to train them well, and it is the same for all. What
-# counts is the loss on the text that was kept back, in nats a character. Seed 0 reads the same pieces in every
+# counts is the loss on the text that was kept back, in nats per character. Seed 0 reads the same pieces in every
 # trial, so that a difference between two trials is not one between two readings.
 
 # %%
@@ -174,33 +173,34 @@ STEPS, RATE = 160, 0.003
 trials = {}
 
 
-def measured(name, *, rates=None, seeds=3, before=None, **changes):
+def measured(name, *, rates=None, seeds=3, before=None, optimizer=None, **changes):
     """Train small models with these changes, and keep what came out under this name."""
     rates = [RATE] * STEPS if rates is None else rates
-    trials[name] = trial(lambda: SmallModel(**changes), text, name, rates, seeds=seeds, before=before)
+    trials[name] = trial(
+        lambda: SmallModel(**changes), text, name, rates, seeds=seeds, before=before, optimizer=optimizer
+    )
     print(f"{name:36} {trials[name]}")
 
 
 # %% [markdown]
-# **Predict first:** a model that knows nothing guesses evenly among all the characters that there are, at some four and a half
-# nats. What will be the loss after the 160 steps?
+# **Predict first:** a model that knows nothing guesses uniformly, at about 4.5 nats per character. What will be the loss after the 160 steps?
 
 # %%
-loss_of_2017 = None  # nats a character
+loss_of_2017 = None  # nats per character
 
 # %% tags=["demo"]
-print(f"a model that knows nothing: {math.log(len(text.characters)):.2f} nats a character")
+print(f"a model that knows nothing: {math.log(len(text.characters)):.2f} nats per character")
 measured("2017")
 show.prediction("the loss of 2017", loss_of_2017, trials["2017"].mean, " nats")
 print(f"it learns {trials['2017'].parameters:,} numbers")
 
 # %% [markdown]
 # Look at the brackets, here and below: models that differ in nothing but their seed are up to several hundredths of a nat
-# apart. **That is our ruler.** A change that moves the mean by less than that has not been shown to do anything, whatever a paper says of
-# it. (And three seeds are few. People who do this for a living take more.)
+# apart. **That is the spread of the seeds** (*seed variance*), and our ruler. A change that moves the mean by less has not been shown to
+# do anything, whatever a paper says. (And three seeds are few. People who do this for a living take more.)
 #
 # **Guess** before you go on. Six changes come now: RMSNorm for the layer norm; the norm before the sublayer; queries and
-# keys that turn; a gate in the network; keys shared by four heads; weights that fade. What will each do to the loss of this
+# keys that turn; a gate in the network; keys shared by four heads (multi-query attention, MQA); weight decay. What will each do to the loss of this
 # model, by itself, in its 160 steps? Click, copy the line that appears into a cell of your own, and run it. Section 9 comes
 # back to it.
 
@@ -215,7 +215,7 @@ guesses
 # %% [markdown]
 # ## 2. A norm with less in it
 #
-# A layer norm does four things to a word's vector: takes off its mean, divides by its deviation, stretches by $\gamma$,
+# A layer norm does four things to a token's vector: takes off its mean, divides by its deviation, stretches by $\gamma$,
 # moves by $\beta$. Zhang and Sennrich (2019) asked which of them the model needs, and kept two.
 #
 # $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
@@ -225,9 +225,9 @@ guesses
 
 # %% [markdown]
 # ### Exercise 1 · RMSNorm
-# `since_2017.rms_norm` · 2 points (1 for the values, 1 for double precision) · about 6 minutes
+# `since_2017.rms_norm` · 1 point · about 6 minutes
 #
-# Write it, without torch's norms. The mean is over the numbers of each word, and $\varepsilon$ goes under the root.
+# Write it, without torch's norms. The mean is over the numbers of each token, and $\varepsilon$ goes under the root.
 # Gradients are compared too.
 #
 # Shapes: `x` is `[..., d_model]`, `gamma` is `[d_model]`, `epsilon` a float; the result has the shape of `x`. Llama
@@ -249,13 +249,13 @@ def rms_norm(x, gamma, epsilon):
 
 
 # %% [markdown] tags=["reason"]
-# The root of the mean square is the length of the vector over the root of its dimension, so every word leaves with numbers
-# of size about 1 and its direction untouched. The mean of the squares keeps its dimension, and so divides each word by its
+# The root of the mean square is the length of the vector over the root of its dimension, so every token leaves with numbers
+# of size about 1 and its direction untouched. The mean of the squares keeps its dimension, and so divides each token by its
 # own number. Subtracting the mean first makes a layer norm of it: the answer is then wrong by just what the paper found to
-# be unnecessary. Epsilon is there for words whose numbers are all near 0, and only under the root does it keep their
+# be unnecessary. Epsilon is there for tokens whose numbers are all near 0, and only under the root does it keep their
 # gradient finite.
 
-# %% nbgrader={"grade": true, "grade_id": "since_2017-rms_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "since_2017-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.rms_norm")
 ### BEGIN HIDDEN TESTS
 check("since_2017.rms_norm", hidden=True)
@@ -346,7 +346,7 @@ check("since_2017.pre_norm", hidden=True)
 # the two models has the larger loss at the large rate, and how large it is.
 
 # %%
-suffers_from_the_large_rate, and_comes_to = "", None  # "2017" or "pre-norm"; nats a character
+suffers_from_the_large_rate, and_comes_to = "", None  # "2017" or "pre-norm"; nats per character
 
 # %% tags=["demo"]
 BRISK = 0.01
@@ -370,7 +370,7 @@ def before_or_after():
     at_brisk = {name: trials[f"{name}, rate {BRISK}"].mean for name in ("2017", "pre-norm")}
     show.prediction("suffers", suffers_from_the_large_rate, max(at_brisk, key=at_brisk.get))
     show.prediction("and comes to", and_comes_to, max(at_brisk.values()), " nats")
-    axes.set(xlabel="learning rate", ylabel="nats a character", xlim=(-0.3, 1.3), title="Where the norm stands")
+    axes.set(xlabel="learning rate", ylabel="nats per character", xlim=(-0.3, 1.3), title="Where the norm is")
     axes.legend(loc="upper left")
     show.figure(
         drawn,
@@ -379,7 +379,7 @@ def before_or_after():
 
 
 # %% [markdown]
-# At the small rate the place of the norm is worth nothing. At the large one it is worth everything: post-norm has hardly
+# At the small rate the position of the norm is worth nothing. At the large one it is worth everything: post-norm has hardly
 # got beyond how often each letter occurs, and pre-norm goes on as if nothing had happened. And this model has two layers
 # only. Xiong et al. (2020) say where it comes from: in post-norm the gradients near the output are large at the start, and
 # that is why the paper of 2017 needs its warm-up.
@@ -392,7 +392,7 @@ def before_or_after():
 #
 # Lesson 03 left us with a question. The shift matrix $M_k$ takes the place of every word to that of the word $k$ further
 # on; a head made from it by hand looks two words back, at any length. But training did not find that head. It found
-# another one, which fell apart after the last position of the training. *The methods that came after them build the shift
+# another one, which broke down beyond the longest training position. *The methods that came after them build the shift
 # into attention itself*, we said. This is how.
 #
 # Take the matrix apart. $M_k$ is made of 2 × 2 rotations: pair $i$ turns by $k f_i$, with $f_i = 10000^{-2i/d}$. Now do
@@ -402,11 +402,11 @@ def before_or_after():
 # $$(M_m q) \cdot (M_n k) = q^\top M_m^\top M_n\, k = q^\top M_{n-m}\, k ,$$
 #
 # because turning back by $m$ and forth by $n$ is turning by $n - m$. The positions themselves are gone. **A score knows how
-# far apart two words are, and nothing else about where they stand.** Whatever a head learns about "two words back" at
+# far apart two words are, and nothing else about their positions.** Whatever a head learns about "two words back" at
 # position 10 holds at position 10,000; there is no other way for it to be.
 #
-# Only queries and keys are turned, in every layer. Values are not: what a word has to say does not depend on where it
-# stands. Su et al. (2021) called it *rotary position embedding*, RoPE. It is in nearly every model that you can download.
+# Only queries and keys are turned, in every layer. Values are not: what a token has to say does not depend on its
+# position. Su et al. (2021) called it *rotary position embedding*, RoPE. It is in nearly every model that you can download.
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 #   \begin{pmatrix} \cos pf_i & -\sin pf_i \\ \sin pf_i & \cos pf_i \end{pmatrix}
@@ -420,8 +420,8 @@ def before_or_after():
 # ### Exercise 3 · Turned by their positions
 # `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Turn each pair of neighbouring numbers, 0 and 1, 2 and 3 and so on, by the place of its word times the frequency of the
-# pair. The positions are given, since with a cache the only word that comes may be number 40; so is the base, which is 10,000
+# Turn each pair of neighbouring numbers, 0 and 1, 2 and 3 and so on, by the position of its token times the frequency of the
+# pair. The positions are given, since with a cache the only token that comes may be number 40; so is the base, which is 10,000
 # in the paper and 500,000 in Llama 3. Gradients are compared too.
 #
 # Shapes: `x` is `[..., tokens, d_head]`, `positions` is an integer tensor `[tokens]`, `base` a float; the result has the shape
@@ -448,10 +448,10 @@ def rotary(x, positions, base):
 
 
 # %% [markdown] tags=["reason"]
-# Every word has one angle for each pair, so the angles are a table of words times pairs, and they broadcast over batches
+# Every token has one angle for each pair, so the angles are a table of tokens times pairs, and they broadcast over batches
 # and heads. The two numbers of a pair are turned with their old values, then put side by side again in the old order:
-# stacking in a new last dimension and flattening does just that. Numbering the words from 0 works in training and fails
-# with a cache, where a single new word may be at position 40. Llama's program pairs number i with number i + d_head / 2
+# stacking in a new last dimension and flattening does just that. Numbering the tokens from 0 works in training and fails
+# with a cache, where a single new token may be at position 40. Llama's program pairs number i with number i + d_head / 2
 # instead. It computes other numbers and is as good, but weights trained in one order are noise in the other.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -461,7 +461,7 @@ check("since_2017.rotary", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it hold? One query and one key, the same two vectors at every place of a sentence of eight: whatever differs between
+# Does it hold? One query and one key, the same two vectors at every position of a sentence of eight: whatever differs between
 # the scores comes from the positions.
 
 
@@ -483,7 +483,7 @@ def only_the_distance():
 
 
 # %% [markdown]
-# Along each diagonal one number, and at position 1,000 the same numbers as at position 0 (but for the rounding of large
+# Along each diagonal is one number, and at position 1,000 the same numbers as at position 0 (but for the rounding of large
 # angles). That is the shift matrix at work, inside the score.
 #
 # ### 4.2 The answer to lesson 03
@@ -583,12 +583,12 @@ def positions_that_turn():
 # this one. *The letter before* is a distance. With sinusoids the model must first find out, from sums of sines mixed with
 # letters, that distances exist; here they are built in.
 #
-# (To be fair: our sinusoids are an easy opponent for a model that is trained this briefly. Given more time they catch up,
-# in part. Try it: `STEPS = 1600`, and a few minutes.)
+# (To be fair: our sinusoids are an easy opponent for a model that is trained this briefly. Whether they catch up, given more
+# time, you can try: `STEPS = 1600`, and a few minutes.)
 #
-# ## 5. A gate in every word
+# ## 5. A gate in every token
 #
-# The feed-forward network of 2017 takes a word up to $4d$ numbers, cuts off what is negative, and comes down again. Dauphin
+# The feed-forward network of 2017 takes a token up to $4d$ numbers, cuts off what is negative, and comes down again. Dauphin
 # et al. (2017) had had another idea, for another model: make *two* projections, and let one decide how much of the other
 # passes. Shazeer (2020) tried it on the transformer, with every activation he could think of. The one that stayed is
 #
@@ -600,7 +600,7 @@ def positions_that_turn():
 
 # %% [markdown]
 # ### Exercise 4 · A gate
-# `since_2017.swiglu` · 2 points · about 7 minutes
+# `since_2017.swiglu` · 1 point · about 7 minutes
 #
 # Write it, without biases. Gradients are compared too.
 #
@@ -623,13 +623,13 @@ def swiglu(x, W_1, V, W_2):
 
 
 # %% [markdown] tags=["reason"]
-# Both projections read the same word. One of them goes through the activation and becomes the gate; the other is what
+# Both projections read the same token. One of them goes through the activation and becomes the gate; the other is what
 # passes through it, number by number, before the last matrix brings the width back. Only one of the two is activated:
 # without any activation the product would still not be linear, but with one on both sides nothing negative would ever get
 # through at full size. There are three matrices now instead of two, so that an equal number of weights asks for two thirds
 # of the width.
 
-# %% nbgrader={"grade": true, "grade_id": "since_2017-swiglu-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "since_2017-swiglu-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.swiglu")
 ### BEGIN HIDDEN TESTS
 check("since_2017.swiglu", hidden=True)
@@ -673,7 +673,7 @@ def with_a_gate():
 #
 # ### 6.1 Who needs so many?
 #
-# A model that writes keeps the keys and the values of everything it has read (lesson 06). For each new word it must fetch
+# A model that writes keeps the keys and the values of everything it has read (lesson 06). For each new token it must fetch
 # them *all* from memory, and with long texts that fetching, not the arithmetic, is what one waits for. Shazeer (2019): let
 # all heads share **one** head of keys and values; only the queries stay different. That is multi-query attention. It was
 # fast, and a little worse. Ainslie et al. (2023) took the middle: **grouped-query attention**, in which a few neighbouring
@@ -753,41 +753,14 @@ def fewer_keys():
 #
 # ### 6.2 What a cache holds
 #
-# What is saved? Count it. For every word that was read, each layer keeps, for each head of keys and values, one key and
-# one value of `d_head` numbers.
-
-# %% [markdown]
-# ### Exercise 6 · The size of a cache
-# `since_2017.cache_bytes` · 1 point · about 5 minutes
+# What is saved? For every token that was read, each layer keeps a key and a value for each of its *heads of keys*, of
+# `d_head` numbers each:
 #
-# How many bytes do the keys and values of so many words take, in all layers?
+# $$\text{bytes} = 2 \cdot \text{layers} \cdot \text{heads of keys} \cdot d_\text{head} \cdot \text{tokens} \cdot
+# \text{bytes per number} .$$
 #
-# All five arguments are ints, and so is the result.
-
-
-# %% nbgrader={"grade": false, "grade_id": "since_2017-cache_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def cache_bytes(layers, key_value_heads, d_head, tokens, bytes_per_number):
-    """How many bytes a cache of so many tokens takes.
-
-    layers, key_value_heads, d_head, tokens, bytes_per_number: int
-    returns: int
-    """
-    ### BEGIN SOLUTION
-    return 2 * layers * key_value_heads * d_head * tokens * bytes_per_number
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# Two things are kept of each word, in each layer and each head: a key and a value. The heads of the queries do not appear
-# at all, since queries are not kept, and that is why sharing keys pays. Everything is a product, so halving any factor
-# halves the cache: fewer heads, shorter keys, smaller numbers. It grows with the words and not with their square; the
-# square is in the arithmetic of the scores, which are used and forgotten.
-
-# %% nbgrader={"grade": true, "grade_id": "since_2017-cache_bytes-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("since_2017.cache_bytes")
-### BEGIN HIDDEN TESTS
-check("since_2017.cache_bytes", hidden=True)
-### END HIDDEN TESTS
+# The heads of the queries do not appear, for queries are not kept. And the cache grows with the number of tokens, not with
+# its square: the square is in the scores, which are used and forgotten.
 
 # %% tags=["demo"]
 PUBLISHED_SIZES = {
@@ -798,10 +771,9 @@ PUBLISHED_SIZES = {
 }
 
 
-@show.when_ready
 def caches():
     tokens = 8192
-    sizes = {name: cache_bytes(*shape, tokens, 2) / 2**30 for name, shape in PUBLISHED_SIZES.items()}
+    sizes = {name: 2 * math.prod(shape) * tokens * 2 / 2**30 for name, shape in PUBLISHED_SIZES.items()}
     drawn, [axes] = show.frames(width=8.5, height=2.6)
     axes.barh(
         range(len(sizes)), list(sizes.values()), color=[show.ORANGE, show.BLUE, show.GREY, show.BLUE], height=0.65
@@ -819,6 +791,8 @@ def caches():
         print(f"{name:28} {size:6.3f} GiB for one text of {tokens:,} tokens")
 
 
+caches()
+
 # %% [markdown]
 # Four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache is what fills
 # the machine. Now you know why hardly any model has as many heads of keys as of queries any more.
@@ -827,7 +801,7 @@ def caches():
 #
 # This change is different from all others: **it changes no number at all**. It is about where numbers are put.
 #
-# Attention makes a table of scores, `[queries, keys]`. For 8,192 words that is 67 million numbers in each head, written to
+# Attention makes a table of scores, `[queries, keys]`. For 8,192 tokens that is 67 million numbers in each head, written to
 # memory, read for the softmax, written, read again for the values. Nobody wants the table; everybody wants `out`. Could we
 # read the keys block by block, and never have more than one block of scores?
 #
@@ -847,7 +821,7 @@ def caches():
 # fast memory of a GPU, and called it **FlashAttention**. It is what torch's `scaled_dot_product_attention` does there.
 
 # %% [markdown]
-# ### Exercise 7 · A softmax block by block
+# ### Exercise 6 · A softmax block by block
 # `since_2017.read_block` · 4 points (3 for the values, 1 for blocks of which nothing is seen) · about 25 minutes
 #
 # Write one step: from the three numbers so far and the next block, the three numbers after it. Return them as a tuple, in
@@ -924,30 +898,31 @@ def block_by_block():
 # then only now and then beaten.
 #
 # Does it make the small model better? It cannot: it computes the same thing. It makes it *possible* at lengths at which
-# the table would not fit. And on a GPU it is faster, too: Dao et al. trained GPT-2 with it three times as fast. The
+# the table would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2
+# three times as fast as Hugging Face's implementation, and 1.7 times as fast as Megatron's (table 2). The
 # arithmetic is the same, even a little more; what was saved is the way to the memory and back.
 #
 # ## 8. How it is trained
 #
-# Two changes are not in the model but in its training.
+# Three changes are not in the model but in its training.
 #
-# ### 8.1 Weights that fade
+# ### 8.1 Weight decay
 #
 # **Weight decay** draws every weight a little towards 0 in each step, so that only what is needed again and again stays
 # large. With plain gradient descent that is the same as adding $\tfrac{1}{2}\lambda \lVert w \rVert^2$ to the loss. With
 # Adam it is not: Adam divides each gradient by its own size, and with it the decay, so that the weights with the largest
-# gradients fade least. Loshchilov and Hutter (2019) took the decay out of the gradient: **AdamW**.
+# gradients decay least. Loshchilov and Hutter (2019) took the decay out of the gradient: **AdamW**.
 #
 # $$w \leftarrow w - \eta\, (u + \lambda w),$$
 #
-# where $u$ is what Adam makes of the gradient (lesson 05). And only matrices fade. A gain of a norm should be near 1, a
+# where $u$ is what Adam makes of the gradient (lesson 05). And only matrices decay. A gain of a norm should be near 1, a
 # bias wherever it is needed; neither has anything to gain from being near 0.
 
 # %% [markdown]
-# ### Exercise 8 · A step with decay
+# ### Exercise 7 · A step with decay
 # `since_2017.decayed_step` · 2 points (1 for the values, 1 for vectors) · about 8 minutes
 #
-# Write the step for a list of weights, given each one's update $u$: matrices (and whatever has more dimensions) fade,
+# Write the step for a list of weights, given each one's update $u$: matrices (and whatever has more dimensions) decay,
 # vectors only move. Return the new weights as a list, and leave the old ones as they are.
 #
 # `weights` and `updates` are lists of tensors of the same shapes, `rate` and `decay` are floats.
@@ -971,7 +946,7 @@ def decayed_step(weights, updates, rate, decay):
 
 # %% [markdown] tags=["reason"]
 # The decay stands beside Adam's update, not inside it, so that every matrix loses the same share of itself whatever its
-# gradients are. It is multiplied by the learning rate: when a schedule slows the training down, the fading slows down with
+# gradients are. It is multiplied by the learning rate: when a schedule slows the training down, the decay slows down with
 # it. Vectors are left alone because there is nothing to gain from small gains: a norm that stretches by less and less
 # hands on less and less. `weight.dim()` tells the two apart without knowing any names, and that is how nearly all training
 # programs do it.
@@ -1018,8 +993,8 @@ def with_decay():
 
 # %% [markdown]
 # Nothing, and then worse. The usual 0.1 takes five hundredths from a weight in all of our 160 steps: how could it matter?
-# Twenty times as much makes the weights smaller, as it should, and the model worse, because what it needs just now fades
-# under its hands.
+# Twenty times as much makes the weights smaller, as it should, and the model worse, because weights it still needs
+# are shrunk as fast as it learns them.
 #
 # Decay is for trainings of a hundred thousand steps. There it keeps the weights from growing without end, so that a step of
 # a given size goes on meaning something. A two-second training cannot show that, and we had better not pretend that it
@@ -1028,54 +1003,22 @@ def with_decay():
 # ### 8.2 Down to nothing
 #
 # Which learning rate? A large one gets far and then jumps about; a small one settles and gets nowhere. So begin large and
-# end small. The paper of 2017 goes down with $1/\sqrt{\text{step}}$, for ever. If you know how many steps there will be, you can
-# plan the whole way, and nearly everybody uses half a **cosine** (Loshchilov and Hutter 2017), after a short warm-up:
-#
-# $$\eta(t) = \begin{cases} \eta_\text{peak}\; t / T_\text{warm} & t < T_\text{warm} \\[2pt]
-#   \eta_\text{least} + (\eta_\text{peak} - \eta_\text{least})\, \tfrac{1}{2}\Big(1 + \cos \pi\,
-#   \tfrac{t - T_\text{warm}}{T - T_\text{warm}}\Big) & \text{after it.} \end{cases}$$
-
-# %% [markdown]
-# ### Exercise 9 · Down a cosine
-# `since_2017.cosine_rates` · 2 points · about 8 minutes
-#
-# The learning rate at each of these steps, which count from 1 and may come in any order; none is after `total`.
-#
-# Shapes: `steps` is an integer tensor `[steps]`, `warmup` and `total` are ints, `peak` and `least` floats; the result is
-# float32, `[steps]`.
+# end small. The paper of 2017 goes down with $1/\sqrt{\text{step}}$, for ever. If you know how many steps there will be, you
+# can plan the whole way, and the usual plan is half a **cosine** after a short warm-up (Loshchilov and Hutter, 2017). It is
+# the third schedule of this course, so here it is as code.
 
 
-# %% nbgrader={"grade": false, "grade_id": "since_2017-cosine_rates-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def cosine_rates(steps, peak, warmup, total, least):
-    """The learning rate at each step: up in a line, down half a cosine.
+# %%
+def cosine_rates(peak, warmup=16, total=STEPS):
+    """The rate at each step: up in a line to the peak, then down half a cosine to 0."""
+    step = torch.arange(1, total + 1)
+    falling = peak * (1 + torch.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+    return torch.where(step < warmup, peak * step / warmup, falling)
 
-    steps: int64 [steps], from 1 to total
-    peak, least: float, the rate at step warmup and at step total
-    warmup, total: int
-    returns: float32 [steps]
-    """
-    ### BEGIN SOLUTION
-    done = (steps - warmup) / (total - warmup)
-    falling = least + (peak - least) * (1 + torch.cos(math.pi * done)) / 2
-    return torch.where(steps < warmup, peak * steps / warmup, falling)
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# How much of the way down is done counts from the end of the warm-up, or the rate would already have fallen when it should
-# be at its peak. Half a cosine goes from 1 to -1, so it is lifted and halved. Both formulas are computed for all steps, and
-# `torch.where` takes the one that holds: no loop, and no matter in which order the steps come. The curve is flat at both
-# ends, which is the point of it: long at the large rate, then quickly down, then long at the small ones.
-
-# %% nbgrader={"grade": true, "grade_id": "since_2017-cosine_rates-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("since_2017.cosine_rates")
-### BEGIN HIDDEN TESTS
-check("since_2017.cosine_rates", hidden=True)
-### END HIDDEN TESTS
 
 # %% [markdown]
 # Four trainings in pre-norm, which stands a large rate: the usual peak and the brisk one, each held to the end (those you
-# have already) or brought down to nothing, after 16 steps of warm-up. **Guess** which of the four is best, and which worst.
+# have already) or brought down to 0. **Guess** which of the four is best, and which worst.
 
 # %%
 best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
@@ -1084,56 +1027,149 @@ best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, he
 # %% tags=["demo"]
 @show.when_ready
 def held_or_brought_down():
-    every_step = torch.arange(1, STEPS + 1)
-    drawn, panels = show.frames(2, width=10.5, height=3.2)
+    pre_norm(torch.ones(1, 4), [], [], torch.sign)
     found = {}
-    for peak, held, colour in ((RATE, "pre-norm", show.BLUE), (BRISK, f"pre-norm, rate {BRISK}", show.ORANGE)):
-        rates = cosine_rates(every_step, peak, 16, STEPS, 0.0)
-        down = f"pre-norm, down from {peak}"
-        measured(down, rates=rates.tolist(), seeds=2, stack=pre_norm)
+    for size, peak, held in (("small", RATE, "pre-norm"), ("brisk", BRISK, f"pre-norm, rate {BRISK}")):
+        measured(f"pre-norm, down from {peak}", rates=cosine_rates(peak).tolist(), seeds=1, stack=pre_norm)
         print(f"    held at {peak}: {trials[held]}")
-        size = "small" if peak == RATE else "brisk"
-        found |= {f"{size}, held": trials[held].mean, f"{size}, down": trials[down].mean}
-        panels[0].plot([1, STEPS], [peak, peak], color=colour, linestyle=":")
-        panels[0].plot(every_step, rates, color=colour)
-        panels[1].plot(["held", "down"], [trials[held].mean, trials[down].mean], color=colour, label=f"peak {peak}")
-        for position, name in (("held", held), ("down", down)):
-            panels[1].plot([position] * len(trials[name].losses), trials[name].losses, "o", color=colour, ms=4)
+        found |= {f"{size}, held": trials[held].mean, f"{size}, down": trials[f"pre-norm, down from {peak}"].mean}
     show.prediction("best", best_of_four, min(found, key=found.get))
     show.prediction("worst", worst_of_four, max(found, key=found.get))
-    panels[0].set(xlabel="step", ylabel="learning rate", title="The plan")
-    panels[1].set(ylabel="nats a character", title="What comes of it", xlim=(-0.3, 1.3))
-    panels[1].legend(loc="upper left")
-    show.figure(
-        drawn,
-        "Two schedules held and two that fall; the losses beside them show that from the small peak a fall costs.",
-    )
 
 
 # %% [markdown]
 # So much for guesses: from the small peak the cosine is **worse** than no schedule at all, and from the brisk one it is no
-# better. Half of so few steps are hardly taken; in 160 steps this model is nowhere near the position where it could settle.
+# better. Half of so few steps are hardly taken, and after 160 steps this model is nowhere near the point where it could settle.
 #
-# Is the cosine wrong, then? No. We have only asked it the wrong question. A falling rate is for a training that *could* stop
-# getting better at a fixed one, and ours is cut off long before. Give it ten times the steps (`STEPS = 1600`, and some
-# minutes of patience): from the small peak the disadvantage is gone, and from the large one, at which a held rate keeps
-# jumping about, the fall wins. In a training of a hundred thousand steps you are always there, and there the cosine is
-# nearly free.
+# Is the cosine wrong, then? These trials cannot say. A falling rate is for a training that has stopped getting better at a
+# fixed one, and ours is cut off long before. Loshchilov and Hutter measured theirs on
+# trainings of 200 epochs.
 #
-# Had we written down only what we measured tonight, we would have thrown out a good idea. Had we only believed the
-# paper, we would have used it where it hurts.
+# ### 8.3 A step in every direction
+#
+# Adam treats a matrix as a heap of numbers. But a matrix *is* something: it turns some directions into others, and its
+# **singular values** say how strongly. A gradient usually has a few large ones and many small ones, so that a step changes
+# a few directions a lot and the others hardly at all. **Muon** (Jordan et al., 2024) takes a step of the *same size in
+# every direction*: it keeps the gradient's singular vectors, and makes all singular values about 1.
+#
+# That would take a singular value decomposition for every matrix in every step. But a polynomial will do. With
+# $X$ the gradient over its Frobenius norm (the root of the sum of all squares),
+#
+# $$X \leftarrow a X + b\, (X X^\top) X + c\, (X X^\top)^2 X$$
+#
+# does to each singular value $s$ what it looks like, $s \leftarrow a s + b s^3 + c s^5$, and leaves the vectors alone. With $a =
+# 3.4445$, $b = -4.775$ and $c = 2.0315$ five rounds bring whatever is not tiny near 1. Matrix products only: that is what GPUs
+# are good at.
+
+# %% [markdown]
+# ### Exercise 8 · A step of equal size in every direction
+# `since_2017.orthogonalised` · 3 points (2 for the values, 1 for tall matrices) · about 15 minutes
+#
+# Divide the gradient by its norm, and apply the polynomial as often as asked. No ready-made Muon.
+#
+# Shapes: `gradient` and the result are `[rows, columns]`; `coefficients` are three floats, $a$, $b$ and $c$; `steps` is an
+# int.
+
+# %% [markdown] tags=["fine-print"]
+# With no steps the result is the gradient over its norm. The result has the gradient's dtype. No gradient is all zeros.
+
+
+# %% nbgrader={"grade": false, "grade_id": "since_2017-orthogonalised-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def orthogonalised(gradient, coefficients, steps):
+    """A matrix with the gradient's singular vectors, and singular values near 1.
+
+    gradient: [rows, columns]
+    coefficients: a, b and c, floats
+    steps: int
+    returns: [rows, columns]
+    """
+    ### BEGIN SOLUTION
+    a, b, c = coefficients
+    x = gradient / gradient.norm()
+    for _ in range(steps):
+        square = x @ x.T
+        x = a * x + (b * square + c * square @ square) @ x
+    return x
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The Frobenius norm is at least the largest singular value, so after the division all of them are at most 1, where the
+# polynomial behaves. With X = U S V^T the product X X^T is U S^2 U^T, and so each round works on S alone: nothing is ever
+# decomposed. The square of X X^T is a matrix product, not the squares of its numbers. A fast program transposes a tall
+# matrix first, so that the product has the smaller size; the result is the same.
+
+# %% nbgrader={"grade": true, "grade_id": "since_2017-orthogonalised-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.orthogonalised")
+### BEGIN HIDDEN TESTS
+check("since_2017.orthogonalised", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# First the singular values of one real gradient, before and after. Then the model of 2017 again: its matrices learn by Muon,
+# and embeddings, norms and biases by Adam as before. (Muon keeps a running mean of the gradients, and a step is stretched
+# so that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
+
+# %%
+loss_with_muon = None  # nats per character
+
+# %% tags=["demo"]
+MUON = (3.4445, -4.775, 2.0315)
+
+
+class Muon:
+    """Your steps for the matrices of all sublayers, and Adam's for everything else."""
+
+    def __init__(self, model):
+        self.matrices = [weight for weight in model.sublayers.parameters() if weight.dim() == 2]
+        ours = {id(weight) for weight in self.matrices}
+        others = [weight for weight in model.parameters() if id(weight) not in ours]
+        self.adam = torch.optim.Adam(others, betas=(0.9, 0.98))
+        self.means = [torch.zeros_like(weight) for weight in self.matrices]
+        self.param_groups = self.adam.param_groups
+
+    def zero_grad(self):
+        for weight in (*self.matrices, *self.param_groups[0]["params"]):
+            weight.grad = None
+
+    @torch.no_grad()
+    def step(self):
+        self.adam.step()
+        for weight, mean in zip(self.matrices, self.means, strict=True):
+            mean.mul_(0.95).add_(weight.grad)
+            step = orthogonalised(weight.grad + 0.95 * mean, MUON, 5)
+            weight -= self.param_groups[0]["lr"] * 0.4 * max(weight.shape) ** 0.5 * step
+
+
+@show.when_ready
+def equal_steps():
+    weight = next(iter(Muon(trials["2017"].model).matrices))
+    trials["2017"].model(text.training[:CONTEXT].unsqueeze(0)).logsumexp(dim=-1).sum().backward()
+    before = torch.linalg.svdvals(weight.grad / weight.grad.norm())
+    after = torch.linalg.svdvals(orthogonalised(weight.grad, MUON, 5))
+    for name, values in (("gradient", before), ("step", after)):
+        print(f"{name:8} {(values > values[0] / 2).sum():2} of {len(values)} singular values above half the largest")
+    measured("Muon", seeds=2, optimizer=Muon)
+    print(f"against 2017: {trials['Muon'].mean - trials['2017'].mean:+.2f}")
+    show.prediction("with Muon", loss_with_muon, trials["Muon"].mean, " nats")
+
+
+# %% [markdown]
+# That is outside the seeds' spread: after rotary positions the second change that pays at once. It changes no number of the
+# model, only how the model gets there. Each step takes longer, by the products in your loop. Large models have been trained
+# with it since (Liu et al., 2025).
 
 # %% [markdown]
 # ## 9. All of it
 #
-# ### 9.1 The model of today
+# ### 9.1 The current model
 #
 # Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four of queries, and no biases, which
 # Llama has dropped as well. At our usual rate, and at twice that rate, which it stands. You have seen what each change
 # does by itself. **Predict** the loss of all of them together, at each of the two.
 
 # %%
-loss_of_all = {"all of it": None, "all of it, twice the rate": None}  # nats a character
+loss_of_all = {"all of it": None, "all of it, twice the rate": None}  # nats per character
 
 
 # %% tags=["demo"]
@@ -1154,7 +1190,7 @@ def modern_model():
 def all_of_it():
     SmallModel(**modern_model())(torch.zeros(1, 2, dtype=torch.int64))
     measured("all of it", **modern_model())
-    measured("all of it, twice the rate", rates=[2 * RATE] * STEPS, **modern_model())
+    measured("all of it, twice the rate", rates=[2 * RATE] * STEPS, seeds=2, **modern_model())
     table = ["2017", "RMSNorm", "pre-norm", "SwiGLU", "one head of keys for four", "decay 0.1", "rotary", "all of it"]
     table += ["all of it, twice the rate"]
     for name, guess in loss_of_all.items():
@@ -1170,7 +1206,7 @@ def all_of_it():
     ruler = max(max(trials[name].losses) - min(trials[name].losses) for name in table)
     axes.axvspan(old - ruler / 2, old + ruler / 2, color="#f1f4f8", zorder=0)
     axes.set_yticks([])
-    axes.set(xlabel="nats a character", ylim=(len(table) - 0.5, -0.5), xlim=(best - 0.16, old + ruler))
+    axes.set(xlabel="nats per character", ylim=(len(table) - 0.5, -0.5), xlim=(best - 0.16, old + ruler))
     axes.set_title("Each change by itself, and all of them")
     show.figure(
         drawn,
@@ -1188,10 +1224,10 @@ def all_of_it():
 # this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Give it twice the rate, and
 # it makes up most of it, or all.
 #
-# Does that mean that the others are fashion? No, and here is what the last hours can teach beyond any formula. A change may
+# Does that mean that the others are fashion? No, and this is what the lesson teaches beyond any formula. A change may
 # make a model **better** (rotary), or make it **trainable** where it was not (pre-norm), or make it **cheaper** at equal
 # quality (RMSNorm, grouped queries, the softmax in blocks), or help by a hair that only a large and careful experiment can
-# see (SwiGLU), or help in a training a thousand times as long (decay, the cosine). A single number after 160 steps sees
+# see (SwiGLU), or help in a training a thousand times as long (decay, perhaps the cosine). A single number after 160 steps sees
 # the first of these five, and with care the second. Know which one you are looking at.
 #
 # ### 9.2 Counting a Llama
@@ -1204,7 +1240,7 @@ def all_of_it():
 # - a final RMSNorm. No biases, and no positions to learn.
 
 # %% [markdown]
-# ### Exercise 10 · The parameters of Llama
+# ### Exercise 9 · The parameters of Llama
 # `since_2017.llama_parameters` · 3 points (2 for the values, 1 for a tied output) · about 15 minutes
 #
 # How many numbers does a Llama of these sizes learn? You need no model, only arithmetic.
@@ -1318,9 +1354,9 @@ def yours_and_the_librarys():
 
 
 # %% [markdown]
-# The same function, computed by two programs that share no line. What you wrote tonight *is* a Llama.
+# The same function, computed by two programs that share no line. What you wrote *is* a Llama.
 #
-# **Stretch, ungraded.** With a network, set `PUBLISHED` and let a model of today write: `tokenizers.Tokenizer.from_pretrained`
+# **Stretch, ungraded.** With a network, set `PUBLISHED` and let a current model write: `tokenizers.Tokenizer.from_pretrained`
 # gives you its pieces, and the samplers of lesson 06 do the rest. Qwen3 has one thing more than your model: a norm of
 # queries and keys before they are turned. Find it in `model.config`. What may it be good for?
 #
@@ -1340,57 +1376,71 @@ def yours_and_the_librarys():
 # was. **LoRA**: low-rank adaptation.
 
 # %% [markdown]
-# ### Exercise 11 · Learning beside a frozen weight
-# `since_2017.lora` · 2 points · about 10 minutes
+# ### Exercise 10 · Learning beside a frozen weight
+# `since_2017.lora_layer` · 3 points · about 15 minutes
 #
-# Write the layer. As in `nn.Linear`, rows of the matrices are outputs. Gradients of `x`, `A` and `B` are compared too.
+# Write the layer as a module. Its constructor gets the frozen weight, and makes two parameters, `A` and `B`. As in
+# `nn.Linear`, rows of the matrices are outputs.
 #
-# Shapes: `x` is `[..., d_in]`, `weight` is `[d_out, d_in]`, `A` is `[rank, d_in]`, `B` is `[d_out, rank]`, `alpha` a float;
-# the result is `[..., d_out]`.
+# Shapes: `weight` is `[d_out, d_in]`, `rank` an int, `alpha` a float; `A` is `[rank, d_in]`, `B` is `[d_out, rank]`; `forward`
+# takes `x` of `[..., d_in]` and returns `[..., d_out]`.
+
+# %% [markdown] tags=["fine-print"]
+# The weight is kept, but is no parameter: it must not be among those that an optimizer gets (`register_buffer` keeps a tensor
+# that does not learn). `A` begins at random, with a deviation of 1 / √d_in, and `B` at 0; the check loads numbers of its own.
+# Gradients of `x`, `A` and `B` are compared.
 
 
-# %% nbgrader={"grade": false, "grade_id": "since_2017-lora-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def lora(x, weight, A, B, alpha):
-    """A linear layer, and what was learned beside it.
+# %% nbgrader={"grade": false, "grade_id": "since_2017-lora_layer-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class LoRA(nn.Module):
+    """A linear layer that stays as it is, and what is learned beside it: a constructor, and forward(self, x).
 
-    x: [..., d_in]
     weight: [d_out, d_in], frozen
-    A: [rank, d_in]
-    B: [d_out, rank]
+    rank: int
     alpha: float
-    returns: [..., d_out]
+    x: [..., d_in]; forward returns [..., d_out]
     """
-    ### BEGIN SOLUTION
-    return x @ weight.T + alpha / len(A) * (x @ A.T @ B.T)
-    ### END SOLUTION
+
+    def __init__(self, weight, rank, alpha):
+        super().__init__()
+        ### BEGIN SOLUTION
+        d_out, d_in = weight.shape
+        self.register_buffer("weight", weight)
+        self.A = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
+        self.B = nn.Parameter(torch.zeros(d_out, rank))
+        self.scale = alpha / rank
+
+    def forward(self, x):
+        return x @ self.weight.T + self.scale * (x @ self.A.T @ self.B.T)
+        ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
 # There are two ways from x to the result: the old one through the weight, and a narrow one, down to the rank and up
 # again. The narrow product is made from the left, first with A and then with B, so that the large matrix B A is never
-# built. Dividing alpha by the rank keeps the size of the change about the same whatever rank is tried, and with it the
-# learning rate. Both ways pass a gradient on to x, since layers below may learn as well.
+# built. A buffer moves to the GPU and is saved with the model, but no optimizer sees it. B begins at 0, so that at first the
+# layer does what it did; were A 0 as well, neither would ever get a gradient. Dividing alpha by the rank keeps the size of
+# the change about the same whatever rank is tried, and with it the learning rate.
 
-# %% nbgrader={"grade": true, "grade_id": "since_2017-lora-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("since_2017.lora")
+# %% nbgrader={"grade": true, "grade_id": "since_2017-lora_layer-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("since_2017.lora_layer")
 ### BEGIN HIDDEN TESTS
-check("since_2017.lora", hidden=True)
+check("since_2017.lora_layer", hidden=True)
 ### END HIDDEN TESTS
 
 
 # %%
 class Adapted(nn.Module):
-    """A linear layer that stays as it is, and what is learned beside it by your function."""
+    """Your layer in place of a linear one, and that one's bias."""
 
     def __init__(self, layer, rank, alpha):
         super().__init__()
-        self.layer, self.alpha = layer, alpha
-        self.A = nn.Parameter(torch.randn(rank, layer.in_features) / layer.in_features**0.5)
-        self.B = nn.Parameter(torch.zeros(layer.out_features, rank))
+        self.beside = LoRA(layer.weight.detach(), rank, alpha)
+        self.bias = layer.bias
 
     def forward(self, x):
-        out = lora(x, self.layer.weight, self.A, self.B, self.alpha)
-        return out if self.layer.bias is None else out + self.layer.bias
+        out = self.beside(x)
+        return out if self.bias is None else out + self.bias
 
 
 def adapted(model, names, rank, alpha=16.0):
@@ -1414,7 +1464,7 @@ def learned(model):
 # %% tags=["demo"]
 @show.when_ready
 def beside_gpt2():
-    lora(torch.ones(1, 2), torch.ones(2, 2), torch.ones(1, 2), torch.ones(2, 1), 1.0)
+    LoRA(torch.ones(2, 2), 1, 1.0)(torch.ones(1, 2))
     from course_lib.models import GPT, GPTConfig
 
     with torch.device("meta"):
@@ -1427,19 +1477,19 @@ def beside_gpt2():
 
 
 # %% [markdown]
-# Now in earnest. Our small model of today has read Python's handbook. We want it to write like this course's cats: the toy
+# Now a real run. Our small modern model has read Python's handbook. We want it to write like this course's cats: the toy
 # grammar's sentences, one after the other. Three ways: all weights learn; or only what stands beside $W_q$, $W_k$, $W_v$
 # and $W_o$, with rank 4; or with rank 1. After each, two losses: on the cats, and on the handbook. What will be forgotten?
 # **Predict** the loss on the handbook for each way.
 
 # %%
-loss_on_the_handbook = {"all weights": None, "LoRA, rank 4": None, "LoRA, rank 1": None}  # nats a character
+loss_on_the_handbook = {"all weights": None, "LoRA, rank 4": None, "LoRA, rank 1": None}  # nats per character
 
 
 # %% tags=["demo"]
 @show.when_ready
 def a_handbook_learns_about_cats():
-    lora(torch.ones(1, 2), torch.ones(2, 2), torch.ones(1, 2), torch.ones(2, 1), 1.0)
+    LoRA(torch.ones(2, 2), 1, 1.0)(torch.ones(1, 2))
     SmallModel(**modern_model())(torch.zeros(1, 2, dtype=torch.int64))
     drawing = random.Random(5)
     lines = [f"{' '.join(random_sentence(drawing).in_english())}. " for _ in range(3000)]
@@ -1497,7 +1547,7 @@ def tuned_by_lora(model, ids, steps, rate=0.001, rank=8, tokens=64):
 
 @show.when_ready
 def cats_for_gpt2():
-    lora(torch.ones(1, 2), torch.ones(2, 2), torch.ones(1, 2), torch.ones(2, 1), 1.0)
+    LoRA(torch.ones(2, 2), 1, 1.0)(torch.ones(1, 2))
     if GPT2 is None:
         print('The real GPT-2 was not loaded: set GPT2 = "gpt2" above where there is a network (500 MB).')
         return
@@ -1513,7 +1563,7 @@ def cats_for_gpt2():
 
 
 # %% [markdown]
-# ### Exercise 12 · In your own words
+# ### Exercise 11 · In your own words
 # `since_2017.what_to_keep` · 2 points, read by a person · about 10 minutes
 #
 # A friend has read your table. "Pre-norm, SwiGLU, grouped queries, decay: all within the noise. I will build my model of
@@ -1554,12 +1604,13 @@ def cats_for_gpt2():
 # - **FlashAttention**: attention computed that way in a GPU's fast memory; the same numbers, less traffic.
 # - **Weight decay**: each step takes a small share of every matrix; decoupled, as in **AdamW**, beside Adam's update.
 # - **Cosine schedule**: a learning rate that falls along half a cosine to the last step.
+# - **Muon**: an optimizer whose step has the same size in every direction of a matrix.
 # - **LoRA**: learning the change of a frozen matrix as a product of two narrow ones.
 # - **Rank**: how narrow they are.
 #
 # ## What you have now
 #
-# A model of today, every part of it written by you, equal to the library's Llama to the last digits, and counted. More
+# A current model, every part of it written by you, equal to the library's Llama to the last digits, and counted. More
 # than that: a ruler. You know what each of these changes did on your own machine, which of them you could see, and which
 # you would have to take on trust or measure at a size that you do not have. Next time somebody says that *everybody does it
 # this way now*, you know the question to ask. The cat, of course, has always asked it.

@@ -4,12 +4,11 @@ Built like `course_lib/exercises/attention/scale.py`; read that file first.
 """
 
 from course_lib.exercises.since_2017 import (
-    cache_bytes,
-    cosine_rates,
     decayed_step,
     grouped_query,
     llama_parameters,
-    lora,
+    lora_layer,
+    orthogonalised,
     pre_norm,
     read_block,
     rms_norm,
@@ -25,12 +24,14 @@ EXERCISES = tuple(
         rotary,
         swiglu,
         grouped_query,
-        cache_bytes,
         read_block,
         decayed_step,
-        cosine_rates,
+        orthogonalised,
         llama_parameters,
-        lora,
+        lora_layer,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {"since_2017.cache_bytes": "", "since_2017.cosine_rates": "", "since_2017.lora": "since_2017.lora_layer"}
+"""Of earlier versions, and what took their place."""

@@ -9,10 +9,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds, sizes
-from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import NORMALISATION
 from course_lib.modern import rms_norm
 
@@ -24,8 +24,7 @@ def _rms_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tokens, like = kind.sizes(2)
         d_model = kind.d_head() + (not kind.ones and like == tokens)
         x, gamma = 1 + 2 * kind.normal(tokens, d_model), torch.randn(d_model, generator=generator, dtype=kind.dtype)
-        part = DOUBLE if kind.dtype == torch.float64 else CORE
-        yield Case(kind.name, (x, gamma, 1e-6), gradients=() if kind.leading else (0, 1), part=part)
+        yield Case(kind.name, (x, gamma, 1e-6), gradients=() if kind.leading else (0, 1))
     yield Case("a single vector", (*torch.randn(2, 6, generator=generator), 1e-6))
     tokens, d_model = sizes(generator, 2)
     x, gamma = torch.randn(tokens, d_model, generator=generator), torch.randn(d_model, generator=generator)
@@ -63,13 +62,12 @@ EXERCISE = Exercise(
         "rms_norm(x [..., d_model], gamma [d_model], epsilon) -> [..., d_model]: each token's vector as "
         "gamma x / √(mean(x²) + epsilon), without torch's norms; with gradients."
     ),
-    points=2,
+    points=1,
     minutes=6,
     difficulty=1,
     importance=5,
     section="A norm with less in it",
     source="Zhang and Sennrich (2019), equation 4",
-    parts={CORE: 1, DOUBLE: 1},
     reference=rms_norm.rms_norm,
     cases=and_turned_around(_rms_cases),
     correct=(_norm_in_steps, _norm_by_length, _norm_by_token),

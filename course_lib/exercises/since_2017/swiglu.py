@@ -62,11 +62,11 @@ EXERCISE = Exercise(
         "swiglu(x [..., d_model], W_1 [d_model, d_ff], V [d_model, d_ff], W_2 [d_ff, d_model]) -> "
         "[..., d_model]: (SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z); with gradients."
     ),
-    points=2,
+    points=1,
     minutes=7,
     difficulty=1,
     importance=4,
-    section="A gate in every word",
+    section="A gate in every token",
     source="Shazeer (2020), equation 6",
     reference=since_2017.swiglu,
     cases=and_turned_around(_swiglu_cases),

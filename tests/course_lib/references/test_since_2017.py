@@ -15,19 +15,17 @@ from course_lib.models import GPT, GPTConfig
 from course_lib.modern.rotary import RotaryPositions
 from course_lib.modern.swiglu import GatedFeedForward
 from course_lib.references.since_2017 import (
-    cache_bytes,
-    cosine_rates,
+    LoRA,
     decayed_step,
     grouped_query_attention,
     llama_parameters,
-    lora,
+    orthogonalised,
     pre_norm,
     read_block,
     swiglu,
     turned_by_place,
 )
 from course_lib.training.lora import AdaptedLinear
-from course_lib.training.schedules import cosine_schedule
 
 
 def test_pre_norm_reads_normalised_and_adds_to_what_was_there() -> None:
@@ -68,11 +66,6 @@ def test_grouped_queries_are_torchs() -> None:
     assert_close(grouped_query_attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, mask, enable_gqa=True))
 
 
-def test_what_published_models_caches_take() -> None:
-    assert cache_bytes(32, 32, 128, 4096, 2) == 2 * 2**30
-    assert cache_bytes(32, 8, 128, 8192, 2) == 2**30
-
-
 def test_a_softmax_read_in_blocks_is_the_softmax() -> None:
     q, k, v = torch.randn(3, 5, 4), torch.randn(3, 11, 4), torch.randn(3, 11, 4)
     state = (torch.full((3, 5), -math.inf), torch.zeros(3, 5), torch.zeros(3, 5, 4))
@@ -100,11 +93,6 @@ def test_a_decayed_step_is_what_adamw_does_to_a_weight() -> None:
         assert_close(found, expected.detach(), rtol=1e-4, atol=1e-5)
 
 
-def test_cosine_rates_are_the_librarys() -> None:
-    rate = cosine_schedule(0.02, 5, 30, 0.001)
-    assert_close(cosine_rates(torch.arange(1, 31), 0.02, 5, 30, 0.001), torch.tensor([rate(n) for n in range(1, 31)]))
-
-
 @pytest.mark.parametrize("groups", [2, 4])
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_llamas_parameters_are_counted(groups: int, tied: bool) -> None:
@@ -130,6 +118,21 @@ def test_published_llamas_have_so_many(sizes: tuple[int, int, int, int, int, int
 
 def test_lora_is_the_librarys_layer() -> None:
     layer = AdaptedLinear(nn.Linear(5, 7, bias=False), rank=2, alpha=6.0, dropout=0.0)
+    ours, x = LoRA(layer.weight.detach(), 2, 6.0), torch.randn(3, 5)
+    assert [name for name, _ in ours.named_parameters()] == ["A", "B"]
+    assert_close(ours(x), x @ layer.weight.T)
     nn.init.normal_(layer.B)
-    x = torch.randn(3, 5)
-    assert_close(lora(x, layer.weight, layer.A, layer.B, 6.0), layer(x))
+    ours.load_state_dict({"weight": layer.weight, "A": layer.A, "B": layer.B})
+    assert_close(ours(x), layer(x))
+
+
+@pytest.mark.parametrize("shape", [(6, 9), (9, 6), (5, 5)])
+def test_orthogonalised_keeps_the_directions_and_evens_their_sizes(shape: tuple[int, int]) -> None:
+    gradient = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    u, sizes, v = torch.linalg.svd(gradient, full_matrices=False)
+    found = orthogonalised(gradient, (3.4445, -4.775, 2.0315), 5)
+    inside = u.T @ found @ v.T
+    assert_close(inside, inside.diagonal().diag(), atol=1e-9, rtol=0)
+    large = sizes / gradient.norm() > 0.02
+    assert 0.6 < inside.diagonal()[large].min() <= inside.diagonal().max() < 1.3
+    assert_close(orthogonalised(gradient, (1.0, 0.0, 0.0), 3), gradient / gradient.norm())

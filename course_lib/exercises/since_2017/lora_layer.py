@@ -1,4 +1,4 @@
-"""Lesson 12, since_2017.lora: Learning beside a frozen weight."""
+"""Lesson 12, since_2017.lora_layer: Learning beside a frozen weight."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import and_turned_around, integer, kinds
 from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
@@ -18,9 +18,22 @@ from course_lib.references import since_2017
 
 
 def _lora_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def made(
+        name: str, x: Tensor, weight: Tensor, A: Tensor, B_: Tensor, alpha: float, *, gradients: bool = False
+    ) -> Case:
+        construct = {"weight": weight, "rank": len(A), "alpha": alpha}
+        return Case(
+            name,
+            (x,),
+            construct=construct,
+            weights={"A": A, "B": B_},
+            gradients=(0,) if gradients else (),
+            weight_gradients=gradients,
+        )
+
     if not hidden:
         weight, A = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), torch.tensor([[1.0, -1.0]])
-        yield Case(f"{B.name}, rank 1", (B.q, weight, A, torch.tensor([[0.0], [1.0], [2.0]]), 2.0))
+        yield made(f"{B.name}, rank 1", B.q, weight, A, torch.tensor([[0.0], [1.0], [2.0]]), 2.0)
     for kind in kinds(generator):
         tokens, rank = kind.sizes(2)
         if kind.dtype == torch.float64:
@@ -30,56 +43,69 @@ def _lora_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             torch.randn(*shape, generator=generator, dtype=kind.dtype)
             for shape in ((d_out, d_in), (rank, d_in), (d_out, rank))
         )
-        yield Case(kind.name, (kind.normal(tokens, d_in), weight, A, B_, 2.0 * integer(generator, 1, 9)))
+        yield made(kind.name, kind.normal(tokens, d_in), weight, A, B_, 2.0 * integer(generator, 1, 9))
     A, B_ = torch.randn(2, 4, generator=generator), torch.randn(3, 2, generator=generator)
-    yield Case("a single vector", (torch.arange(4.0), torch.ones(3, 4), A, B_, 2.0))
+    yield made("a single vector", torch.arange(4.0), torch.ones(3, 4), A, B_, 2.0)
     x, d_out, rank = torch.randn(4, 5, generator=generator), 6, 2
     weight, A, B_ = (torch.randn(*shape, generator=generator) for shape in ((d_out, 5), (rank, 5), (d_out, rank)))
-    yield Case("gradients of x, A and B", (x, weight, A, B_, 8.0), gradients=(0, 2, 3))
+    yield made("gradients of x, A and B", x, weight, A, B_, 8.0, gradients=True)
 
 
-def _side_by_side(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
-    own, learned = x @ weight.T, x @ A.T @ B.T
-    scale = alpha / len(A)
-    out = own + scale * learned
-    return out
+class _SideBySide(nn.Module):
+    def __init__(self, weight: Tensor, rank: int, alpha: float) -> None:
+        super().__init__()
+        self.weight = weight
+        self.A = nn.Parameter(torch.randn(rank, weight.shape[1]))
+        self.B = nn.Parameter(torch.zeros(weight.shape[0], rank))
+        self.alpha, self.rank = alpha, rank
+
+    def forward(self, x: Tensor) -> Tensor:
+        own, learned = x @ self.weight.T, x @ self.A.T @ self.B.T
+        scale = self.alpha / self.rank
+        out = own + scale * learned
+        return out
 
 
-_slip = partial(Edited, _side_by_side)
-_SCALE, _SUM = "alpha / len(A)", "own + scale * learned"
+_slip = partial(Edited, _SideBySide)
+_SCALE, _SUM = "self.alpha / self.rank", "own + scale * learned"
 
 
-def _by_merging(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
+class _ByMerging(since_2017.LoRA):
     """One matrix for both: right, and the whole of B A is made in every call."""
-    return F.linear(x, weight + alpha / A.shape[0] * B @ A)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight + self.scale * self.B @ self.A)
 
 
-def _by_rank(x: Tensor, weight: Tensor, A: Tensor, B: Tensor, alpha: float) -> Tensor:
+class _ByRank(since_2017.LoRA):
     """One product of a column and a row after the other."""
-    out = x @ weight.mT
-    for row, column in zip(A, B.unbind(dim=1), strict=True):
-        out = out + alpha / len(A) * (x @ row).unsqueeze(-1) * column
-    return out
+
+    def forward(self, x: Tensor) -> Tensor:
+        out = x @ self.weight.mT
+        for row, column in zip(self.A, self.B.unbind(dim=1), strict=True):
+            out = out + self.scale * (x @ row).unsqueeze(-1) * column
+        return out
 
 
 EXERCISE = Exercise(
-    id="since_2017.lora",
+    id="since_2017.lora_layer",
     lesson=LESSON,
-    name="lora",
+    name="LoRA",
     title="Learning beside a frozen weight",
     statement=(
-        "lora(x [..., d_in], weight [d_out, d_in], A [rank, d_in], B [d_out, rank], alpha) -> [..., d_out]: "
-        "W x + (alpha / rank) B A x; with gradients for x, A and B."
+        "class LoRA(nn.Module): __init__(weight [d_out, d_in], rank, alpha) keeps the frozen weight, which is no "
+        "parameter, and makes the parameters A [rank, d_in] and B [d_out, rank]; forward(x [..., d_in]) -> "
+        "[..., d_out]: W x + (alpha / rank) B A x; with gradients for x, A and B."
     ),
-    points=2,
-    minutes=10,
-    difficulty=2,
-    importance=5,
+    points=3,
+    minutes=15,
+    difficulty=3,
+    importance=4,
     section="Learning beside a large model",
     source="Hu et al. (2022), section 4.1, equation 3",
-    reference=since_2017.lora,
+    reference=since_2017.LoRA,
     cases=and_turned_around(_lora_cases),
-    correct=(_side_by_side, _by_merging, _by_rank),
+    correct=(_SideBySide, _ByMerging, _ByRank),
     steps=("change",),
     hints=(
         Hint(
@@ -100,7 +126,7 @@ EXERCISE = Exercise(
             "own_answer_frozen",
             "The values are right, but the old way gives x no gradient, so that nothing below this layer learns what "
             "it should. Freeze the weight, not its product with x.",
-            _slip(("x @ weight.T", "(x @ weight.T).detach()")),
+            _slip(("x @ self.weight.T", "(x @ self.weight.T).detach()")),
             alone=True,
         ),
         Misconception(
@@ -116,12 +142,12 @@ EXERCISE = Exercise(
         Misconception(
             "not_divided_by_the_rank",
             "Your answer multiplies by alpha. Divide it by the rank, so that another rank needs no other rate.",
-            _slip((_SCALE, "alpha")),
+            _slip((_SCALE, "self.alpha")),
         ),
         Misconception(
             "scaled_by_the_rank",
             "Your answer multiplies by alpha times the rank. Divide by the rank: alpha / rank.",
-            _slip((_SCALE, "alpha * len(A)")),
+            _slip((_SCALE, "self.alpha * self.rank")),
         ),
         Misconception(
             "alpha_left_out",
@@ -131,14 +157,14 @@ EXERCISE = Exercise(
         Misconception(
             "one_over_the_rank",
             "Your answer divides by the rank, but does not multiply by alpha.",
-            _slip((_SCALE, "1 / len(A)")),
+            _slip((_SCALE, "1 / self.rank")),
         ),
         *(
             Misconception(
                 f"divided_by_{size}",
                 f"Your answer divides alpha by {size}, the {sides}. Divide by the rank: how many rows A has, and "
                 "columns B.",
-                _slip((_SCALE, f"alpha / weight.shape[{dim}]"), paired=False),
+                _slip((_SCALE, f"self.alpha / self.weight.shape[{dim}]"), paired=False),
             )
             for size, sides, dim in (("d_in", "columns of A", 1), ("d_out", "rows of B", 0))
         ),

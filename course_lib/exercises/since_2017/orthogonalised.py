@@ -1,0 +1,205 @@
+"""Lesson 12, since_2017.orthogonalised: A step of equal size in every direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.ready_made import ORTHOGONALISATION
+from course_lib.references import since_2017
+
+_MUON = (3.4445, -4.775, 2.0315)
+
+
+def _matrix_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    def normal(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        return torch.randn(*shape, generator=generator, dtype=dtype)
+
+    if not hidden:
+        yield Case("worked example: one step", (torch.tensor([[3.0, 0.0], [0.0, 4.0]]), (1.5, -0.5, 0.0), 1))
+    rows, columns = integer(generator, 3, 5), integer(generator, 7, 9)
+    yield Case("more columns than rows", (normal(rows, columns), _MUON, 5))
+    yield Case("no steps", (normal(rows, columns), _MUON, 0))
+    yield Case("a square, three steps", (normal(6, 6), _MUON, 3))
+    yield Case("other coefficients", (normal(4, 7), (1.9, -1.3, 0.4), 2))
+    yield Case("large numbers", (1000 * normal(rows, columns), _MUON, 5))
+    yield Case("small numbers", (normal(rows, columns) / 1000, _MUON, 5))
+    yield Case("double precision, transposed in memory", (normal(columns, rows, dtype=torch.float64).T, _MUON, 5))
+    yield Case("every size is 1", (normal(1, 1) + 3.0, _MUON, 2))
+    yield Case("more rows than columns", (normal(columns, rows), _MUON, 5), part="tall matrices")
+    yield Case("one column", (normal(rows, 1), (1.5, -0.5, 0.0), 3), part="tall matrices")
+
+
+def _newton_schulz(gradient: Tensor, coefficients: tuple[float, float, float], steps: int) -> Tensor:
+    a, b, c = coefficients
+    size = gradient.norm()
+    x: Tensor = gradient / size
+    for _ in range(steps):
+        square = x @ x.T
+        change = b * square + c * square @ square
+        x = a * x + change @ x
+    return x
+
+
+_slip = partial(Edited, _newton_schulz)
+_SQUARE, _CHANGE, _STEP, _SIZE = "x @ x.T", "b * square + c * square @ square", "a * x + change @ x", "gradient.norm()"
+
+
+def _on_the_narrow_side(gradient: Tensor, coefficients: tuple[float, float, float], steps: int) -> Tensor:
+    """The squares of the smaller of the two sizes, whichever it is."""
+    a, b, c = coefficients
+    tall = gradient.shape[0] > gradient.shape[1]
+    x: Tensor = (gradient.T if tall else gradient) / gradient.square().sum().sqrt()
+    for _ in range(steps):
+        square = x @ x.T
+        x = a * x + b * square @ x + c * square @ (square @ x)
+    return x.T if tall else x
+
+
+def _by_singular_values(gradient: Tensor, coefficients: tuple[float, float, float], steps: int) -> Tensor:
+    """The same polynomial of each singular value by itself."""
+    a, b, c = coefficients
+    exact = gradient.double()
+    values, vectors = torch.linalg.eigh(exact @ exact.T)
+    sizes = values.clamp(min=0).sqrt() / exact.norm()
+    factor = torch.ones_like(sizes)
+    for _ in range(steps):
+        factor = factor * (a + b * sizes**2 + c * sizes**4)
+        sizes = sizes * (a + b * sizes**2 + c * sizes**4)
+    found: Tensor = (vectors @ (factor.unsqueeze(-1) * (vectors.T @ exact)) / exact.norm()).to(gradient.dtype)
+    return found
+
+
+EXERCISE = Exercise(
+    id="since_2017.orthogonalised",
+    lesson=LESSON,
+    name="orthogonalised",
+    title="A step of equal size in every direction",
+    statement=(
+        "orthogonalised(gradient [rows, columns], coefficients (a, b, c), steps) -> [rows, columns]: the gradient over "
+        "its Frobenius norm, then `steps` times X <- a X + b (X X^T) X + c (X X^T)^2 X."
+    ),
+    points=3,
+    minutes=15,
+    difficulty=3,
+    importance=3,
+    section="A step in every direction",
+    source="Jordan et al. (2024), Muon; Bernstein and Newhouse (2024), section 2",
+    reference=since_2017.orthogonalised,
+    cases=and_turned_around(_matrix_cases),
+    parts={CORE: 2, "tall matrices": 1},
+    correct=(_newton_schulz, _on_the_narrow_side, _by_singular_values),
+    steps=("x",),
+    hints=(
+        Hint(
+            "idea",
+            "The loop needs matrix products only. Bring the matrix to size 1 once, before the loop, and give it a new "
+            "value in each round.",
+        ),
+        Hint(
+            "shapes",
+            "X keeps the gradient's shape. X times its transpose is `[rows, rows]`, and multiplies X from the left; "
+            "its square is a matrix product as well.",
+            answers=("numbers_squared", "transpose_first", "tall_not_turned_back"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "not_normalised",
+            "Your answer begins with the gradient as it is. Divide it by its norm first: above a certain size the "
+            "polynomial runs away.",
+            _slip((_SIZE, "1")),
+        ),
+        Misconception(
+            "normalised_in_every_step",
+            "Your answer divides by the norm in every step. Do it once, before the loop.",
+            _slip(("square = ", "x = x / x.norm()\n        square = ")),
+        ),
+        Misconception(
+            "largest_number",
+            "Your answer divides by the largest number of the gradient. Divide by its Frobenius norm: the root of the "
+            "sum of all squares.",
+            _slip((_SIZE, "gradient.abs().max()")),
+        ),
+        Misconception(
+            "mean_square",
+            "Your answer divides by the root of the mean square. The Frobenius norm has the sum in it.",
+            _slip((_SIZE, "gradient.square().mean().sqrt()")),
+        ),
+        Misconception(
+            "row_by_row",
+            "Your answer divides each row by its own norm. One number, the norm of the whole matrix, divides all.",
+            _slip((_SIZE, "gradient.norm(dim=1, keepdim=True)")),
+        ),
+        Misconception(
+            "numbers_squared",
+            "Your answer squares number by number. (X X^T)^2 is a matrix product: @.",
+            _slip(("square @ square", "square**2")),
+        ),
+        Misconception(
+            "third_term_missing",
+            "Your answer leaves out the term with c, (X X^T)^2 X.",
+            _slip((" + c * square @ square", "")),
+        ),
+        Misconception(
+            "second_term_missing",
+            "Your answer leaves out the term with b, (X X^T) X.",
+            _slip(("b * square + ", "")),
+        ),
+        Misconception(
+            "first_term_missing",
+            "Your answer leaves out the term a X.",
+            _slip(("a * x + ", "")),
+        ),
+        Misconception(
+            "x_added",
+            "Your answer adds X itself instead of a X.",
+            _slip(("a * x +", "x +")),
+        ),
+        Misconception(
+            "transpose_first",
+            "Your answer multiplies X^T X from the left, which fits no shape but a square's. Take X X^T.",
+            _slip((_SQUARE, "x.T @ x"), paired=False),
+        ),
+        Misconception(
+            "not_transposed",
+            "Your answer multiplies X by itself. Take X X^T.",
+            _slip((_SQUARE, "x @ x"), paired=False),
+        ),
+        Misconception(
+            "one_step",
+            "Your answer makes one step, however many are asked for. Give X its new value in each round of the loop.",
+            _slip(("range(steps)", "range(min(steps, 1))")),
+        ),
+        Misconception(
+            "always_five",
+            "Your answer makes five steps, however many are asked for.",
+            _slip(("range(steps)", "range(5)")),
+        ),
+        Misconception(
+            "from_the_gradient",
+            "Your answer begins each step with the gradient again. Each step goes on from the one before.",
+            _slip((_STEP, "a * gradient / size + change @ x"), paired=False),
+        ),
+        Misconception(
+            "size_given_back",
+            "Your answer multiplies by the norm in the end. It stays out: the learning rate says how far to go.",
+            _slip(("return x", "return x * size")),
+        ),
+        Misconception(
+            "tall_not_turned_back",
+            "Your answer is right for wide matrices; a tall one comes back transposed. Turn it back in the end.",
+            _slip(("return x", "return x.T if gradient.shape[0] > gradient.shape[1] else x")),
+            alone=True,
+        ),
+    ),
+    withheld=WITHHELD,
+    forbidden=(ORTHOGONALISATION,),
+)
