@@ -283,8 +283,8 @@ check("decoding.greedy", hidden=True)
 # looked in the English sentence (the mean of its two heads), and which German tokens it thought likely. The slider below the
 # picture goes through the same steps one by one.
 #
-# The numbers come from a single pass: we give the finished sentence back to the decoder. Thanks to the causal mask it says
-# at each position exactly what it said when that position was the last.
+# (The numbers come from a single pass over the finished sentence. Thanks to the causal mask the decoder says at each position
+# exactly what it said when that position was the last.)
 
 
 # %% tags=["demo"]
@@ -437,8 +437,7 @@ def judged_by_the_model():
 judged_by_the_model()
 
 # %% [markdown]
-# A sensible order: right first, word salad last. Now that we can compare sentences, is the one that greedy decoding writes
-# the most probable of all?
+# A sensible order: right first, word salad last. Is the sentence that greedy decoding writes the most probable of all?
 #
 # ## 4. Where greedy decoding loses
 #
@@ -560,7 +559,7 @@ def three_ways_through_the_tree():
 
 
 # %% [markdown]
-# You can see why greed loses. *hat* is the most probable **word** after *die Katze*, because every sentence in the
+# Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the
 # perfect tense begins with it. But then these sentences part ways, and none of them gets much. *tanzte* is less probable
 # as a word and leads to the most probable **sentence**.
 #
@@ -728,8 +727,7 @@ def greedy_and_beam_on_the_translator():
 
 # %% [markdown]
 # More probable in the eyes of the model, that is. Whether the translation is also *better* is another question: a search
-# can find only what the model believes. (Where greedy decoding says a word again and again it is caught in a loop: the
-# beginner has seen few sentences with that word, and none that repeats it ten times.)
+# can find only what the model believes.
 #
 # And look at the last line. When the search finds something different, it is often something **shorter**. That is no
 # accident.
@@ -1331,9 +1329,8 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 # without a cache the transformer is slower, as the lines show.
 
 # %% [markdown]
-# (On a GPU both lines of the GPT may look flat: it can project a few hundred tokens in about the time it takes to start the
-# computation. There the cache pays for longer texts, larger models and larger batches, and its own size becomes the
-# problem: at every step all of it has to be fetched from memory. That was Shazeer's point.)
+# (On a GPU both lines of the GPT may look flat at these lengths. There the cache pays for longer texts and larger models, and
+# its own size becomes the problem: at every step all of it has to be fetched from memory. That was Shazeer's point.)
 #
 # ## 9. All words at once?
 #
@@ -1403,8 +1400,8 @@ each_position_alone()
 #
 # One more way keeps the left-to-right model and exactly its distribution. **Speculative decoding** (Leviathan et al., 2023)
 # lets a small **draft model** write a few tokens ahead, one by one, which is cheap. The large **target model** then reads all
-# of them in *one* pass. Reading is parallel, so this costs hardly more than a single step, and the KV cache of exercise 7
-# takes several tokens at once.
+# of them in *one* pass. On a GPU, where a step mostly waits for the weights to come from memory, this costs about as much as a
+# single step (their section 1), and the KV cache of exercise 7 takes several tokens at once.
 #
 # Which tokens may stay? Say the draft model drew a token with probability $q$, and the target model gives it probability
 # $p$. Go through the draft from the left:
@@ -1524,7 +1521,7 @@ def a_draft_model_at_work():
 
 # %% [markdown]
 # The same text, with fewer passes of the large model. How many fewer depends on how often the two agree. It pays where a
-# pass is expensive and the draft cheap: our two translators are of one size, so here it saves nothing but the waiting.
+# pass is expensive and the draft cheap: our two translators are of one size, so here it saves no work.
 #
 # ### Exercise 9 · In your own words
 # `decoding.which_way` · 2 points, read by a person · about 12 minutes

@@ -251,8 +251,8 @@ def packed_and_alone():
 #
 # Now we need text. GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so small
 # that a laptop learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a
-# full stop after it, in one long stream of tokens. (No document mask here: a context that ends in the middle of an earlier
-# sentence does no harm to a grammar that knows nothing beyond a sentence.)
+# full stop after it, in one long stream of tokens. (We do without a document mask here, and cut windows
+# anywhere in the stream.)
 
 # %%
 drawing = random.Random(7)
@@ -1028,8 +1028,8 @@ def the_author_graded():
 # Most of its sentences are right, and nearly all of those are **new**: it has not learned the text by heart, it has
 # learned the language. Its mistakes (with a star) are worth a look too. What does it get wrong?
 #
-# Watch it write: choose a beginning, and throw the dice again. Then unfold the code of the cell, put beginnings of your own
-# into its last line, and run it. (Lower case, and only words that it knows.)
+# Watch it write: choose a beginning, and throw the dice again. Then put beginnings of your own into the last line of the cell,
+# in lower case and with words that it knows, and run it.
 
 
 # %% tags=["demo"]
@@ -1601,8 +1601,8 @@ def gpt_2_in_your_model():
 # %% [markdown]
 # Equal to the last digits: what you wrote is GPT-2, and now it *is* GPT-2. You changed nothing for it but the numbers. If the
 # stand-in wrote, connect once and run the cell again; a Colab needs a minute for it. With the real weights, look at the
-# rounds of the repetition: that a model of this size lowers its loss from the second round on is what in-context learning
-# looks like at its smallest.
+# rounds of the repetition. Does the loss fall from the second round on? That would be in-context learning at its smallest: the
+# weights stay as they are, and the prompt teaches (Olsson et al., 2022, on *induction heads*).
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does your
 # `from_gpt2` load it unchanged? And Hugging Face's `"distilgpt2"`, which has half the layers? Compare how probable the
@@ -1663,8 +1663,8 @@ show.figure(
 )
 
 # %% [markdown]
-# Think about that for a moment. Who writes on Reddit, and who does not? Whose English is this, and whose view of the world? A
-# model is a mirror of what it has read, and three karma is a curious thing to choose one's reading by.
+# Who writes on Reddit, and who does not? Whose English is this, and whose view of the world? A model is a mirror of what it
+# has read.
 
 # %% [markdown] tags=["slides"]
 # S3 tells how WebText was made, and sums it up as *right data + right model*.
