@@ -79,6 +79,7 @@ WRITTEN = {
     "decoding.which_way": 2,
     "gpt.too_good": 2,
     "subwords.which_tokenizer": 2,
+    "bert.does_it_pay": 2,
     "evaluation.which_is_better": 3,
     "die_katze.what_next": 3,
     "since_2017.what_to_keep": 2,

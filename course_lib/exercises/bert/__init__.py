@@ -9,12 +9,12 @@ function that reads for them, so that nobody needs a trained model to be checked
 from course_lib.exercises.bert import (
     answer_span,
     expected_counts,
+    few_labels,
+    linear_probe,
     mask_words,
-    masked_lm_loss,
     multiple_choice,
     pair_encoding,
     pretraining_loss,
-    printed_probabilities,
     sentence_pairs,
     sequence_classifier,
     token_classifier,
@@ -26,14 +26,17 @@ EXERCISES = tuple(
         pair_encoding,
         expected_counts,
         mask_words,
-        masked_lm_loss,
         sentence_pairs,
         pretraining_loss,
-        printed_probabilities,
         sequence_classifier,
+        few_labels,
+        linear_probe,
         token_classifier,
         answer_span,
         multiple_choice,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {"bert.masked_lm_loss": "bert.pretraining_loss", "bert.printed_probabilities": ""}
+"""Exercises of earlier versions, each with the one that took its place, if one did."""

@@ -36,7 +36,7 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     backwards = torch.zeros(2, 2, tokens)
     backwards += 0.1 * torch.randn(2, 2, tokens, generator=generator)
     backwards[:, 0, -2], backwards[:, 1, 1] = 9.0, 8.0
-    yield Case("the best end stands before the best beginning", (backwards,))
+    yield Case("the best end comes before the best beginning", (backwards,))
     yield Case("texts of a single token", (torch.randn(3, 2, 1, generator=generator),))
     for most in (1, 2, 4, 20):
         drawn = 2 * torch.randn(batch, 2, tokens, generator=generator)

@@ -152,8 +152,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exponentials",
-            "Your answer is exp of the scores, which slide S1 calls probabilities. Divide them by their sum over the "
-            "choices: that is the normaliser.",
+            "Your answer is exp of the scores, which are no probabilities yet. Divide them by their sum over the "
+            "choices: that is the normalizer.",
             _slip((_SOFTMAX, "scores.exp()")),
         ),
         Misconception(

@@ -237,7 +237,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padded_in_front",
-            "Your padding stands in front of the tokens. Put it after them: [CLS] has position 0 in every row.",
+            "Your padding comes before the tokens. Put it after them: [CLS] has position 0 in every row.",
             _slip(("row + gap", "gap + row")),
         ),
         Misconception(
@@ -247,7 +247,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_one_too_long",
-            "Your mask is also True at one place of the padding. Positions are counted from 0: a token stands where "
+            "Your mask is also True at one position of the padding. Positions are counted from 0: a token is where "
             "the position is smaller (<) than the length of its row.",
             _slip((_RETURN, "return ids, kinds, mask | mask.roll(1, dims=1)")),
         ),

@@ -85,7 +85,7 @@ EXERCISE = Exercise(
         "2], pair_labels [batch]) -> []: the mean loss of the masked tokens plus the mean loss of the pairs."
     ),
     points=2,
-    minutes=8,
+    minutes=10,
     difficulty=2,
     importance=3,
     section="Pairs that need no labels",
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pair_labels_exchanged",
-            "Your answer exchanges the labels of the pairs. A label is the place of the right score: 0 for the "
+            "Your answer exchanges the labels of the pairs. A label is the index of the right score: 0 for the "
             "first, 1 for the second.",
             _slip(("pairs, pair_labels", "pairs, 1 - pair_labels")),
         ),

@@ -45,7 +45,7 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("what is drawn happens to be the next one", (texts, chances, others), part=_THE_NEXT_ONE)
     before, first, last = _sentences(generator, 3, "first")
     others = [last, before]
-    yield Case("what is drawn stands elsewhere in the text", ([[before, first, last]], [0.8, 0.5], others))
+    yield Case("what is drawn is elsewhere in the text", ([[before, first, last]], [0.8, 0.5], others))
 
 
 def _texts(generator: Generator, lengths: Sequence[int]) -> list[list[str]]:
@@ -144,7 +144,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbours in a list, `zip` goes "
-            "through three lists at once. The label asks one question: is what stands there now what stood there "
+            "through three lists at once. The label asks one question: is what is there now what was there "
             "before?",
         ),
     ),
@@ -218,12 +218,12 @@ EXERCISE = Exercise(
         Misconception(
             "turned_around",
             "Where the chance is high your answer exchanges the two sentences (ALBERT's goal, not BERT's). Here "
-            "the other sentence stands in the place of the second.",
+            "the other sentence takes the position of the second.",
             _slip(("else other", "else first"), ("(first, second", "(first if stays else true, second")),
         ),
         Misconception(
             "other_first",
-            "Your answer puts the other sentence in front. It stands second, where the one that follows would be.",
+            "Your answer puts the other sentence in front. It comes second, where the one that follows would be.",
             _slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         Misconception(
@@ -234,7 +234,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "none_replaced",
-            "Your second sentences all follow. Where the chance is 0.5 or more the other sentence stands there.",
+            "Your second sentences all follow. Where the chance is 0.5 or more the other sentence is used.",
             _slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
         Misconception(

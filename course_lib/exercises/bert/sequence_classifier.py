@@ -84,8 +84,8 @@ EXERCISE = Exercise(
         "class SequenceClassifier(nn.Module): __init__(d_model, classes) makes the layers `dense` and `output`; "
         "forward(states [batch, tokens, d_model]) -> [batch, classes]: output(tanh(dense(the first token's state)))."
     ),
-    points=3,
-    minutes=12,
+    points=1,
+    minutes=8,
     difficulty=2,
     importance=4,
     section="One label for a text or a pair",
@@ -107,11 +107,11 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Take the vector of the first token of each text, and only then the layers, in the order in which the "
-            "constructor makes them. The formula above says what stands between them.",
+            "constructor makes them. The formula above says what comes between them.",
         ),
         Hint(
             "shapes",
-            "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take place 0 in the dimension of the "
+            "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take index 0 in the dimension of the "
             "tokens. The first layer keeps that shape, the second makes `[batch, classes]`.",
             answers=("every_word", "first_sequence"),
         ),
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer classifies the mean of all the tokens' states. Here the first one, that of [CLS], stands for "
+            "Your answer classifies the mean of all the tokens' states. Here the first one, that of [CLS], represents "
             "the text.",
             _slip((_FIRST, "states.mean(dim=1)")),
         ),

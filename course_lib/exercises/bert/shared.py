@@ -48,8 +48,8 @@ def normalised(slip: Callable[..., Edited]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "exponentials",
-            "Your answer is exp of the scores, which slide S1 calls probabilities. Without the normaliser they are "
-            "not; and the loss wants the scores themselves.",
+            "Your answer is exp of the scores, which are no probabilities without the normalizer; and the "
+            "loss takes the scores themselves.",
             slip(("return scores", "return scores.exp()")),
         ),
         Misconception(

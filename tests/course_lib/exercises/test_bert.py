@@ -27,7 +27,7 @@ class TestTheSlides:
         found = verdict("bert.sequence_classifier", AsOnTheSlide)
         assert found.misconception is not None
         assert found.misconception.id == "exponentials"
-        assert "normaliser" in found.misconception.message
+        assert "normalizer" in found.misconception.message
 
 
 def _pairs(firsts: list[list[int]], seconds: list[list[int] | None], cls: int, sep: int, pad: int, slip: str) -> object:
@@ -64,15 +64,6 @@ def _fated(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything:
     read[fate < 0.8] = mask_id
     read[(fate >= 0.8) & (fate < 0.9)] = anything[(fate >= 0.8) & (fate < 0.9)]
     return read, ids.masked_fill((chance >= 0.15) | special, -100)
-
-
-def _loss(logits: Tensor, labels: Tensor, slip: str) -> Tensor:
-    asked = labels.ne(-100)
-    picked = logits.log_softmax(-1).gather(-1, labels.where(asked, 0)[..., None])[..., 0]
-    if slip == "all":
-        return -(picked * asked).mean()
-    per_sentence = -(picked * asked).sum(1) / asked.sum(1)
-    return per_sentence.mean()
 
 
 def _span(logits: Tensor, max_tokens: int | None, slip: str) -> Tensor:
@@ -164,8 +155,6 @@ class _LastWord(nn.Module):
         ("bert.mask_words", lambda *args: _masking(*args, slip="changed"), "labels_only_where_changed"),
         ("bert.mask_words", lambda *args: _masking(*args, slip="exchanged"), "others_and_stays_exchanged"),
         ("bert.mask_words", _fated, "unchosen_hidden_too"),
-        ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "all"), "divided_by_all_places"),
-        ("bert.masked_lm_loss", lambda logits, labels: _loss(logits, labels, "means"), "mean_of_means"),
         ("bert.sequence_classifier", _LastWord, "last_word"),
         ("bert.token_classifier", _Pieces, "mean_of_pieces_and_sep"),
         ("bert.token_classifier", _AllWithAll, "every_row_of_starts"),
@@ -195,8 +184,6 @@ def test_spans_of_any_length_earn_their_part() -> None:
 @pytest.mark.parametrize(
     ("exercise_id", "name", "points"),
     [
-        ("bert.masked_lm_loss", "log_of_the_softmax", 1),
-        ("bert.masked_lm_loss", "softmax_by_hand", 1),
         ("bert.multiple_choice", "exponentials_too_large", 2),
         ("bert.multiple_choice", "largest_of_the_batch", 2),
     ],

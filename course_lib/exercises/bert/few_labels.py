@@ -1,0 +1,174 @@
+"""Lesson 09, bert.few_labels: A fair handful of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch import Generator, Tensor
+
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import integer
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.references import bert
+
+
+def _few_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        labels, order = torch.tensor([1, 1, 0, 1, 0, 1]), torch.tensor([3, 0, 5, 4, 1, 2])
+        yield Case("worked example: four of six texts", (labels, order, 4))
+        yield Case("the first two of them", (labels, order, 2))
+        yield Case("a single text", (torch.tensor([2]), torch.tensor([0]), 1))
+        yield Case("no text at all", (labels, order, 0))
+    for name, classes in (("two classes", [0, 1]), ("classes 2, 5 and 9", [9, 2, 5]), ("four classes", [3, 0, 1, 2])):
+        each = integer(generator, 3, 6)
+        # Each class has enough, and the first has many more than the others.
+        counts = [4 * each, *(each + 2 for _ in classes[1:])]
+        labels = torch.repeat_interleave(torch.tensor(classes), torch.tensor(counts))
+        labels = labels[torch.randperm(len(labels), generator=generator)]
+        order = torch.randperm(len(labels), generator=generator)
+        yield Case(name, (labels, order, each * len(classes)))
+
+
+def _few_by_counting(labels: Tensor, order: Tensor, count: int) -> Tensor:
+    classes = labels.unique().tolist()
+    each = count // len(classes)
+    taken = dict.fromkeys(classes, 0)
+    chosen = []
+    for position in order.tolist():
+        label = int(labels[position])
+        if taken[label] < each:
+            chosen.append(position)
+            taken[label] += 1
+    return torch.tensor(chosen, dtype=torch.int64)
+
+
+def _few_class_by_class(labels: Tensor, order: Tensor, count: int) -> Tensor:
+    classes = labels.unique()
+    ranks = [(labels[order] == label).nonzero().flatten()[: count // len(classes)] for label in classes]
+    return order[torch.cat(ranks).sort().values]
+
+
+def _few_by_filtering(labels: Tensor, order: Tensor, count: int) -> Tensor:
+    quota = {label: count // len(set(labels.tolist())) for label in set(labels.tolist())}
+    kept = [False] * len(order)
+    for rank, label in enumerate(labels[order].tolist()):
+        kept[rank] = quota[label] > 0
+        quota[label] -= 1
+    return order[torch.tensor(kept)]
+
+
+_slip = partial(Edited, _few_by_counting)
+_ENOUGH, _LABEL, _RETURN = "if taken[label] < each:", "int(labels[position])", "torch.tensor(chosen, dtype=torch.int64)"
+_LOOP = "for position in order.tolist():"
+
+EXERCISE = Exercise(
+    id="bert.few_labels",
+    lesson=LESSON,
+    name="few_labels",
+    title="A fair handful of labels",
+    statement=(
+        "few_labels(labels [texts], order [texts], count) -> [count]: the first positions in `order` of each class, as "
+        "many of one class as of another, in the order of `order`."
+    ),
+    points=2,
+    minutes=10,
+    difficulty=2,
+    importance=4,
+    section="What is it worth on real reviews?",
+    source="Devlin et al. (2019), section 5.3, on real labels",
+    reference=bert.few_labels,
+    cases=_few_cases,
+    correct=(_few_by_counting, _few_class_by_class, _few_by_filtering),
+    steps=("so_far",),
+    hints=(
+        Hint(
+            "idea",
+            "Walk along `order` once. Take a text as long as its class has not got its share yet, and stop taking that "
+            "class when it has.",
+        ),
+        Hint(
+            "shapes",
+            "`order` holds positions: `labels[order]` are the labels in the order in which you walk. Each class gets "
+            "`count` divided by the number of different labels.",
+            answers=("labels_in_their_own_order", "ranks_returned", "count_of_each"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "first_of_all",
+            "Your answer takes the first `count` texts, whatever their classes are. Take as many of one class as of "
+            "another, or a small set has hardly any of the rare class.",
+            _slip((_ENOUGH, "if len(chosen) < count:")),
+        ),
+        Misconception(
+            "count_of_each",
+            "Your answer takes `count` texts of each class. Divide `count` by the number of classes.",
+            _slip(("count // len(classes)", "count")),
+        ),
+        Misconception(
+            "one_too_many",
+            "Your answer takes one text of each class too many: compare with `<`, and count a text when you take it.",
+            _slip((_ENOUGH, "if taken[label] <= each:")),
+        ),
+        Misconception(
+            "class_after_class",
+            "You have the right texts, class after class. Return them in the order of `order`.",
+            lambda labels, order, count: torch.cat(
+                [order[labels[order] == label][: count // len(labels.unique())] for label in labels.unique()]
+            ),
+        ),
+        Misconception(
+            "sorted",
+            "You have the right texts, sorted by their positions. Return them in the order of `order`.",
+            _slip((_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)")),
+        ),
+        Misconception(
+            "order_ignored",
+            "Your answer walks through the texts as they are stored. Walk along `order`, or all draws are one.",
+            _slip((_LOOP, "for position in range(len(labels)):")),
+        ),
+        Misconception(
+            "from_the_end",
+            "Your answer takes the last texts of each class in `order`. Take the first, so that small sets are part of "
+            "larger ones.",
+            _slip((_LOOP, "for position in order.tolist()[::-1]:"), (_RETURN, f"{_RETURN}.flip(0)")),
+        ),
+        Misconception(
+            "ranks_returned",
+            "Your answer returns where in `order` the texts are. Return their positions in `labels`: look them up with "
+            "`order[...]`.",
+            _slip(
+                (_LOOP, "for rank, position in enumerate(order.tolist()):"),
+                ("chosen.append(position)", "chosen.append(rank)"),
+            ),
+        ),
+        Misconception(
+            "labels_in_their_own_order",
+            "Your answer looks up the label by how far you have walked. `order` holds positions: the label of position "
+            "p is `labels[p]`.",
+            _slip(
+                (_LOOP, "for rank, position in enumerate(order.tolist()):"),
+                (_LABEL, "int(labels[rank])"),
+            ),
+        ),
+        Misconception(
+            "in_proportion",
+            "Your answer gives each class its proportion of all texts. Give each class the same number, so that a "
+            "coin is right half of the time at every size.",
+            lambda labels, order, count: order[
+                sum(
+                    (
+                        ((labels[order] == label).cumsum(0) <= round(count * float((labels == label).double().mean())))
+                        & (labels[order] == label)
+                        for label in labels.unique()
+                    ),
+                    start=torch.zeros(len(order), dtype=torch.bool),
+                )
+            ],
+        ),
+    ),
+    withheld=(*WITHHELD, "course_lib.references.bert"),
+)

@@ -1,0 +1,262 @@
+"""Lesson 09, bert.linear_probe: A linear layer on frozen features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+
+from course_lib.exercises.bert.shared import LESSON, WITHHELD
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.references import bert
+
+
+def _probe_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        features = torch.tensor([[1.0, -2.0], [3.0, 0.0], [2.0, 4.0], [6.0, 1.0]])
+        labels, new = torch.tensor([0, 0, 1, 1]), torch.tensor([[0.0, 1.0], [5.0, 2.0]])
+        yield Case("worked example: four texts, two steps", (features, labels, new, 2, 0.5, 0.1, 2))
+        one = torch.tensor([[0.5]])
+        yield Case("one text with one feature", (one, torch.tensor([1]), one + 1, 2, 0.5, 0.1, 3))
+    for name, dtype in (("some steps", torch.float32), ("double precision", torch.float64)):
+        kind = Kind(name, generator, dtype=dtype)
+        texts, new_texts, d_model = (4 + size for size in sizes(generator, 3))
+        classes, steps = integer(generator, 3, 5), integer(generator, 4, 8)
+        scale = 0.3 + kind.normal(d_model).abs()
+        features, new = (scale * kind.normal(n, d_model) + 2 * scale for n in (texts, new_texts))
+        labels = torch.randint(classes - 1, (texts,), generator=generator)  # no text has the last class
+        yield Case(name, (features, labels, 1.5 * new - 1, classes, 0.4, 0.3, steps))
+    features, new = torch.randn(6, 3, generator=generator), torch.randn(4, 3, generator=generator)
+    features[:, 1], new[:, 1] = 0.25, 0.25
+    labels = torch.tensor([0, 1, 1, 0, 1, 1])
+    yield Case("a feature that never changes", (features, labels, new, 2, 0.5, 0.1, 3))
+
+
+def _probe_by_formula(
+    features: Tensor, labels: Tensor, new_features: Tensor, classes: int, rate: float, decay: float, steps: int
+) -> Tensor:
+    mean, variance = features.mean(dim=0), features.var(dim=0, unbiased=False)
+    scale = (variance + 1e-5).sqrt()
+    x = (features - mean) / scale
+    new = (new_features - mean) / scale
+    W, b = torch.zeros(classes, x.shape[1], dtype=x.dtype), torch.zeros(classes, dtype=x.dtype)
+    right = F.one_hot(labels, classes).to(x.dtype)
+    for _ in range(steps):
+        logits = x @ W.T + b
+        wrong = (logits.softmax(dim=-1) - right) / len(x)
+        of_W, of_b = wrong.T @ x, wrong.sum(dim=0)
+        W = W - rate * (of_W + decay * W)
+        b = b - rate * of_b
+    return new @ W.T + b
+
+
+_slip = partial(Edited, _probe_by_formula)
+_MEAN, _SCALE, _X, _NEW = (
+    "features.mean(dim=0), features.var(dim=0, unbiased=False)",
+    "(variance + 1e-5).sqrt()",
+    "x = (features - mean) / scale",
+    "new = (new_features - mean) / scale",
+)
+_W, _B, _RETURN = "W - rate * (of_W + decay * W)", "b - rate * of_b", "return new @ W.T + b"
+
+
+def _probe_by_torch(
+    features: Tensor, labels: Tensor, new_features: Tensor, classes: int, rate: float, decay: float, steps: int
+) -> Tensor:
+    standard = nn.BatchNorm1d(features.shape[1], affine=False, momentum=1.0, dtype=features.dtype).eval()
+    standard.running_mean, standard.running_var = features.mean(0), features.var(0, correction=0)
+    layer = nn.Linear(features.shape[1], classes, dtype=features.dtype)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    groups: list[dict[str, Any]] = [{"params": [layer.weight], "weight_decay": decay}, {"params": [layer.bias]}]
+    optimizer = torch.optim.SGD(groups, lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        F.cross_entropy(layer(standard(features)), labels).backward()
+        optimizer.step()
+    scores: Tensor = layer(standard(new_features)).detach()
+    return scores
+
+
+def _probe_by_autograd(
+    features: Tensor, labels: Tensor, new_features: Tensor, classes: int, rate: float, decay: float, steps: int
+) -> Tensor:
+    centred = features - features.mean(0)
+    scale = torch.rsqrt(centred.square().mean(0) + 1e-5)
+    x = torch.cat([centred * scale, features.new_ones(len(features), 1)], dim=1)
+    both = x.new_zeros(x.shape[1], classes, requires_grad=True)
+    for _ in range(steps):
+        loss = F.cross_entropy(x @ both, labels) + decay / 2 * both[:-1].square().sum()
+        both = (both - rate * torch.autograd.grad(loss, both)[0]).detach().requires_grad_()
+    return ((new_features - features.mean(0)) * scale @ both[:-1] + both[-1]).detach()
+
+
+EXERCISE = Exercise(
+    id="bert.linear_probe",
+    lesson=LESSON,
+    name="linear_probe",
+    title="A linear layer on frozen features",
+    statement=(
+        "linear_probe(features [texts, d_model], labels [texts], new_features [new, d_model], classes, rate, decay, "
+        "steps) -> [new, classes]: the scores of new texts, by a linear layer trained from 0 on standardized features."
+    ),
+    points=4,
+    minutes=20,
+    difficulty=4,
+    importance=5,
+    section="What is it worth on real reviews?",
+    source="S1, feature-based use; Alain and Bengio (2016)",
+    reference=bert.linear_probe,
+    cases=and_turned_around(_probe_cases),
+    correct=(_probe_by_formula, _probe_by_torch, _probe_by_autograd),
+    steps=("mean", "variance", "W", "b"),
+    hints=(
+        Hint(
+            "idea",
+            "The new texts are strangers: whatever you measure, measure it on the training texts, and use it for both. "
+            "Then it is a training loop like that of lesson 05, with all texts in every step.",
+        ),
+        Hint(
+            "shapes",
+            "Mean and variance are `[d_model]`, one number for each feature. W is `[classes, d_model]` and b is "
+            "`[classes]`; both begin as zeros, and only W decays.",
+            answers=("each_text_by_itself", "bias_decays", "variance_by_n_minus_1"),
+        ),
+        Hint(
+            "outline",
+            "Mean and variance of each feature, over the training texts.\n"
+            "Standardize training texts and new texts with these two.\n"
+            "W and b as zeros.\n"
+            "In each step: logits, mean cross-entropy, its gradients, both parameters one step on; fresh gradients.\n"
+            "Return the new texts' scores, before the softmax.",
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "statistics_of_the_new_texts",
+            "Your answer standardizes the new texts by their own mean and variance. Use those of the training texts: "
+            "W has learned on that scale, and a new text may come alone.",
+            _slip((_NEW, "new = (new_features - new_features.mean(0)) / (new_features.var(0, False) + 1e-5).sqrt()")),
+        ),
+        Misconception(
+            "statistics_of_both",
+            "Your answer takes mean and variance over training texts and new texts together. That is leakage: what you "
+            "test on has had a say in the training. Take them from the training texts.",
+            _slip(
+                ("features.mean(dim=0)", "torch.cat([features, new_features]).mean(dim=0)"),
+                ("features.var(", "torch.cat([features, new_features]).var("),
+                paired=False,
+            ),
+        ),
+        Misconception(
+            "new_texts_as_they_are",
+            "Your answer standardizes the training texts and not the new ones. W has learned on standardized features: "
+            "give it such.",
+            _slip((_NEW, "new = new_features")),
+        ),
+        Misconception(
+            "not_standardized",
+            "Your answer trains on the features as they are. Subtract each feature's mean and divide by the root of "
+            "its variance first.",
+            _slip((_X, "x = features"), (_NEW, "new = new_features")),
+        ),
+        Misconception(
+            "not_centred",
+            "Your answer divides the features and does not subtract their means.",
+            _slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),
+        ),
+        Misconception(
+            "each_text_by_itself",
+            "Your answer standardizes each text over its features, as layer norm does. Here each feature is "
+            "standardized over the training texts: dimension 0.",
+            _slip(
+                (_X, "x = F.layer_norm(features, features.shape[1:])"),
+                (_NEW, "new = F.layer_norm(new_features, features.shape[1:])"),
+            ),
+        ),
+        Misconception(
+            "root_forgotten",
+            "Your answer divides by the variance. Divide by its root.",
+            _slip((_SCALE, "variance + 1e-5")),
+        ),
+        Misconception(
+            "variance_by_n_minus_1",
+            "Your variance divides by the number of texts less one, as torch does by default. Divide by the number of "
+            "texts: `correction=0`.",
+            _slip(("unbiased=False", "unbiased=len(features) > 1")),
+        ),
+        Misconception(
+            "nothing_added",
+            "Your answer divides by 0, or by a rounding error, where a feature is the same in all training texts. Add "
+            "1e-5 to the variance before you take the root.",
+            _slip((_SCALE, "variance.sqrt()")),
+        ),
+        Misconception(
+            "summed_over_the_texts",
+            "Your gradients are those of the summed loss. Take the mean over the texts, or the step grows with their "
+            "number.",
+            _slip((" / len(x)", " / 1.0")),
+        ),
+        Misconception(
+            "gradients_pile_up",
+            "Your gradients pile up from step to step: backward() adds to what is there. Begin each step anew.",
+            _slip(
+                ("for _ in range(steps):", "of_W, of_b = 0.0 * W, 0.0 * b\n    for _ in range(steps):"),
+                ("of_W, of_b = wrong.T @ x, wrong.sum(dim=0)", "of_W, of_b = of_W + wrong.T @ x, of_b + wrong.sum(0)"),
+            ),
+        ),
+        Misconception(
+            "bias_decays",
+            "Your bias decays too. Only W does: a bias may be as large as it likes.",
+            _slip((_B, "b - rate * (of_b + decay * b)")),
+        ),
+        Misconception(
+            "no_decay",
+            "Your answer has no weight decay. Each step also takes `rate * decay * W` away from W.",
+            _slip((_W, "W - rate * of_W")),
+        ),
+        Misconception(
+            "twice_the_decay",
+            "Your W decays twice as fast: the gradient of the squared weights is 2 W. Add half of `decay` times their "
+            "sum to the loss, or `decay * W` to the gradient.",
+            _slip((_W, "W - rate * (of_W + 2 * decay * W)")),
+        ),
+        Misconception(
+            "decay_without_the_rate",
+            "Your answer takes `decay * W` away in each step. It is multiplied by the rate as well.",
+            _slip((_W, "W - rate * of_W - decay * W")),
+        ),
+        Misconception(
+            "uphill",
+            "Your steps go uphill. Subtract the gradients.",
+            _slip((_W, "W + rate * of_W - rate * decay * W"), (_B, "b + rate * of_b")),
+        ),
+        Misconception(
+            "bias_forgotten",
+            "Your bias stays 0. It is a parameter like W, and is trained with it.",
+            _slip((_B, "b")),
+        ),
+        Misconception(
+            "one_step_too_few",
+            "Your answer makes one step too few.",
+            _slip(("range(steps)", "range(1, steps)")),
+        ),
+        Misconception(
+            "probabilities",
+            "Your answer is probabilities. Return the scores before the softmax.",
+            _slip((_RETURN, "return (new @ W.T + b).softmax(dim=-1)")),
+        ),
+        Misconception(
+            "classes_chosen",
+            "Your answer is the class of each new text. Return the scores of all classes.",
+            _slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),
+        ),
+    ),
+    withheld=(*WITHHELD, "course_lib.references.bert"),
+)
