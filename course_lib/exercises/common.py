@@ -10,6 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.judging.edits import Edit, Edited
+from course_lib.judging.elsewhere import DEVICE
 from course_lib.judging.exercise import Case, CaseMaker, Misconception, Value
 from course_lib.judging.observation import turned_around
 
@@ -149,19 +150,48 @@ def alike(message: str, **answers: Callable[..., Value]) -> tuple[Misconception,
 
 
 def slips(
-    right: Callable[..., Value], beside: str = "", **mistakes: tuple[str | Edit, ...]
+    right: Callable[..., Value], beside: str = "", paired: bool = True, **mistakes: tuple[str | Edit, ...]
 ) -> tuple[Misconception, ...]:
     """Mistakes that are edits of one right answer: under each id its message, then the edits.
 
     Args:
         right: one of the exercise's right answers.
         beside: only mistakes with the same word are tried together.
+        paired: whether they are tried together with others at all.
         **mistakes: of each, `(message, (old, new), ...)`.
     """
     return tuple(
-        Misconception(name, message, Edited(right, *edits, beside=beside))  # type: ignore[arg-type]
+        Misconception(name, message, Edited(right, *edits, beside=beside, paired=paired))  # type: ignore[arg-type]
         for name, (message, *edits) in mistakes.items()
     )
+
+
+ANOTHER_DEVICE = "another device"
+"""The part for answers that make what they make where their input is."""
+
+NO_DEVICE_THEN = {"device": ""}
+"""`Exercise.formerly` where functions of an earlier version take no device."""
+
+
+def elsewhere(case: Case, part: str = ANOTHER_DEVICE) -> Case:
+    """The same call with its tensors on another device, or with that device named where its input is only numbers."""
+    named = {} if any(isinstance(value, Tensor) for value in case.args) else {"device": str(DEVICE)}
+    return replace(case, name=f"{case.name}, on another device", kwargs=named, elsewhere=True, part=part)
+
+
+def made_on_the_cpu(right: Callable[..., Value], device: str, *, paired: bool = False) -> Misconception:
+    """A tensor on the CPU, for an answer that says `device=...` once.
+
+    Args:
+        right: one of the exercise's right answers.
+        device: what it says there, such as "x.device".
+        paired: whether it is tried together with other mistakes: where it has no part of its own.
+    """
+    message = (
+        "Your answer makes a tensor on the CPU, whatever device it is asked for: on a GPU that ends in an error, for "
+        f"tensors of two devices cannot meet. Make it where it is needed: device={device}."
+    )
+    return Misconception("on_the_cpu", message, Edited(right, (f", device={device}", ""), paired=paired))
 
 
 def pooling(pool: Callable[[Tensor, Tensor, Tensor], Tensor]) -> type[nn.Module]:

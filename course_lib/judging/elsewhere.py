@@ -1,8 +1,8 @@
 """Another device, as far as an answer can see, on a machine that has none.
 
 On a GPU an answer stops with an error where it makes a tensor on the CPU and meets its input with it. No values tell.
-So a case can be called with tensors that say they are on `cuda:0` (`Case.elsewhere`). They stay on the CPU; which ones
-count as being elsewhere is kept track of, and what torch would refuse is refused.
+So a case can be called with tensors that say they are on `cuda:0` (`Case.elsewhere`), or with that device by name.
+They stay on the CPU; which ones count as being elsewhere is kept track of, and what torch would refuse is refused.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Elsewhere(TorchFunctionMode):
         target = _asked(name, args, kwargs)
         if target is None:
             target = away[-1] if moves and away else away[0] if name in _INDEXED else any(away)
-        out = args[0] if name == "cuda" else func(*_on_the_cpu(args), **_on_the_cpu(kwargs))
+        out = args[0] if name == "cuda" else func(*on_the_cpu(args), **on_the_cpu(kwargs))
         if moves and isinstance(out, Tensor) and _is_elsewhere(out) != target:
             out = out.clone()  # what torch returns as it is would be a copy
         return put(out) if target else out
@@ -98,13 +98,13 @@ def _asked(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | N
     return devices[0].type == DEVICE.type if devices else None
 
 
-def _on_the_cpu(value: Any) -> Any:
-    """The same arguments with the CPU for the other device."""
+def on_the_cpu(value: Any) -> Any:
+    """The same value with the CPU for the other device."""
     if isinstance(value, (str, torch.device)) and str(value).startswith(DEVICE.type):
         return "cpu"
     if isinstance(value, dict):
-        return {key: _on_the_cpu(item) for key, item in value.items()}
-    return type(value)(map(_on_the_cpu, value)) if type(value) in (list, tuple) else value
+        return {key: on_the_cpu(item) for key, item in value.items()}
+    return type(value)(map(on_the_cpu, value)) if type(value) in (list, tuple) else value
 
 
 def _is_elsewhere(value: Any) -> bool:

@@ -119,7 +119,7 @@ class Case:
         construct: keyword arguments for the constructor; only for classes.
         weights: state dict loaded after construction; only for classes.
         formerly: what names in `construct` were in an earlier version, by their names now: a class written then is
-            built with those.
+            built with those. Empty for a name in `kwargs` that there was none of: a function written then goes without.
         gradients: positions in `args` whose gradients are compared; for a class, the gradients of all
             its `weights` are compared as well as soon as one position is named or `weight_gradients` is set.
         weight_gradients: compare the gradients of the weights (classes only).

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.judging.arrays import Array, array_name, can_be_kept, give_arrays, keep_arrays
-from course_lib.judging.elsewhere import MIXED, Elsewhere, MixedDevices, left_here, put
+from course_lib.judging.elsewhere import MIXED, Elsewhere, MixedDevices, left_here, on_the_cpu, put
 from course_lib.judging.exercise import Callback, Case, NotRecorded, Value, is_key
 from course_lib.judging.given import Given
 from course_lib.judging.trap import RuleBroken, Trap
@@ -191,6 +191,7 @@ def modified(case: Case, arguments: Sequence[Value]) -> tuple[int, ...]:
 def _call(
     answer: Callable[..., Value], case: Case, forbidden: Collection[str]
 ) -> tuple[Observation, tuple[Value, ...]]:
+    case = _as_it_was_asked_for(answer, case)
     away = Elsewhere() if case.elsewhere else None
     leaves = {position: case.args[position].detach().clone().requires_grad_() for position in case.gradients}
     trap = Trap(forbidden) if forbidden else None
@@ -221,7 +222,8 @@ def _call(
         raise
     except BaseException as error:  # a student's answer may raise anything, SystemExit included
         if away is not None and not away.mixed and not (trap and trap.used):
-            return _call(answer, replace(case, elsewhere=False), forbidden)  # no other device is all that real
+            here = replace(case, elsewhere=False, kwargs=on_the_cpu(dict(case.kwargs)))
+            return _call(answer, here, forbidden)  # no other device is all that real
         if unknown and not (trap and trap.used):
             return _not_known(unknown), ()
         failed = Observation(
@@ -342,6 +344,21 @@ def _under_its_names(
         formerly[name] if formerly.get(name) in taken and name not in taken else name: value
         for name, value in construct.items()
     }
+
+
+def _as_it_was_asked_for(answer: Callable[..., Value], case: Case) -> Case:
+    """The case without the arguments that a function of an earlier version does not take: a device, say."""
+    new = {name for name, former in case.formerly.items() if not former} & case.kwargs.keys()
+    if not new:
+        return case
+    try:
+        parameters = inspect.signature(answer).parameters
+    except (TypeError, ValueError):  # some that are written in C have none to show
+        return case
+    if new <= parameters.keys() or any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return case
+    known = {name: value for name, value in case.kwargs.items() if name not in new or name in parameters}
+    return replace(case, kwargs=known, elsewhere=False)
 
 
 def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> str:

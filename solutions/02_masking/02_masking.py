@@ -215,16 +215,21 @@ print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 # Shapes: `length` is an int, the result is a boolean tensor `[length, length]`, True where query (row) may see key
 # (column).
 
+# %% [markdown] tags=["fine-print"]
+# Your mask will be used on a GPU one day, so make it on the `device` that it is asked for: hand `device` on, as in
+# `torch.ones(3, device=device)`. None, torch's default, is the CPU. The check tries another device without needing one.
+
 
 # %% nbgrader={"grade": false, "grade_id": "masking-causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def causal_mask(length):
+def causal_mask(length, device=None):
     """True where a query may attend to a key: at itself and at everything before it.
 
     length: int, how many tokens
+    device: where the mask is made, as torch's own factories have it
     returns: bool [length, length], rows are queries
     """
     ### BEGIN SOLUTION
-    return torch.ones(length, length, dtype=torch.bool).tril()
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
     ### END SOLUTION
 
 
@@ -706,6 +711,9 @@ for sentence in padded:
 # Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, the result is boolean `[batch, max_length]`.
 # Lengths of 0 are allowed, a batch may be a single sentence, and `max_length` may be longer than the longest one.
 
+# %% [markdown] tags=["fine-print"]
+# One point is for the values and one for the device: make what you make on that of `lengths`.
+
 
 # %% nbgrader={"grade": false, "grade_id": "masking-padding_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def padding_mask(lengths, max_length):
@@ -716,7 +724,8 @@ def padding_mask(lengths, max_length):
     returns: bool [batch, max_length]
     """
     ### BEGIN SOLUTION
-    return torch.arange(max_length) < lengths.unsqueeze(-1)
+    position = torch.arange(max_length, device=lengths.device)
+    return position < lengths.unsqueeze(-1)
     ### END SOLUTION
 
 

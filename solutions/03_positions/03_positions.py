@@ -25,7 +25,7 @@
 # |---|---|---|---|
 # | 1 | a prediction: attention after a shuffle | 1 | 5 |
 # | 2 | a prediction: the same under a causal mask | 2 | 12 |
-# | 3 | the position as one more number | 1 | 8 |
+# | 3 | the position as one more number | 2 | 8 |
 # | 4 | positions in binary | 2 | 10 |
 # | 5 | sinusoids, the paper's positions | 3 | 15 |
 # | 6 | the matrix that shifts them | 4 | 20 |
@@ -253,12 +253,15 @@ def which_tokens_notice():
 # comes to mind, says S4, is to append the number of the place: one more dimension that holds 0, 1, 2, and so on.
 #
 # ### Exercise 3 · A number for each position
-# `positions.appended_index` · 1 point · about 8 minutes
+# `positions.appended_index` · 2 points · about 8 minutes
 #
 # Do that.
 #
-# Shapes: `x` is `[..., tokens, d_model]`, the result is `[..., tokens, d_model + 1]`, of the dtype of `x`. The gradient
-# of `x` is compared too.
+# Shapes: `x` is `[..., tokens, d_model]`, the result is `[..., tokens, d_model + 1]`.
+
+# %% [markdown] tags=["fine-print"]
+# The result has the dtype of `x`, and the gradient of `x` is compared too. One point is for the values, and one for the
+# device: make what you make on that of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-appended_index-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -269,7 +272,7 @@ def appended_index(x):
     returns: [..., tokens, d_model + 1]
     """
     ### BEGIN SOLUTION
-    index = torch.arange(x.shape[-2], dtype=x.dtype).unsqueeze(-1)
+    index = torch.arange(x.shape[-2], dtype=x.dtype, device=x.device).unsqueeze(-1)
     return torch.cat([x, index.expand(*x.shape[:-1], 1)], dim=-1)
     ### END SOLUTION
 
@@ -281,7 +284,7 @@ def appended_index(x):
 # an idea it is poor, which is the point of the exercise. The number grows without bound, and soon outshouts all other
 # components.
 
-# %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.appended_index")
 ### BEGIN HIDDEN TESTS
 check("positions.appended_index", hidden=True)
@@ -347,18 +350,22 @@ def the_index_takes_over():
 # Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, possibly in the hundreds; the
 # result is float32 `[length, bits]`.
 
+# %% [markdown] tags=["fine-print"]
+# One point is for the device: make what you make where `device` says, as torch's own factories do.
+
 
 # %% nbgrader={"grade": false, "grade_id": "positions-binary_counting-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def binary_counting(length, bits):
+def binary_counting(length, bits, device=None):
     """Positions as binary numbers, the lowest bit first.
 
     length: int, how many positions
     bits: int, how many digits
+    device: where they are made
     returns: float32 [length, bits], zeros and ones
     """
     ### BEGIN SOLUTION
-    position = torch.arange(length).unsqueeze(-1)
-    return (position // 2 ** torch.arange(bits) % 2).float()
+    position = torch.arange(length, device=device).unsqueeze(-1)
+    return (position // 2 ** torch.arange(bits, device=device) % 2).float()
     ### END SOLUTION
 
 
@@ -420,19 +427,23 @@ def sixteen_places_in_binary():
 #
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 
+# %% [markdown] tags=["fine-print"]
+# One point is for the device: make what you make where `device` says, as torch's own factories do.
+
 
 # %% nbgrader={"grade": false, "grade_id": "positions-sinusoidal_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def sinusoidal_encoding(length, d_model):
+def sinusoidal_encoding(length, d_model, device=None):
     """The paper's positions: a sine and a cosine for each of d_model / 2 clocks.
 
     length: int, how many positions
     d_model: int, even
+    device: where they are made
     returns: float32 [length, d_model]
     """
     ### BEGIN SOLUTION
-    position = torch.arange(length).unsqueeze(-1)
-    angle = position / 10000 ** (torch.arange(0, d_model, 2) / d_model)
-    encoding = torch.zeros(length, d_model)
+    position = torch.arange(length, device=device).unsqueeze(-1)
+    angle = position / 10000 ** (torch.arange(0, d_model, 2, device=device) / d_model)
+    encoding = torch.zeros(length, d_model, device=device)
     encoding[:, 0::2] = angle.sin()
     encoding[:, 1::2] = angle.cos()
     return encoding
@@ -610,17 +621,21 @@ def who_chased_whom():
 #
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
 
+# %% [markdown] tags=["fine-print"]
+# One point is for the device: make what you make where `device` says, as torch's own factories do.
+
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def shift_matrix(shift, d_model):
+def shift_matrix(shift, d_model, device=None):
     """The matrix that takes the encoding of every position to that of the position `shift` tokens on.
 
     shift: int, negative for tokens before
     d_model: int, even
+    device: where it is made
     returns: float32 [d_model, d_model]
     """
     ### BEGIN SOLUTION
-    matrix = torch.zeros(d_model, d_model)
+    matrix = torch.zeros(d_model, d_model, device=device)
     for even in range(0, d_model, 2):
         angle = shift / 10000 ** (even / d_model)
         cos, sin = math.cos(angle), math.sin(angle)

@@ -33,12 +33,13 @@ RIGHT = {
     "attention.scale": "def scale_scores(scores, d_head):\n    return scores / d_head**0.5\n",
     "masking.causal_mask": "def causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril()\n",
     "masking.padding_mask": (
-        "def padding_mask(lengths, max_length):\n    return torch.arange(max_length) < lengths.unsqueeze(-1)\n"
+        "def padding_mask(lengths, max_length):\n"
+        "    return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)\n"
     ),
     "positions.shuffled_outputs": "def shuffled_outputs(out, order):\n    return out[..., order, :]\n",
     "positions.appended_index": (
         "def appended_index(x):\n"
-        "    index = torch.arange(x.shape[-2], dtype=x.dtype).expand(x.shape[:-1]).unsqueeze(-1)\n"
+        "    index = torch.arange(x.shape[-2], dtype=x.dtype, device=x.device).expand(x.shape[:-1]).unsqueeze(-1)\n"
         "    return torch.cat([x, index], dim=-1)\n"
     ),
 }

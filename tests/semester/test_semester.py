@@ -38,7 +38,7 @@ NUMBERS = {student: 1000 + place for place, student in enumerate(CLASS)}
 WHY = "Because $a<b$."
 NEARLY = "def scale_scores(scores, d_head):\n    return scores / d_head**0.5 * 1.0005\n"
 ALL_TRUE = "def padding_mask(lengths, max_length):\n    return torch.ones(len(lengths), max_length, dtype=torch.bool)\n"
-FROM_ONE = RIGHT["positions.appended_index"].replace("dtype=x.dtype)", "dtype=x.dtype).add(1)")
+FROM_ONE = RIGHT["positions.appended_index"].replace("device=x.device)", "device=x.device).add(1)")
 
 TERMS = f"""
 [late]
@@ -283,17 +283,17 @@ def third_lesson(semester: Semester) -> None:
     files = {student: handed_in(semester.course, student, POSITIONS) for student in CLASS}
     semester.type("collect", exchange(semester, files, day=5))
     semester.grade(POSITIONS, *CLASS)
-    semester.expect(POSITIONS, {**dict.fromkeys(CLASS, 2.0), "jon": 1.0, "kim": 1.0})
+    semester.expect(POSITIONS, {**dict.fromkeys(CLASS, 3.0), "jon": 1.0, "kim": 1.0})
 
     semester.type("collect", exchange(semester, {"kim": notebook(semester.course, POSITIONS, RIGHT)}, day=6))
     semester.grade(POSITIONS, "kim")
-    semester.expect(POSITIONS, {"kim": 2.0})
+    semester.expect(POSITIONS, {"kim": 3.0})
 
     told = json.loads(semester.type("log", "jon", POSITIONS, "--json"))
     [answer] = [one["answer"] for one in told["exercises"] if one["exercise"] == "positions.appended_index"]
     semester.decide('[exercises."positions.appended_index"]', f'accept = ["{answer}"]')
     semester.grade(POSITIONS)
-    semester.expect(POSITIONS, {"jon": 2.0})
+    semester.expect(POSITIONS, {"jon": 3.0})
 
 
 def changes_in_what_is_finished(semester: Semester, monkeypatch: pytest.MonkeyPatch) -> None:

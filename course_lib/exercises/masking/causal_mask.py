@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -10,11 +9,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
+from course_lib.exercises.common import NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, sizes
+from course_lib.exercises.masking.shared import LESSON, WITHHELD, Device, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 
 
 def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -25,10 +24,11 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         lengths = [1, *sizes(generator, 2), integer(generator, 10, 30)]
     for length in lengths:
         yield Case(f"length {length}", (length,))
+    yield elsewhere(Case("as long", (lengths[-1],)), CORE)
 
 
-def _triangle(length: int) -> Tensor:
-    ones = torch.ones(length, length, dtype=torch.bool)
+def _triangle(length: int, device: Device = None) -> Tensor:
+    ones = torch.ones(length, length, dtype=torch.bool, device=device)
     mask = ones.tril()
     return mask
 
@@ -36,11 +36,16 @@ def _triangle(length: int) -> Tensor:
 _slip = partial(Edited, _triangle)
 
 
-def _causal_by_loop(length: int) -> Tensor:
-    return torch.tensor([[key <= query for key in range(length)] for query in range(length)])
+def _causal_by_loop(length: int, device: Device = None) -> Tensor:
+    return torch.tensor([[key <= query for key in range(length)] for query in range(length)], device=device)
 
 
-CORRECT = (_triangle, _causal_by_loop, lambda length: torch.arange(length).unsqueeze(1) >= torch.arange(length))
+def _causal_by_comparison(length: int) -> Tensor:
+    """From before there was a device to ask for."""
+    return torch.arange(length).unsqueeze(1) >= torch.arange(length)
+
+
+CORRECT = (_triangle, _causal_by_loop, _causal_by_comparison)
 
 
 EXERCISE = Exercise(
@@ -49,8 +54,8 @@ EXERCISE = Exercise(
     name="causal_mask",
     title="Causal mask",
     statement=(
-        "causal_mask(length) -> bool [length, length]: True where query i (row) may attend to key j (column): at "
-        "itself and at everything before it."
+        "causal_mask(length, device=None) -> bool [length, length], on that device: True where query i (row) may "
+        "attend to key j (column): at itself and at everything before it."
     ),
     points=1,
     minutes=4,
@@ -60,6 +65,7 @@ EXERCISE = Exercise(
     source="S2, masked self-attention; S0 and S4, why a model must not look ahead",
     reference=masking.causal_mask,
     cases=_causal_cases,
+    formerly=NO_DEVICE_THEN,
     correct=CORRECT,
     hints=(
         Hint(
@@ -94,11 +100,12 @@ EXERCISE = Exercise(
             _slip(("ones.tril()", "ones.triu(1)")),
         ),
         *wrong_dtypes(_triangle),
+        made_on_the_cpu(_triangle, "device", paired=True),
         Misconception(
             "additive",
             "Your mask holds 0 and -inf, to be added to the scores. Here a mask is boolean, True where a query may "
             "attend.",
-            lambda length: torch.full((length, length), -math.inf).triu(diagonal=1),
+            _slip(("return mask", "return torch.zeros_like(mask, dtype=torch.float).masked_fill(~mask, -torch.inf)")),
         ),
         Misconception(
             "first_word_sees_itself",

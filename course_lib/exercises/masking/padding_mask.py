@@ -10,11 +10,11 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu
 from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -34,10 +34,11 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         "an empty sequence and a full one", (torch.tensor([0, longest if hidden else 4]), longest if hidden else 4)
     )
     yield Case("a single sequence of one token", (torch.tensor([1]), 1))
+    yield elsewhere(Case("a batch", (lengths, longest + 3)))
 
 
 def _compared(lengths: Tensor, max_length: int) -> Tensor:
-    positions = torch.arange(max_length)
+    positions = torch.arange(max_length, device=lengths.device)
     column = lengths.unsqueeze(-1)
     mask = positions < column
     return mask
@@ -48,11 +49,12 @@ _WORDS = "positions < column"
 
 
 def _padding_by_loop(lengths: Tensor, max_length: int) -> Tensor:
-    return torch.tensor([[position < length for position in range(max_length)] for length in lengths.tolist()])
+    rows = [[position < length for position in range(max_length)] for length in lengths.tolist()]
+    return torch.tensor(rows, device=lengths.device)
 
 
 def _padding_by_padding(lengths: Tensor, max_length: int) -> Tensor:
-    tokens = [F.pad(torch.ones(int(length)), (0, max_length - int(length))) for length in lengths]
+    tokens = [F.pad(lengths.new_ones(int(length)), (0, max_length - int(length))) for length in lengths]
     return torch.stack(tokens) > 0
 
 
@@ -66,7 +68,7 @@ EXERCISE = Exercise(
     title="Padding mask",
     statement=(
         "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
-        "positions of row b, the tokens, and False at the padding after them."
+        "positions of row b, the tokens, and False at the padding after them; on the device of lengths."
     ),
     points=2,
     minutes=8,
@@ -76,6 +78,7 @@ EXERCISE = Exercise(
     source="S4, a mask for each sequence, depending on its length",
     reference=masking.padding_mask,
     cases=_padding_cases,
+    parts={CORE: 1, ANOTHER_DEVICE: 1},
     correct=CORRECT,
     hints=(
         Hint(
@@ -134,9 +137,10 @@ EXERCISE = Exercise(
             "as_wide_as_the_longest",
             "Your mask is only as wide as the longest sequence of the batch. It has max_length columns, even where "
             "no sequence is that long.",
-            _slip(("arange(max_length)", "arange(int(lengths.max()))")),
+            _slip(("arange(max_length,", "arange(int(lengths.max()),")),
         ),
         *wrong_dtypes(_compared),
+        made_on_the_cpu(_compared, "lengths.device"),
         Misconception(
             "inverted_and_one_off",
             "Your mask is True after the tokens, and misses the first place there: position > length. True belongs to "

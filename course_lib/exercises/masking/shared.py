@@ -16,6 +16,8 @@ from course_lib.judging.exercise import Case, Misconception
 
 LESSON = "02_masking"
 
+Device = torch.device | str | None
+
 
 WITHHELD = ("course_lib.attention", "course_lib.masking")
 

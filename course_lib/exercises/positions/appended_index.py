@@ -10,11 +10,11 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import and_turned_around, integer, kinds
+from course_lib.exercises.common import ANOTHER_DEVICE, and_turned_around, elsewhere, integer, kinds, made_on_the_cpu
 from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -25,17 +25,18 @@ def _appended_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(kind.name, (kind.normal(tokens, kind.d_head()),), gradients=() if kind.leading else (0,))
     tokens = integer(generator, 260, 300)
     yield Case(f"a long text of {tokens} tokens", (torch.randn(tokens, 1, generator=generator),))
+    yield elsewhere(Case("a batch", (torch.randn(2, 5, 3, generator=generator),)))
 
 
 def _numbered(x: Tensor) -> Tensor:
-    positions = torch.arange(x.shape[-2])
+    positions = torch.arange(x.shape[-2], device=x.device)
     column = positions.to(x.dtype).unsqueeze(-1).expand(*x.shape[:-1], 1)
     joined = torch.cat([x, column], dim=-1)
     return joined
 
 
 _slip = partial(Edited, _numbered)
-_PLACES = "torch.arange(x.shape[-2])"
+_PLACES = "torch.arange(x.shape[-2], device=x.device)"
 
 
 def _appended_by_loop(x: Tensor) -> Tensor:
@@ -57,9 +58,9 @@ EXERCISE = Exercise(
     title="A number for each position",
     statement=(
         "appended_index(x [..., tokens, d_model]) -> [..., tokens, d_model + 1]: each token's vector with its "
-        "position, counted from 0, as one more number at its end; of the dtype of x."
+        "position, counted from 0, as one more number at its end; of the dtype of x, and on its device."
     ),
-    points=1,
+    points=2,
     minutes=8,
     difficulty=1,
     importance=2,
@@ -67,6 +68,7 @@ EXERCISE = Exercise(
     source="S4, the easiest way to encode a position",
     reference=positions.appended_index,
     cases=and_turned_around(_appended_cases),
+    parts={CORE: 1, ANOTHER_DEVICE: 1},
     correct=CORRECT,
     hints=(
         Hint(
@@ -85,7 +87,7 @@ EXERCISE = Exercise(
         Misconception(
             "counted_from_one",
             "Your answer counts the tokens from 1. In this course positions are counted from 0.",
-            _slip((_PLACES, "torch.arange(x.shape[-2]) + 1")),
+            _slip((_PLACES, f"{_PLACES} + 1")),
         ),
         Misconception(
             "in_front",
@@ -128,7 +130,7 @@ EXERCISE = Exercise(
         Misconception(
             "backwards",
             "Your answer counts from the end of the sentence. The first token is at position 0.",
-            _slip((_PLACES, "torch.arange(x.shape[-2]).flip(0)")),
+            _slip((_PLACES, f"{_PLACES}.flip(0)")),
         ),
         Misconception(
             "always_single",
@@ -140,8 +142,9 @@ EXERCISE = Exercise(
             "small_integers",
             "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
             "text. Use the dtype of x, or torch.arange's own.",
-            _slip((_PLACES, "torch.arange(x.shape[-2]).to(torch.int8)"), paired=False),
+            _slip((_PLACES, f"{_PLACES}.to(torch.int8)"), paired=False),
         ),
+        made_on_the_cpu(_numbered, "x.device"),
         Misconception(
             "last_component_overwritten",
             "Your answer writes the position over the last component of each vector. Append it as one more component: "

@@ -9,10 +9,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import LESSON, WITHHELD
+from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, Device
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -23,6 +23,7 @@ def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("a single token", (1, 1))
         yield Case("more bits than are needed", (5, 6))
         yield from _further_cases(generator)
+    yield elsewhere(Case("seven tokens, 3 bits", (7, 3)))
 
 
 def _hidden_cases(generator: Generator) -> Iterator[Case]:
@@ -43,22 +44,24 @@ def _further_cases(generator: Generator) -> Iterator[Case]:
     yield Case(f"a long text: {long} tokens, 9 bits", (long, 9))
 
 
-def _binary(length: int, bits: int) -> Tensor:
-    position = torch.arange(length).unsqueeze(-1)
-    power = 2 ** torch.arange(bits)
+def _binary(length: int, bits: int, device: Device = None) -> Tensor:
+    position = torch.arange(length, device=device).unsqueeze(-1)
+    power = 2 ** torch.arange(bits).to(position.device)
     table = position // power % 2
     return table.float()
 
 
 _slip = partial(Edited, _binary)
-_BIT = "position // power % 2"
+_BIT, _PLACES = "position // power % 2", "torch.arange(length, device=device)"
 
 
-def _binary_by_text(length: int, bits: int) -> Tensor:
-    return torch.tensor([[float(digit) for digit in reversed(f"{pos:0{bits}b}")] for pos in range(length)])
+def _binary_by_text(length: int, bits: int, device: Device = None) -> Tensor:
+    rows = [[float(digit) for digit in reversed(f"{pos:0{bits}b}")] for pos in range(length)]
+    return torch.tensor(rows, device=device)
 
 
 def _binary_by_repeating(length: int, bits: int) -> Tensor:
+    """From before there was a device to ask for."""
     columns = []
     for bit in range(bits):
         wave = torch.tensor([0.0, 1.0]).repeat_interleave(2**bit)
@@ -75,8 +78,8 @@ EXERCISE = Exercise(
     name="binary_counting",
     title="Counting in binary",
     statement=(
-        "binary_counting(length, bits) -> float32 [length, bits]: row pos is the number pos in binary, 0.0 and 1.0, "
-        "the lowest bit first."
+        "binary_counting(length, bits, device=None) -> float32 [length, bits], on that device: row pos is the number "
+        "pos in binary, 0.0 and 1.0, the lowest bit first."
     ),
     points=2,
     minutes=10,
@@ -86,6 +89,8 @@ EXERCISE = Exercise(
     source="S4, the binary encoding of 0 to 15",
     reference=positions.binary_counting,
     cases=_binary_cases,
+    formerly=NO_DEVICE_THEN,
+    parts={CORE: 1, ANOTHER_DEVICE: 1},
     correct=CORRECT,
     hints=(
         Hint(
@@ -110,7 +115,7 @@ EXERCISE = Exercise(
         Misconception(
             "counted_from_one",
             "Your first row is the number 1. Positions are counted from 0, so the first row is all zeros.",
-            _slip(("torch.arange(length)", "(torch.arange(length) + 1)")),
+            _slip((_PLACES, f"({_PLACES} + 1)")),
         ),
         Misconception(
             "integers",
@@ -192,13 +197,14 @@ EXERCISE = Exercise(
             "one_place_marked",
             "Your answer marks one column for each position. A binary number may have several digits 1: bit i is ⌊pos "
             "/ 2^i⌋ modulo 2.",
-            _slip((_BIT, "position == torch.arange(bits)")),
+            _slip((_BIT, "position == power.log2()")),
         ),
+        made_on_the_cpu(_binary, "device"),
         Misconception(
             "small_integers",
             "Your positions are integers of 8 bits, which start over at 256 in a long text. Let torch.arange keep its "
             "own dtype.",
-            _slip(("torch.arange(length)", "(torch.arange(length) % 256)")),
+            _slip((_PLACES, f"({_PLACES} % 256)")),
         ),
     ),
     withheld=WITHHELD,

@@ -12,6 +12,8 @@ from course_lib.judging.exercise import Misconception
 
 LESSON = "03_positions"
 
+Device = torch.device | str | None
+
 
 WITHHELD = ("course_lib.positions",)
 
@@ -28,7 +30,7 @@ def places_of(order: Tensor) -> Tensor:
     return torch.arange(len(order))
 
 
-EXPONENT = "torch.arange(0, d_model, 2, dtype=torch.float64) / d_model"
+EXPONENT = "torch.arange(0, d_model, 2, dtype=torch.float64, device=device) / d_model"
 """The exponents in the right answers that mistakes are edits of; their angles are something `/ 10_000**exponent`."""
 
 
@@ -57,7 +59,7 @@ def wrong_speeds(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
             "one_frequency_less",
             "Your exponents run from 0 to 1, so that the slowest clock is 10000 times as slow as the first, as in the "
             "authors' own program. By the paper's formula they stop before 1: 2i / d_model for i < d_model / 2.",
-            Edited(right, (EXPONENT, "torch.linspace(0, 1, d_model // 2, dtype=torch.float64)")),
+            Edited(right, (EXPONENT, "torch.linspace(0, 1, d_model // 2, dtype=torch.float64, device=device)")),
         ),
         Misconception(
             "slowest_first",

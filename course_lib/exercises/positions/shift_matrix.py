@@ -10,11 +10,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, wrong_exponents, wrong_speeds
+from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -28,10 +28,11 @@ def _shift_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"{abs(shift)} tokens {name} in {d_model} dimensions", (shift, d_model))
     shift, d_model = integer(generator, 30, 60), 2 * integer(generator, 8, 40) if hidden else 16
     yield Case(f"{shift} tokens forwards in {d_model} dimensions", (shift, d_model))
+    yield elsewhere(Case("five tokens on in 4 dimensions", (5, 4)))
 
 
-def _turned(shift: int, d_model: int) -> Tensor:
-    exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+def _turned(shift: int, d_model: int, device: Device = None) -> Tensor:
+    exponent = torch.arange(0, d_model, 2, dtype=torch.float64, device=device) / d_model
     angle = shift / 10_000**exponent
     cos, sin = angle.cos(), angle.sin()
     blocks = torch.stack([cos, sin, -sin, cos], dim=-1).view(-1, 2, 2)
@@ -43,8 +44,8 @@ _slip = partial(Edited, _turned)
 _BLOCK = "[cos, sin, -sin, cos]"
 
 
-def _shift_by_loop(shift: int, d_model: int) -> Tensor:
-    matrix = torch.zeros(d_model, d_model)
+def _shift_by_loop(shift: int, d_model: int, device: Device = None) -> Tensor:
+    matrix = torch.zeros(d_model, d_model, device=device)
     for i in range(0, d_model, 2):
         angle = shift / 10_000 ** (i / d_model)
         matrix[i, i] = matrix[i + 1, i + 1] = math.cos(angle)
@@ -54,7 +55,7 @@ def _shift_by_loop(shift: int, d_model: int) -> Tensor:
 
 
 def _shift_by_exponential(shift: int, d_model: int) -> Tensor:
-    """Turning steadily: the matrix exponential of the velocities."""
+    """Turning steadily: the matrix exponential of the velocities. From before there was a device to ask for."""
     speed = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
     velocity: Tensor = torch.block_diag(
         *(s * torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64) for s in speed)
@@ -71,8 +72,8 @@ EXERCISE = Exercise(
     name="shift_matrix",
     title="The shift matrix",
     statement=(
-        "shift_matrix(shift, d_model) -> float32 [d_model, d_model]: the M with encoding[pos + shift] = M "
-        "encoding[pos] for every position pos of the sinusoidal encoding; shift may be negative."
+        "shift_matrix(shift, d_model, device=None) -> float32 [d_model, d_model], on that device: the M with "
+        "encoding[pos + shift] = M encoding[pos] for every position pos of the sinusoidal encoding, backwards too."
     ),
     points=4,
     minutes=20,
@@ -82,6 +83,8 @@ EXERCISE = Exercise(
     source="Vaswani et al. (2017), section 3.5; S4, relative positions",
     reference=positions.shift_matrix,
     cases=_shift_cases,
+    formerly=NO_DEVICE_THEN,
+    parts={CORE: 3, ANOTHER_DEVICE: 1},
     correct=CORRECT,
     steps=("angle",),
     hints=(
@@ -174,7 +177,7 @@ EXERCISE = Exercise(
             "rows_rolled",
             "Your matrix moves components to other positions. Shifting the tokens changes the numbers within each "
             "pair: a rotation for each pair, as 2 × 2 blocks along the diagonal.",
-            lambda shift, d_model: torch.eye(d_model).roll(shift, dims=0),
+            lambda shift, d_model, device=None: torch.eye(d_model, device=device).roll(shift, dims=0),
         ),
         Misconception(
             "distance_only",
@@ -222,6 +225,7 @@ EXERCISE = Exercise(
             _slip(("angle = shift", "angle = 1")),
         ),
         *wrong_speeds(_turned),
+        made_on_the_cpu(_turned, "device"),
         Misconception(
             "added_to_the_identity",
             "Your matrix has the identity added: its diagonal is 1 too large. Start from zeros, or replace the "

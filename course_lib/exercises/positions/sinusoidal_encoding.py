@@ -10,11 +10,11 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import integer
-from course_lib.exercises.positions.shared import EXPONENT, LESSON, WITHHELD, wrong_exponents, wrong_speeds
+from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
+from course_lib.exercises.positions.shared import EXPONENT, LESSON, WITHHELD, Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
 def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -25,6 +25,7 @@ def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("a single pair of dimensions", (7, 2))
         yield Case("S4's picture: 50 tokens in 128 dimensions", (50, 128))
         yield from _further_cases(generator)
+    yield elsewhere(Case("six tokens in 4 dimensions", (6, 4)))
 
 
 def _hidden_cases(generator: Generator) -> Iterator[Case]:
@@ -50,9 +51,9 @@ def _further_cases(generator: Generator) -> Iterator[Case]:
     yield Case(f"a long text of {tokens} tokens in 2 dimensions", (tokens, 2))  # their angles are exact
 
 
-def _waves(length: int, d_model: int) -> Tensor:
-    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
-    exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+def _waves(length: int, d_model: int, device: Device = None) -> Tensor:
+    exponent = torch.arange(0, d_model, 2, dtype=torch.float64, device=device) / d_model
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1).to(exponent.device)
     angle = position / 10_000**exponent
     sine, cosine = angle.sin(), angle.cos()
     waves = torch.stack([sine, cosine], dim=-1).flatten(-2)
@@ -67,18 +68,18 @@ _slip_alone = partial(Edited, _waves, paired=False)
 _ANGLE, _PAIR = "position / 10_000**exponent", "angle.sin(), angle.cos()"
 
 
-def _sinusoidal_by_slices(length: int, d_model: int) -> Tensor:
+def _sinusoidal_by_slices(length: int, d_model: int, device: Device = None) -> Tensor:
     """As the annotated transformer writes it."""
-    encoding = torch.zeros(length, d_model)
-    position = torch.arange(length).unsqueeze(1)
-    frequency = torch.exp(torch.arange(0, d_model, 2) * -(math.log(10_000.0) / d_model))
+    encoding = torch.zeros(length, d_model, device=device)
+    position = torch.arange(length, device=device).unsqueeze(1)
+    frequency = torch.exp(torch.arange(0, d_model, 2, device=device) * -(math.log(10_000.0) / d_model))
     encoding[:, 0::2] = torch.sin(position * frequency)
     encoding[:, 1::2] = torch.cos(position * frequency)
     return encoding
 
 
 def _sinusoidal_by_turning(length: int, d_model: int) -> Tensor:
-    """Each row from the one before it, by one turn of every clock."""
+    """Each row from the one before it, by one turn of every clock; from before there was a device to ask for."""
     step = 10_000.0 ** (-torch.arange(0, d_model, 2).double() / d_model)
     sine, cosine = torch.zeros_like(step), torch.ones_like(step)
     rows = []
@@ -97,8 +98,8 @@ EXERCISE = Exercise(
     name="sinusoidal_encoding",
     title="Sinusoids",
     statement=(
-        "sinusoidal_encoding(length, d_model) -> float32 [length, d_model], d_model even: sin(pos / 10000^(2i / "
-        "d_model)) at [pos, 2i], the cosine of the same angle at [pos, 2i + 1]."
+        "sinusoidal_encoding(length, d_model, device=None) -> float32 [length, d_model], on that device, d_model even: "
+        "sin(pos / 10000^(2i / d_model)) at [pos, 2i], the cosine of the same angle at [pos, 2i + 1]."
     ),
     points=3,
     minutes=15,
@@ -108,6 +109,8 @@ EXERCISE = Exercise(
     source="Vaswani et al. (2017), section 3.5; S4",
     reference=positions.sinusoidal_encoding,
     cases=_sinusoidal_cases,
+    formerly=NO_DEVICE_THEN,
+    parts={CORE: 2, ANOTHER_DEVICE: 1},
     correct=CORRECT,
     steps=("angle",),
     hints=(
@@ -176,6 +179,7 @@ EXERCISE = Exercise(
             _slip(("torch.arange(length, ", "torch.arange(1, length + 1, ")),
         ),
         *wrong_speeds(_waves),
+        made_on_the_cpu(_waves, "device"),
         Misconception(
             "transposed",
             "Your answer is [d_model, length]. One row for each position: [length, d_model].",

@@ -194,7 +194,7 @@ def _as_a_mask(order: Tensor) -> Tensor:
     [
         (SHUFFLE, lambda out, order: out[..., order.tolist(), :]),
         (MASKED, _as_a_mask),
-        (INDEX, lambda x: torch.cat((x, torch.arange(x.shape[-2])[:, None].expand(*x.shape[:-1], 1)), -1)),
+        (INDEX, lambda x: torch.cat((x, torch.arange(x.shape[-2]).to(x)[:, None].expand(*x.shape[:-1], 1)), -1)),
         (BINARY, lambda n, bits: (torch.arange(n)[:, None] / 2 ** torch.arange(bits)).floor() % 2),
         (SHIFT, lambda shift, d_model: shift_matrix.EXERCISE.reference(-shift, d_model).T),
     ],

@@ -95,6 +95,40 @@ def test_what_is_made_on_the_cpu_is_found(way: str) -> None:
     assert raised.type_name == MixedDevices.__name__
 
 
+@pytest.mark.parametrize(
+    ("made", "returned"),
+    [
+        (lambda n, device=None: torch.ones(n, n, device=device).tril() > 0, True),
+        (lambda n, device=None: torch.tensor([[i >= j for j in range(n)] for i in range(n)], device=device), True),
+        (lambda n, device=None: torch.ones(n, n).tril().to(device) > 0, True),
+        (lambda n, device: torch.ones(n, n, device=torch.device(device)).tril() > 0, True),
+        (lambda n, **where: torch.ones(n, n, **where).tril() > 0, True),
+        (lambda n: torch.ones(n, n).tril() > 0, True),  # of an earlier version, and called as it was then
+        (lambda n, device=None: torch.ones(n, n).tril() > 0, False),
+        (lambda n, device=None: torch.ones(n, n, device=device) * torch.arange(n).ge(torch.arange(n)[:, None]), False),
+        (lambda n, device=None: torch.ones(n, n, device="cpu").tril() > 0, False),
+        (lambda n, **where: torch.ones(n, n).tril() > 0, False),
+    ],
+)
+def test_a_device_is_asked_for_where_the_input_is_a_number(made: Callable[..., Tensor], returned: bool) -> None:
+    seen = observe(made, Case("", (3,), {"device": "cuda:0"}, elsewhere=True, formerly={"device": ""}))
+    assert seen.returned == returned
+    if returned:
+        assert torch.equal(seen.value, torch.ones(3, 3).tril() > 0)
+    else:
+        assert seen.raised is not None
+        assert seen.raised.type_name == MixedDevices.__name__
+
+
+def test_an_answer_that_only_a_device_stops_is_called_without_one() -> None:
+    def refused(n: int, device: str = "cpu") -> Tensor:
+        if str(device) != "cpu":
+            raise RuntimeError("no such device here")
+        return torch.arange(n, device=device)
+
+    assert observe(refused, Case("", (3,), {"device": "cuda:0"}, elsewhere=True)).returned
+
+
 @pytest.mark.parametrize(("answer", "returned"), [(Buffered, True), (Kept, False)])
 def test_a_module_takes_its_buffers_along_and_nothing_else(answer: type[nn.Module], returned: bool) -> None:
     case = Case("", (X,), weights={"weight": torch.ones(3)}, elsewhere=True)

@@ -1,5 +1,11 @@
 # %% right | remaining words are positive
 def padding_mask(lengths, max_length):
+    left = lengths[:, None].expand(-1, max_length) - torch.arange(max_length, device=lengths.device)[None, :]
+    return left.clamp(min=0).bool()
+
+
+# %% wrong | right on the CPU: from before masks followed their lengths | on_the_cpu
+def padding_mask(lengths, max_length):
     left = lengths[:, None].expand(-1, max_length) - torch.arange(max_length)[None, :]
     return left.clamp(min=0).bool()
 

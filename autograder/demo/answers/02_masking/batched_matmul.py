@@ -12,7 +12,7 @@ def causal_mask(length):
 
 # %% masking.padding_mask
 def padding_mask(lengths, max_length):
-    words = torch.zeros(len(lengths), max_length + 1)
+    words = torch.zeros(len(lengths), max_length + 1, device=lengths.device)
     words.scatter_(1, lengths[:, None], 1.0)  # a one where the padding begins
     return words.cumsum(dim=1)[:, :max_length] == 0
 

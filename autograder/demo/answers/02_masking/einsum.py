@@ -6,7 +6,7 @@ def causal_mask(length):
 
 # %% masking.padding_mask
 def padding_mask(lengths, max_length):
-    positions = torch.arange(1, max_length + 1)
+    positions = torch.arange(1, max_length + 1, device=lengths.device)
     ones = torch.ones_like(lengths)
     return torch.einsum("b,w->bw", ones, positions) <= lengths[:, None]
 

@@ -17,4 +17,4 @@ def multiplicative_weights(scaled, mask):
 
 # %% masking.padding_mask
 def padding_mask(lengths, max_length):
-    return torch.arange(max_length).unsqueeze(0) < lengths.unsqueeze(1)
+    return torch.arange(max_length, device=lengths.device).unsqueeze(0) < lengths.unsqueeze(1)

@@ -12,7 +12,7 @@ def padding_mask(lengths, max_length):
     rows = []
     for length in lengths.tolist():
         rows.append([position < length for position in range(max_length)])
-    return torch.tensor(rows)
+    return torch.tensor(rows, device=lengths.device)
 
 
 # %% masking.combined_mask

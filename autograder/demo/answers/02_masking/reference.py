@@ -5,7 +5,7 @@ def causal_mask(length):
 
 # %% masking.padding_mask
 def padding_mask(lengths, max_length):
-    return torch.arange(max_length) < lengths.unsqueeze(-1)
+    return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
 
 
 # %% masking.combined_mask

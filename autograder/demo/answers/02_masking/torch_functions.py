@@ -5,7 +5,7 @@ def causal_mask(length):
 
 # %% masking.padding_mask
 def padding_mask(lengths, max_length):
-    sentences = [torch.ones(length, dtype=torch.bool) for length in lengths.tolist()]
+    sentences = [lengths.new_ones(length, dtype=torch.bool) for length in lengths.tolist()]
     mask = nn.utils.rnn.pad_sequence(sentences, batch_first=True)
     return F.pad(mask, (0, max_length - mask.shape[1]))
 
