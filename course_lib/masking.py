@@ -7,6 +7,7 @@ keys; slide S3 indexes [key, query] instead, so its mask is the transpose of thi
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -55,6 +56,41 @@ def combined_mask(
     return causal & padding.unsqueeze(-2)
 
 
+def packed_mask(ids: Int[Tensor, "batch tokens"], end: int) -> Bool[Tensor, "batch tokens tokens"]:
+    """Causal masks for rows of several documents, one after another, so that no row needs padding.
+
+    A token may attend to itself and to what comes before it in its own document (Krell et al., 2021, "Efficient
+    Sequence Packing without Cross-contamination").
+
+    Args:
+        ids: documents, each closed by an `end`, which belongs to it; the last one of a row may be cut off.
+        end: the id that closes a document.
+    """
+    ends = ids == end
+    document = ends.cumsum(dim=-1) - ends.long()
+    same = document.unsqueeze(-1) == document.unsqueeze(-2)
+    return same & causal_mask(ids.shape[-1], ids.device)
+
+
+def leak_test(model: Callable[[Tensor], Tensor], x: Float[Tensor, "tokens d_model"]) -> Bool[Tensor, "tokens tokens"]:
+    """Which token's output a model changes when another token is changed: what each of them sees.
+
+    Args:
+        model: takes [tokens, d_model] and returns a row for each token.
+        x: some input; one alone proves no model tight.
+
+    Returns:
+        True at [i, j] where the output of token i changes with token j. Above the diagonal that is a leak.
+    """
+    out = model(x)
+    seen = torch.zeros(len(x), len(x), dtype=torch.bool, device=x.device)
+    for token in range(len(x)):
+        changed = x.clone()
+        changed[token] = torch.randn_like(x[token])
+        seen[:, token] = (model(changed) != out).any(dim=-1)
+    return seen
+
+
 def masked_weights(
     scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"]
 ) -> Float[Tensor, "... queries keys"]:
@@ -64,22 +100,6 @@ def masked_weights(
     """
     masked = mask_scores(scaled, mask)
     return attention_weights(masked)
-
-
-def multiplicative_weights(
-    scaled: Float[Tensor, "... queries keys"], mask: Bool[Tensor, "... queries keys"]
-) -> Float[Tensor, "... queries keys"]:
-    """The same weights another way: multiply exp(scaled) by 0 or 1, then divide by the row's sum (S3).
-
-    The row's largest *allowed* score is subtracted first: that changes nothing but keeps exp from
-    overflowing, and keeps an enormous forbidden score from pushing every allowed one down to 0.
-    """
-    allowed = mask.to(scaled.dtype)
-    largest = scaled.masked_fill(~mask, -math.inf).amax(dim=-1, keepdim=True)
-    shifted = (scaled - largest.nan_to_num(neginf=0.0)).clamp(max=0.0)
-    unnormalised = torch.exp(shifted) * allowed
-    total = unnormalised.sum(dim=-1, keepdim=True)
-    return unnormalised / total.masked_fill(total == 0, 1.0)
 
 
 def masked_self_attention(

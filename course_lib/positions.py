@@ -9,6 +9,8 @@ Vaswani et al. (2017), section 3.5; slides S2, S3 and S4.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -16,20 +18,26 @@ from torch import Tensor, nn
 WAVELENGTH_BASE = 10_000.0
 """The slowest sinusoid's wavelength is nearly 2π times this many tokens."""
 
+ROUNDING = 1e-4
+"""By less than this may numbers of size 1 differ that were added up in another order."""
 
-def shuffled_outputs(
-    out: Float[Tensor, "... tokens d_model"], order: Int[Tensor, " tokens"]
-) -> Float[Tensor, "... tokens d_model"]:
-    """Return self-attention's output for shuffled tokens, from its output before: the same rows, shuffled alike.
 
-    This is called permutation equivariance (Lee et al., 2019, "Set Transformer"). S4 says that a
-    shuffle "wouldn't affect the computation": each token's vector stays what it was, but it moves with its token.
+def order_matters(
+    model: Callable[[Tensor], Tensor], x: Float[Tensor, "batch tokens d_model"], order: Int[Tensor, " tokens"]
+) -> Bool[Tensor, "batch tokens"]:
+    """Which tokens of shuffled sentences get another vector than before, wherever they are now.
+
+    None where the model is equivariant to permutations (Lee et al., 2019, "Set Transformer"), as self-attention
+    without positions is: a shuffle moves each vector along with its token, and changes none.
 
     Args:
-        out: unmasked self-attention's output, without positions, a row for each token.
-        order: token i of the shuffled sentence is token order[i] of the old one.
+        model: takes [batch, tokens, d_model] and returns a vector for each token.
+        x: the sentences.
+        order: token i of a shuffled sentence is token order[i] of the old one.
     """
-    return out.index_select(-2, order)
+    moved = model(x)[:, order]
+    difference = (model(x[:, order]) - moved).abs()
+    return difference.amax(dim=-1) > ROUNDING
 
 
 def same_under_causal_mask(order: Int[Tensor, " tokens"]) -> Bool[Tensor, " tokens"]:
@@ -107,6 +115,20 @@ def shift_matrix(
     rotations = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()], dim=-1)  # [pairs, 4]
     matrix: Tensor = torch.block_diag(*rotations.view(-1, 2, 2))
     return matrix
+
+
+def alibi_weights(scaled: Float[Tensor, "... heads tokens tokens"]) -> Float[Tensor, "... heads tokens tokens"]:
+    """Causal attention weights with ALiBi: each score is lowered in proportion to the distance of its key.
+
+    Head h of n, counted from 1, subtracts 2^(-8h / n) for each token between query and key. No position is added to the
+    embeddings (Press et al., 2022, "Train Short, Test Long"; its slopes for numbers of heads that are powers of two).
+    """
+    heads, tokens = scaled.shape[-3:-1]
+    position = torch.arange(tokens, device=scaled.device)
+    distance = position.unsqueeze(-1) - position
+    slope = 2.0 ** (-8.0 / heads * torch.arange(1, heads + 1, dtype=scaled.dtype, device=scaled.device))
+    biased = scaled - slope.view(-1, 1, 1) * distance
+    return biased.masked_fill(distance < 0, -torch.inf).softmax(dim=-1)
 
 
 class _AddedPositions(nn.Module):

@@ -191,7 +191,7 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         },
     },
     "02_masking": {
-        "fay_half_done": {"masking.multiplicative_weights": no_points(Outcome.NOT_ATTEMPTED)},  # begun, and left
+        "fay_half_done": {"masking.leak_test": no_points(Outcome.NOT_ATTEMPTED)},  # begun, and left
         "hana_slides_numbers": {
             "masking.masked_self_attention": wrong("unscaled_scores_masked"),
             "masking.attention_pooling": wrong("mean_pooling_with_padding"),
@@ -199,15 +199,15 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
         "ivo_wrong_axis": {
             "masking.causal_mask": wrong("keys_as_rows"),
             "masking.padding_mask": wrong("batch_as_columns"),
-            "masking.combined_mask": wrong("batch_in_the_middle"),
+            "masking.packed_mask": wrong("counted_over_the_batch"),
             "masking.masked_weights": wrong("softmax_over_queries"),
-            "masking.multiplicative_weights": wrong("normalised_over_queries"),
+            "masking.leak_test": wrong("transposed"),
             "masking.attention_pooling": wrong("softmax_over_the_batch"),
         },
         "jana_nearly_right": {
             "masking.padding_mask": wrong("one_too_many"),
             "masking.masked_weights": wrong("nan_where_nothing_is_allowed", points=3.0),
-            "masking.multiplicative_weights": wrong("large_scores_overflow", points=2.0),
+            "masking.leak_test": wrong("scaled"),
         },
         "kai_leaves_torch": {
             "masking.causal_mask": wrong("zeros_and_ones"),
@@ -215,23 +215,23 @@ EXPECTED: Mapping[str, Mapping[str, Mapping[str, Expected]]] = {
             "masking.attention_pooling": wrong("query_detached"),
         },
         "lea_mistakes_of_her_own": {
-            "masking.combined_mask": wrong(),
+            "masking.packed_mask": wrong(),
             "masking.masked_self_attention": wrong(),
             "masking.attention_pooling": wrong(),
         },
         "max_syntax_error": {"masking.attention_pooling": no_points(Outcome.RAISED)},
-        "nils_raises_on_import": {"masking.combined_mask": no_points(Outcome.RAISED)},
+        "nils_raises_on_import": {"masking.packed_mask": no_points(Outcome.RAISED)},
         "pia_endless_call": {"masking.padding_mask": no_points(Outcome.TIMED_OUT)},
         "quin_endless_cell": {"masking.causal_mask": no_points(Outcome.TIMED_OUT)},  # what it had defined is lost
-        "rosa_exits": {"masking.multiplicative_weights": no_points(Outcome.DIED)},
+        "rosa_exits": {"masking.leak_test": no_points(Outcome.DIED)},
         "tom_four_gigabytes": {"masking.causal_mask": no_points(Outcome.OUT_OF_MEMORY)},
         "vera_always_equal": {"masking.masked_weights": wrong("zero_times_infinity")},  # she says NaN everywhere
         "xaver_break_out": {
             "masking.masked_weights": no_points(Outcome.DIED),
-            "masking.multiplicative_weights": no_points(Outcome.DIED),
+            "masking.leak_test": no_points(Outcome.DIED),
         },
         "xenia_one_call": {
-            "masking.multiplicative_weights": no_points(Outcome.RULE_BROKEN),
+            "masking.masked_weights": no_points(Outcome.RULE_BROKEN),
             "masking.masked_self_attention": no_points(Outcome.RULE_BROKEN),
             "masking.attention_pooling": no_points(Outcome.RULE_BROKEN),
         },

@@ -139,7 +139,7 @@ def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> F
     """The case that a check shows, to look into it: what goes in (`args`), and what should come out (`expected`).
 
     Args:
-        exercise_id: such as "masking.combined_mask".
+        exercise_id: such as "masking.packed_mask".
         answer: the function or class; by default, what the notebook defines under the exercise's name.
 
     Returns:

@@ -75,6 +75,8 @@ WRITTEN = {
     "words_in_a_bag.told_apart": 2,
     "attention.why_scale": 2,
     "masking.why_decoder": 2,
+    "positions.how_would_you_know": 2,
+    "heads_and_blocks.why_residual": 2,
     "encoder_decoder.two_losses": 2,
     "decoding.which_way": 2,
     "gpt.too_good": 2,

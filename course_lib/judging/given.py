@@ -91,8 +91,26 @@ class Writer(nn.Module):
         return self.output(state), state
 
 
+class Mixer(nn.Module):
+    """In place of a model that reads tokens: each of its outputs is a weighted sum of them, of what it reads of each.
+
+    Parameters:
+        weights: [tokens, tokens], a row for each output; 0 for tokens that it does not see.
+        reads: [d_model], 0 for components that it does not look at.
+    """
+
+    def __init__(self, tokens: int, d_model: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.ones(tokens, tokens))
+        self.reads = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Mix the tokens, [..., tokens, d_model]; each component is written next to where it was read."""
+        return self.weights @ (self.reads * x.tanh()).roll(1, dims=-1)
+
+
 KINDS: dict[str, type[nn.Module]] = {
-    **{kind.__name__: kind for kind in (TorchAttention, Join, Block, AskingBlock, Writer)},
+    **{kind.__name__: kind for kind in (TorchAttention, Join, Block, AskingBlock, Writer, Mixer)},
     **{f"nn.{kind.__name__}": kind for kind in (nn.Linear, nn.LayerNorm, nn.Embedding, nn.GELU)},
 }
 """All there are, by the names that a student reads."""

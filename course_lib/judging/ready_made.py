@@ -65,6 +65,9 @@ NORMALISATION = ReadyMade(
 DROPOUT = ReadyMade("dropout", ("dropout", "Dropout"))
 """Setting entries to zero at random."""
 
+GELU = ReadyMade("gelu", ("gelu", "gelu_", "GELU"))
+"""GELU, exact or not."""
+
 COSINE = ReadyMade(
     "cosine",
     ("cosine_similarity", "CosineSimilarity", "cosine_embedding_loss", "CosineEmbeddingLoss"),

@@ -7,6 +7,7 @@ Vaswani et al. (2017), sections 3.1, 3.3 and 5.4; slides S2 and S3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -106,6 +107,20 @@ class AddAndNorm(nn.Module):
             return x + added
         out: Tensor = self.norm(x + self.dropout(sublayer(x)))
         return out
+
+
+def gelu(x: Float[Tensor, "*shape"], approximate: bool = False) -> Float[Tensor, "*shape"]:
+    """Each number times the probability that a standard normal number is below it: `F.gelu`, by its formula.
+
+    Hendrycks and Gimpel (2016), "Gaussian Error Linear Units (GELUs)", section 2; slide S3.
+
+    Args:
+        x: any numbers.
+        approximate: by tanh, as GPT-2 computes it; from the exact form it is less than 0.001 away.
+    """
+    if approximate:
+        return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return x * 0.5 * (1 + torch.erf(x / math.sqrt(2)))
 
 
 class FeedForward(nn.Module):

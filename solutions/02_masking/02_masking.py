@@ -14,31 +14,33 @@
 # %% [markdown]
 # # Lesson 02 · Masking
 #
-# Cats like to sit on whatever you are reading. Tonight that is useful: a **mask** is a cat on the page. It decides which
-# words a query may see and which are covered.
+# Cats like to sit on whatever you are reading. Here that is useful: a **mask** is a cat on the page. It decides which
+# **tokens** a query may see and which are covered.
 #
-# There are two reasons to cover words. Some lie in the **future**: a model that should predict the next word must not
-# read it first. Others are not words at all but **padding**, put there to make all sentences of a batch equally long. You
-# will write both masks, combine them, and apply them in two different ways. A third way looks just as good and is wrong,
-# and you will see why.
+# (From here on the course says *token* for what a model reads one at a time. Here a token is still a word; later it can be
+# a piece of a word, a character or a special sign.)
+#
+# There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must not
+# read it first. Others are only **padding**, put in to make all sentences of a batch equally long. You will write masks for
+# both, use them in attention, and write the test that finds a mask that leaks.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | the causal mask | 1 | 4 |
 # | 2 | attention weights under a mask | 4 | 15 |
-# | 3 | the same weights by multiplication | 3 | 15 |
-# | 4 | masked self-attention | 3 | 10 |
+# | 3 | masked self-attention | 3 | 10 |
+# | 4 | the leak test | 4 | 20 |
 # | 5 | a short answer, in words | 2 | 10 |
 # | 6 | the padding mask of a batch | 2 | 8 |
-# | 7 | both masks combined | 2 | 8 |
+# | 7 | the mask of documents in one row | 4 | 20 |
 # | 8 | a layer that pools a sentence into one vector | 4 | 20 |
 #
-# Stuck? `hint("masking.causal_mask")` opens a hint, and with each further call the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("masking.causal_mask")` opens a hint, and each further call the next one. `solution(...)` shows the answer
+# with its reason once you have tried; `progress()` shows how far you are.
 #
 # Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys, as before.
-# S0 to S4 are the lectures, and *the paper* is Vaswani et al. (2017),
-# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
+# *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The demos of section
+# 4 use your own scores and scaling from lesson 01 where they have passed, and say whose they are. No check depends on them.
 
 # %%
 import math
@@ -49,6 +51,7 @@ from torch import nn
 
 from course_lib import show
 from course_lib.checking import case, check, hint, progress, solution
+from course_lib.mine import answer
 
 show.use_style()
 torch.set_printoptions(precision=4, sci_mode=False)
@@ -56,22 +59,24 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. The cheating problem
 #
-# A **language model** reads the words so far and predicts the next one. To train it we feed in a whole sentence at once
-# and ask for a prediction at *every* position: after *I* it should say *saw*, after *I saw* it should say *the*, and so
-# on. The targets are the inputs shifted by one.
+# A **language model** reads the tokens so far and predicts the next one. To train it, you feed in a whole sentence and ask
+# for a prediction at *every* position: *saw* after *I*, *the* after *I saw*, and so on. The targets are the inputs shifted
+# by one.
 #
 # | input | I | saw | the | dog |
 # |---|---|---|---|---|
 # | **target** | saw | the | dog | running |
 #
-# Now think of self-attention from lesson 01. At position *I*, whose target is *saw*, the model looks at all words of the
-# input. One of them is *saw*. It need not learn any English; it only needs to learn to look one word to the right. S0
-# asks why such a model reaches perfect accuracy so easily. Now you know.
+# Now think of self-attention from lesson 01. At position *I*, whose target is *saw*, the model looks at all tokens of the
+# input. One of them is *saw*. It need not learn any English; it only has to look one token to the right.
 #
-# Let us catch one in the act. The sentences below are **random**: eight symbols, each as likely as any other, whatever
-# came before. Nobody can predict them. An honest model can do no better than to give each symbol a probability of 1/8,
-# which is a loss of $\log 8 \approx 2.08$. We train the same small model twice, once with a clear view and once with a
-# mask. **Predict** both losses after 80 steps before you run the training.
+# Catch one in the act. The sentences below are **random**: eight symbols, each equally likely whatever came before. No
+# model can predict them. An honest one can do no better than give each symbol a probability of 1/8, a loss of
+# $\log 8 \approx 2.08$. We train the same small model twice, with a clear view and with a mask. **Predict** both losses
+# after 80 steps.
+
+# %% [markdown] tags=["slides"]
+# S0 asks why such a model reaches perfect accuracy so easily. This is the answer.
 
 # %%
 my_losses = {"sees everything": None, "sees only the past": None}
@@ -106,7 +111,7 @@ def train(added, steps=80):
     for _ in range(steps):
         sequence = torch.randint(SYMBOLS, (64, LENGTH + 1))
         predicted, alpha = model(sequence[:, :-1], added)
-        # The last position is left out: its target is not in the input, so nobody can cheat there.
+        # The last position is left out: its target is not in the input, so there is nothing to copy.
         loss = F.cross_entropy(predicted[:, :-1].flatten(0, 1), sequence[:, 1:-1].flatten())
         optimizer.zero_grad()
         loss.backward()
@@ -132,8 +137,8 @@ show.prediction("sees everything", my_losses["sees everything"], cheating[-1])
 show.prediction("sees only the past", my_losses["sees only the past"], honest[-1])
 
 # %% [markdown]
-# A loss near 0 on pure noise. And here is how it was done: the average attention weights of both models. The cheat's row
-# 0 looks at column 1, row 1 at column 2, and so on: always one to the right, at the answer.
+# A loss near 0 on pure noise. The average attention weights of both models show how. The cheat's row 0 looks at column 1,
+# row 1 at column 2, and so on: always one to the right, at the answer.
 
 # %% tags=["demo"]
 positions = [str(index) for index in range(LENGTH)]
@@ -144,16 +149,15 @@ show.matrices(
 )
 
 # %% [markdown]
-# In use such a model is worthless, because then there *is* no next word to copy. A mistake in a mask is one of the
-# nastiest bugs there are: nothing crashes, and the training loss looks wonderful.
+# In use, such a model is worthless, because there *is* no next token to copy. A wrong mask is one of the nastiest bugs:
+# nothing crashes, and the training loss looks wonderful.
 #
 # ## 2. The causal mask
 #
-# The remedy is one rule: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** Itself included,
-# because it knows its own word and needs it. This is the *causal* mask: only the past can influence the present.
+# The remedy is one rule: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** It may look at itself,
+# because it knows its own token and needs it. This is the **causal mask**: only the past can influence the present.
 #
-# For the German sentence of S2, whose decoder reads `<s>` *die Katze tanzte* (the slides spell it *tantze*; the verb is
-# *tanzen*, so *tanzte*), it looks like this. A tick means "may attend".
+# For `<s>` *die Katze tanzte*, what a decoder reads while it writes German, it looks like this. A tick means "may attend".
 
 # %%
 tokens = ["<s>", "die", "Katze", "tanzte"]
@@ -166,18 +170,19 @@ show.matrices(
 )
 
 # %% [markdown]
-# Read row by row: `<s>` sees only itself, *die* sees two words, *tanzte* sees all four. The ones fill the **lower**
-# triangle, the diagonal included.
+# Read it row by row: `<s>` sees only itself, *die* sees two tokens, *tanzte* all four. The ones fill the **lower**
+# triangle, diagonal included.
 #
-# Other people draw it differently, and it is worth knowing how, because their code will meet yours one day.
-#
-# - S3 writes its attention as $A_{ij} = \text{mask}_{ij} \exp\langle K w_i, Q w_j \rangle$: the first index is the
-#   **key**. Its mask is the transpose of ours, an upper triangle.
-# - S0 uses PyTorch's **additive** mask: a float matrix, with 0 where a query may look and $-\infty$ where it may not,
-#   which is added to the scores.
-# - Some PyTorch modules take boolean masks in which True means "may **not**" attend. Read the documentation each time.
+# Others write masks differently, and their code will meet yours one day. A mask may be **additive**: 0 where a query may
+# look and $-\infty$ where it may not, to be added to the scores. And in some PyTorch modules True means "may **not**
+# attend". Read the documentation each time.
 
-# %% tags=["demo"]
+# %% [markdown] tags=["slides"]
+# S2's decoder reads this sentence (its slides spell the verb *tantze*; it is *tanzte*, from *tanzen*). S0 uses PyTorch's
+# additive mask. S3 writes its attention as $A_{ij} = \text{mask}_{ij} \exp\langle K w_i, Q w_j \rangle$: the first index is
+# the **key**, so its mask is the transpose of ours.
+
+# %% tags=["demo", "slides"]
 show.matrices(
     show.Panel("ours: query ↓  key →", mask, tokens, tokens),
     show.Panel("S3: key ↓  query →", mask.T, tokens, tokens),
@@ -185,16 +190,16 @@ show.matrices(
     alt="One mask in three notations: lower-triangular, its upper-triangular transpose, and 0 with −∞ above the diagonal.",
 )
 
-# %% [markdown]
-# While we are at S3's slide: it has two slips. The weights there are called $s_{i,k}$, but $i$ and $j$ are the only
-# indices around, so they should be $s_{ij}$. And its example says
+# %% [markdown] tags=["slides"]
+# S3's slide has two slips. It calls the weights $s_{i,k}$, but its indices are $i$ and $j$, so they should be $s_{ij}$. And
+# its example says
 #
 # $$\hat w_4 = s_{1,4} V w_1 + s_{2,4} V w_4 + s_{3,4} V w_3 + s_{4,4} V w_4 .$$
 #
-# The second term should be $s_{2,4} V w_2$: word 2's weight belongs to word 2. Here are both, on S3's own indices and
-# with made-up words.
+# The second term should be $s_{2,4} V w_2$: word 2's weight belongs to word 2. In the printed sum, word 4 counts twice and
+# word 2 not at all. Here are both, on S3's own indices and with made-up words.
 
-# %%
+# %% tags=["demo", "slides"]
 w = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.5, -0.5]])  # w_1 to w_4; K, Q and V leave them as they are
 A = mask.T * torch.exp(w @ w.T)  # A[i, j]: key i, query j
 s = A / A.sum(dim=0)  # for each query the sum over its keys, which are the rows here
@@ -205,18 +210,16 @@ print("as printed on S3:  ", printed)
 print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 
 # %% [markdown]
-# In the printed sum word 4 counts twice and word 2 not at all. So much for other people's notations.
-#
 # ### Exercise 1 · Causal mask
 # `masking.causal_mask` · 1 point · about 4 minutes
 #
 # Make the mask for a sentence of any length.
 #
-# Shapes: `length` is an int, the result is a boolean tensor `[length, length]`, True where query (row) may see key
+# Shapes: `length` is an int, the result is a boolean tensor `[length, length]`, True where the query (row) may see the key
 # (column).
 
 # %% [markdown] tags=["fine-print"]
-# Your mask will be used on a GPU one day, so make it on the `device` that it is asked for: hand `device` on, as in
+# Your mask will be used on a GPU one day, so make it on the `device` that it is asked for: pass `device` on, as in
 # `torch.ones(3, device=device)`. None, torch's default, is the CPU. The check tries another device without needing one.
 
 
@@ -234,10 +237,10 @@ def causal_mask(length, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Row i is query i, and it may attend to keys 0 to i. The diagonal belongs to it: a word knows itself, and without the
-# diagonal the first word would have nothing to attend to. Booleans say what is meant, "may attend", and cannot be
-# confused with numbers that are multiplied or added. The upper triangle would be the same picture turned round: every
-# word sees the future and no past, and a model trained that way has read each answer before it gives it.
+# Row i is query i, and it may attend to keys 0 to i. The diagonal is part of that: a token knows itself, and without the
+# diagonal the first token would have nothing to attend to. Booleans say what is meant, "may attend", and cannot be mistaken
+# for numbers to multiply or add. The upper triangle would be the same picture turned around: every token sees the future
+# and no past, and a model trained that way has read each answer before it gives it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("masking.causal_mask")
@@ -248,11 +251,9 @@ check("masking.causal_mask", hidden=True)
 # %% [markdown]
 # ## 3. Three ways to mask
 #
-# A mask says which weights must be 0. The remaining weights of a row must still sum to 1. How do we get there? The
-# lectures show three ways. Two are right.
-#
-# Let us try them on the scaled scores of S2's second worked example: self-attention with $q = k = v$ over the four German
-# words. (You will compute these scores yourself in section 4.)
+# A mask says which weights must be 0. The remaining weights of a row must still sum to 1. Three ways come to mind, and two
+# of them are right. Try them on the scaled scores of self-attention with $q = k = v$ over the four German tokens. (Section
+# 4 computes these scores.)
 
 # %%
 scaled_b = torch.tensor(
@@ -267,12 +268,11 @@ scaled_b = torch.tensor(
 # %% [markdown]
 # ### 3.1 Multiplying the scores: wrong
 #
-# Everybody's first idea: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the softmax. S4
-# sketches it like that on the board, and adds straight away that this is only for intuition. Why only? Look at the mask's
-# first row, and predict: how much of its attention does `<s>` give to the three words that it must not see?
+# The first idea: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the softmax. Look at the
+# mask's first row, and predict: how much of its attention does `<s>` give to the three tokens that it must not see?
 
 # %%
-leaked_by_the_first_token = None  # in per cent
+leaked_by_the_first_token = None  # in %
 multiplied = scaled_b * mask
 wrong_alpha = torch.softmax(multiplied, dim=-1)
 
@@ -282,12 +282,16 @@ print("softmax of that\n", wrong_alpha)
 show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0, 1:].sum().item(), " %")
 
 # %% [markdown]
-# Because **a score of 0 is not a weight of 0**. The softmax turns 0 into $e^0 = 1$, a perfectly ordinary share. The word
-# `<s>`, which should see nothing but itself, spends 42 % of its attention on words that it must not see. It gets worse:
-# if the allowed scores are negative, the forbidden zeros are the *largest* scores in the row.
+# **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, an ordinary share. The token `<s>`, which should
+# see only itself, spends 42 % of its attention on tokens that it must not see. It gets worse: if the allowed scores are
+# negative, the forbidden zeros are the *largest* scores in the row.
 #
-# To get a weight of 0 out of a softmax you must put $-\infty$ into it, because $e^{-\infty} = 0$.
-#
+# To get a weight of 0 out of a softmax, put $-\infty$ into it, because $e^{-\infty} = 0$.
+
+# %% [markdown] tags=["slides"]
+# S4 sketches this multiplication on the board, and adds at once that it is only for intuition.
+
+# %% [markdown]
 # ### 3.2 Filling with −∞
 #
 # So replace every forbidden score by $-\infty$, then take the softmax. For our example:
@@ -298,10 +302,10 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 # 4.9497 & -8.1317 & 17.6777 & -\infty \\
 # -0.7071 & 3.8891 & -0.7071 & 9.1924 \end{pmatrix}$$
 #
-# The masked keys vanish from the numerator *and* from the sum below, so each row still sums to 1 without further ado.
+# The masked keys vanish from the numerator *and* from the sum below it, so each row still sums to 1.
 #
-# Instead of $-\infty$ people also write a large negative number; S2 uses $-10^9$. Mostly that is the same thing. The
-# difference shows in the extreme cases:
+# Instead of $-\infty$ people also write a large negative number such as $-10^9$. Usually that is the same thing. The
+# difference shows in extreme cases:
 
 # %%
 nothing_allowed = torch.full((3,), -math.inf)
@@ -311,27 +315,28 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 
 # %% [markdown]
 # A row in which **everything** is forbidden has no right answer in the formula. With $-\infty$ it becomes $0/0$, `nan`,
-# and one `nan` eats the whole model at the next step of training. With $-10^9$ the row attends evenly to exactly the
-# words that it must not see. (And $-10^9$ does not even exist in half precision.)
+# which spreads through the whole model at the next step of training. With $-10^9$ the row attends evenly to exactly the
+# tokens that it must not see. (And half precision has no $-10^9$ at all.)
 #
-# Such rows do occur: padding, blocked documents, empty sentences. So let us agree on what they mean, as torch's fused
-# kernels do: **a query that may attend to nothing gets weights of 0**, and its output is the zero vector.
+# Such rows do occur: padding, empty sentences. So let us agree on what they mean, as torch's fused kernels do: **a query
+# that may attend to nothing gets weights of 0**, and its output is the zero vector.
 #
 # ### Exercise 2 · Masked weights
 # `masking.masked_weights` · 4 points · about 15 minutes
 #
-# Turn scaled scores and a mask into attention weights: fill, then softmax along the keys. You are welcome to use
-# `torch.softmax`, but not to `torch.masked`. In a row without any allowed key, all weights are 0.
-#
-# One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked rows.
-# Scores lie anywhere between −5000 and 5000, allowed or forbidden: $-10^9$ is low enough to fill with, −1000 is not. With
-# fully masked rows the gradient of `scaled` is compared too: in such a row it is 0, not `nan` (and torch cannot compute
-# it where the softmax's result is overwritten in place). Scores may come in double precision, and are then compared to
-# nine digits: compute in their dtype, and add no small number anywhere.
+# Turn scaled scores and a mask into attention weights: fill, then softmax along the keys. You may use `torch.softmax`, but
+# not `torch.masked`. In a row without any allowed key, all weights are 0.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
-# `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`. Leave `scaled` itself as it
-# is: the caller may still need it.
+# `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`.
+
+# %% [markdown] tags=["fine-print"]
+# One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked rows.
+# Scores lie anywhere between −5000 and 5000, allowed or forbidden: $-10^9$ is low enough to fill with, −1000 is not. With
+# fully masked rows the gradient of `scaled` is compared too: in such a row it is 0, not `nan` (and torch cannot compute it
+# where the softmax's result is overwritten in place). Scores may come in double precision, and are then compared to nine
+# digits: compute in their dtype, and add no small number anywhere. Leave `scaled` itself as it is, like all arguments in
+# this course: the caller may still need it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -350,14 +355,14 @@ def masked_weights(scaled, mask):
 
 
 # %% [markdown] tags=["reason"]
-# A forbidden score is replaced before the softmax, so that the allowed weights of the row still sum to 1. Zeroing
-# weights afterwards leaves rows that sum to less, and multiplying scores by the mask makes them 0, which is an ordinary
-# score and may well be the largest.
+# A forbidden score is replaced before the softmax, so that the allowed weights of the row still sum to 1. Zeroing weights
+# afterwards leaves rows that sum to less, and multiplying scores by the mask makes them 0, an ordinary score that may well
+# be the largest.
 #
 # The fill is the lowest finite number and not minus infinity, because of rows that allow nothing: there minus infinity
-# gives 0 / 0. Repairing that `nan` afterwards mends the value, and where minus infinity was added the gradient stays
-# `nan`. With a finite fill such a row comes out uniform, and the product with the mask makes it 0, gradient included. A
-# fixed fill such as -1000 works until a real score lies below it.
+# gives 0 / 0. Repairing that `nan` afterwards fixes the value, but where minus infinity was added the gradient stays `nan`.
+# With a finite fill such a row comes out uniform, and the product with the mask makes it 0, gradient included. A fixed fill
+# such as -1000 works until a real score lies below it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_weights")
@@ -368,95 +373,59 @@ check("masking.masked_weights", hidden=True)
 # %% [markdown]
 # ### 3.3 Multiplying the exponentials
 #
-# Multiplication was not a bad idea, only too early. S3 multiplies **after** the exponential, where 0 really means
-# nothing, and divides by the sum afterwards:
+# Multiplication was not a bad idea, only too early. Multiply **after** the exponential, where 0 really means nothing, and
+# divide by the sum afterwards:
 #
 # $$A_{ij} = \text{mask}_{ij} \cdot \exp(\text{scaled}_{ij}), \qquad
 #   \alpha_{ij} = \frac{A_{ij}}{\sum_{j'} A_{ij'}} .$$
 #
-# Forbidden keys drop out of the numerator and of the sum: exactly the same weights as with $-\infty$. One order of two
-# operations apart, one right and one wrong.
+# Forbidden keys drop out of the numerator and of the sum: the same weights as with $-\infty$. The two operations are the
+# same, only their order differs.
 #
-# You know from lesson 01 that a bare `exp` overflows, and that subtracting a constant from a row is free. But which
-# constant? The largest score of the whole row is safe against overflow. Yet suppose the largest score is a *forbidden* one
-# and enormous, say 1000, while the allowed ones are around 0. Then every allowed exponential becomes $e^{-1000} = 0$ in a
-# computer, and the row is $0/0$ again. So subtract the largest **allowed** score.
-#
-# Now the trap is on the other side. Measured from the allowed scores, the forbidden 1000 is still 1000, its exponential
-# overflows to infinity, and the mask does not put that right: $0 \times \infty$ is `nan`, not 0. Whatever stands at a forbidden
-# position must be made harmless **before** the exponential.
+# It needs care, though. A bare `exp` overflows (lesson 01), so a number is subtracted from each row first. It must be the
+# largest **allowed** score: next to a forbidden 1000, all allowed exponentials would be $e^{-1000} = 0$. And seen from
+# there, the forbidden 1000 overflows, which the mask does not repair, because $0 \times \infty$ is `nan`:
 
 # %%
 far_above = torch.tensor(1000.0)
 print("exp(1000) =", far_above.exp().item(), "   times a mask of 0 =", (far_above.exp() * 0).item())
 
 # %% [markdown]
-# ### Exercise 3 · Weights by multiplication
-# `masking.multiplicative_weights` · 3 points · about 15 minutes
-#
-# The same weights as in exercise 2, this time by S3's formula: exponentials, mask, sum, with no torch softmax anywhere.
-# One point is for the values, one for large scores, allowed or forbidden (up to 2000 from 0), and one for a mask that
-# broadcasts. Rows that allow nothing had their point in exercise 2 and do not come up again, here or later: in everything
-# that is checked, each row allows something. Gradients are not compared here.
-#
-# Shapes: as in exercise 2. Leave `scaled` as it is here too, like all arguments in this course.
-
-
-# %% nbgrader={"grade": false, "grade_id": "masking-multiplicative_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def multiplicative_weights(scaled, mask):
-    """Attention weights under a mask: exponentials times 0 or 1, divided by their sum.
-
-    scaled: [..., queries, keys]
-    mask: bool, broadcasts to the shape of scaled; True where a query may attend
-    returns: [..., queries, keys]
-    """
-    ### BEGIN SOLUTION
-    lowest = torch.finfo(scaled.dtype).min
-    largest_allowed = scaled.masked_fill(~mask, lowest).amax(dim=-1, keepdim=True)
-    powers = torch.exp((scaled - largest_allowed).clamp(max=0.0)) * mask
-    total = powers.sum(dim=-1, keepdim=True)
-    return powers / total.masked_fill(total == 0, 1.0)
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# S3's formula multiplies exponentials by 0 or 1 and divides by what is left. In real arithmetic that equals filling and
-# softmax; in floating point it needs care, because 0 times infinity is `nan`. The largest allowed score is subtracted,
-# so that every allowed exponential is at most 1 and the sum at least 1. A forbidden score can still be far above that:
-# the clamp keeps it finite until the mask removes it.
-#
-# Taking the maximum over all scores is the usual slip. If a forbidden score is 1000 above the rest, all allowed
-# exponentials underflow to 0, and the row is lost.
-
-# %% nbgrader={"grade": true, "grade_id": "masking-multiplicative_weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("masking.multiplicative_weights")
-### BEGIN HIDDEN TESTS
-check("masking.multiplicative_weights", hidden=True)
-### END HIDDEN TESTS
-
-# %% [markdown]
-# All three side by side. Look at the upper right triangle, which should be empty.
+# So whatever is at a forbidden position must be made harmless **before** the exponential; the function below does it with
+# `clamp`. All three ways side by side: look at the upper right triangle, which should be empty.
 
 
 # %% tags=["demo"]
+def by_multiplication(scaled, mask):
+    """Exponentials times 0 or 1, divided by their sum: what is subtracted is the largest allowed score of each row."""
+    largest = scaled.masked_fill(~mask, -math.inf).amax(dim=-1, keepdim=True)
+    kept = torch.exp((scaled - largest).clamp(max=0)) * mask
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
 @show.when_ready
 def three_ways_compared():
     show.matrices(
         show.Panel("scores × mask: leaks", wrong_alpha, tokens, tokens, decimals=4),
         show.Panel("fill with −∞", masked_weights(scaled_b, mask), tokens, tokens, decimals=4),
-        show.Panel("exp(scores) × mask", multiplicative_weights(scaled_b, mask), tokens, tokens, decimals=4),
+        show.Panel("exp(scores) × mask", by_multiplication(scaled_b, mask), tokens, tokens, decimals=4),
         alt="Weights of three ways to mask. The first leaks into the upper triangle; the other two are equal and do not.",
     )
+    far = torch.where(mask, scaled_b, 1000.0)  # every forbidden score is far above the allowed ones
+    apart = (masked_weights(far, mask) - by_multiplication(far, mask)).abs().max()
+    print(f"with forbidden scores of 1000, filling and multiplying differ by {apart:.0e}")
 
+
+# %% [markdown] tags=["slides"]
+# The formula with the exponentials is S3's.
 
 # %% [markdown]
 # ## 4. Masked self-attention
 #
-# ### 4.1 The lecture's example
+# ### 4.1 An example by hand
 #
-# Now the whole of S2's second example. The decoder has written `<s>` *die Katze tanzte*, and the four words look at
-# each other: queries, keys and values are all the same matrix $x$. (No learned projections yet; they come in lesson
-# 04.)
+# The decoder has written `<s>` *die Katze tanzte*, and the four tokens look at each other: queries, keys and values are all
+# the same matrix $x$. (Learned projections come in lesson 04.)
 #
 # $$x = q = k = v = \begin{pmatrix} 1 & 1 \\ -1 & -2.5 \\ 4 & 3 \\ 2 & -3 \end{pmatrix}\;
 # \begin{matrix}\texttt{<s>}\\ \text{die}\\ \text{Katze}\\ \text{tanzte}\end{matrix}
@@ -467,7 +436,7 @@ def three_ways_compared():
 # 7 & -11.5 & 25 & -1 \\
 # -1 & 5.5 & -1 & 13 \end{pmatrix}$$
 #
-# The scores are symmetric: without projections *die* rates *Katze* exactly as *Katze* rates *die*. Divided by $\sqrt 2$:
+# The scores are symmetric: without projections, *die* rates *Katze* exactly as *Katze* rates *die*. Divided by $\sqrt 2$:
 #
 # $$\text{scaled} = \begin{pmatrix}
 # 1.4142 & -2.4749 & 4.9497 & -0.7071 \\
@@ -475,7 +444,7 @@ def three_ways_compared():
 # 4.9497 & -8.1317 & 17.6777 & -0.7071 \\
 # -0.7071 & 3.8891 & -0.7071 & 9.1924 \end{pmatrix}$$
 #
-# You have already seen the mask; then come the softmax and the average of the values:
+# Then come the mask, the softmax and the average of the values:
 #
 # $$\alpha = \begin{pmatrix}
 # 1.0000 & 0 & 0 & 0 \\
@@ -495,18 +464,19 @@ def three_ways_compared():
 x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 
 # %% [markdown]
-# ### Exercise 4 · Masked self-attention
+# ### Exercise 3 · Masked self-attention
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
-# Scores, scaling, mask, softmax, average, with `x` in all three parts. You may call your own `masked_weights`, but then a
-# slip in it counts again here; write it out once more, and each exercise stands on its own. Torch's ready-made attention
-# is not allowed. The gradient of `x` is compared too.
+# Scores, scaling, mask, softmax, average, with `x` in all three roles. You may call your own `masked_weights`, but then a
+# slip in it counts again here; write it out once more, and each exercise is independent. Torch's ready-made attention is
+# not allowed.
 #
-# One point is for values and gradients, one for long vectors, whose scores lie in the thousands, and one for a mask that
-# broadcasts.
-#
-# Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it, the
-# result is `[..., tokens, d_model]`. Each token may attend to something.
+# Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it,
+# the result is `[..., tokens, d_model]`. Each token may attend to something.
+
+# %% [markdown] tags=["fine-print"]
+# One point is for values and the gradient of `x`, one for long vectors, whose scores lie in the thousands, and one for a
+# mask that broadcasts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_self_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -526,11 +496,11 @@ def masked_self_attention(x, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Self-attention is attention in which queries, keys and values all come from one sentence; the mask goes between
-# scaling and softmax. Its place is not a matter of taste: after the softmax, forbidden words have already taken their
-# share from the allowed ones, and the rows no longer sum to 1. The fill must be low for the dtype at hand, since long
-# vectors give scores in the thousands and a modest -1000 would then be one of the larger ones. All three roles of `x`
-# carry gradients; detaching one of them would let the model learn with the others only.
+# Self-attention is attention in which queries, keys and values all come from one sentence; the mask goes between scaling and
+# softmax. That is not a matter of taste: after the softmax, forbidden tokens have already taken their share from the allowed
+# ones, and the rows no longer sum to 1. The fill must be low for the dtype at hand, since long vectors give scores in the
+# thousands, where a modest -1000 would be one of the larger ones. All three roles of `x` carry gradients; if you detach one
+# of them, the model learns with the others only.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_self_attention")
@@ -540,10 +510,14 @@ check("masking.masked_self_attention", hidden=True)
 
 
 # %% tags=["demo"]
+dot_product_scores, scale_scores = answer("attention.scores", "attention.scale")
+
+
+# %% tags=["demo"]
 @show.when_ready
 def worked_example_recomputed():
-    scores = x_b @ x_b.T
-    scaled = scores / math.sqrt(2)
+    scores = dot_product_scores(x_b, x_b)
+    scaled = scale_scores(scores, 2)
     masked = scaled.masked_fill(~mask, -math.inf)
     dimensions = ["dim 0", "dim 1"]
     show.matrices(
@@ -559,51 +533,8 @@ def worked_example_recomputed():
     )
 
 
-# %% [markdown]
-# Here is a test that is worth keeping for every model you will ever build: **change the future, and see whether the past
-# notices.** We replace the last word with something else and compare the outputs, once with your attention and once with
-# the leaky kind from 3.1. Predict: how many of the three earlier words notice under the leaky kind?
-
-# %%
-notice_the_leak = None  # 0, 1, 2 or 3
-
-
-# %% tags=["demo"]
-@show.when_ready
-def does_the_past_notice():
-    changed = x_b.clone()
-    changed[3] = torch.tensor([-5.0, 1.0])
-
-    def leaky(x):
-        return torch.softmax(x @ x.T / math.sqrt(2) * mask, dim=-1) @ x
-
-    masked_change = (masked_self_attention(changed, mask) - masked_self_attention(x_b, mask)).abs().amax(dim=-1)
-    leaky_change = (leaky(changed) - leaky(x_b)).abs().amax(dim=-1)
-    for token, proper, leaking in zip(tokens, masked_change.tolist(), leaky_change.tolist(), strict=True):
-        print(f"{token:7} changes by {proper:.4f} with your mask, by {leaking:.4f} with multiplied scores")
-    show.prediction("tokens that notice the leak", notice_the_leak, int((leaky_change[:3] > 1e-4).sum()))
-    ahead = wrong_alpha.masked_fill(mask, 0).sum(dim=-1)
-    for token, share in zip(tokens[:3], ahead[:3].tolist(), strict=True):
-        print(f"{token:7} gives {share:.2g} of its attention to the future with multiplied scores")
-
-
-# %% [markdown]
-# *Tanzte* changes in both columns, as it must: it is the word that we replaced. But look at *Katze*, 0.0000 in the leaky column
-# as well. Is it safe? No, only deaf. Its own score is 17.68, so that a forbidden score of 0 is left with a weight of about
-# $e^{-17.68}$, which the last line prints, and float32 cannot add so little to a 4. The leak is there, and with shorter vectors it
-# would show. So a test like this one finds a leak, but not finding any proves little: try several sentences, with small
-# numbers in them.
-#
-# The same experiment by hand. Exchange the last word, then paint: allow a word a look ahead, and it notices. Does a word
-# that only looks at *that* word notice as well? And what changes when the mask multiplies the scores, as in 3.1?
-
-# %% tags=["demo"]
-show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
-
-# %% [markdown]
-# ### 4.2 The slide, proofread
-#
-# The numbers printed in S2 differ from ours again, and in a more tangled way than last time.
+# %% [markdown] tags=["slides"]
+# This is S2's second worked example, and its printed numbers differ from ours.
 #
 # | step | right | printed on the slide |
 # |---|---|---|
@@ -614,20 +545,19 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # | out, *tanzte* | 1.9852, -2.9970 | 1.9983424, -2.9997153 |
 #
 # **Which computation printed 0.0006 and 0.9994 for *tanzte*?** The obvious suspect, after lesson 01, is a division by the
-# number of keys. Try it, and then other divisors, until the cell says that you found it. Something about the answer will
-# surprise you.
+# number of keys. Try it, and then other divisors, until the cell says that you found it.
 
-# %%
+# %% tags=["demo", "slides"]
 suspected_divisor = math.sqrt(2)  # right, and not what is printed: change this number
 scores_of_tanzte = torch.tensor([-1.0, 5.5, -1.0, 13.0])  # it may see all four tokens, so no mask is needed
 reconstructed = torch.softmax(scores_of_tanzte / suspected_divisor, dim=-1)
 found = torch.allclose(reconstructed, torch.tensor([0.0, 0.0006, 0.0, 0.9994]), atol=5e-5)
 print([round(number, 4) for number in reconstructed.tolist()], "found it!" if found else "not yet")
 
-# %% [markdown]
+# %% [markdown] tags=["slides"]
 # Here are two candidates, with everything that the slide prints.
 
-# %%
+# %% tags=["demo", "slides"]
 scores_b = torch.tensor(
     [[2.0, -3.5, 7.0, -1.0], [-3.5, 7.25, -11.5, 5.5], [7.0, -11.5, 25.0, -1.0], [-1.0, 5.5, -1.0, 13.0]]
 )
@@ -640,23 +570,125 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
     print("  alpha, tanzte:", candidate[3])
     print("  out, tanzte:  ", [round(number, 6) for number in (candidate @ x_b)[3].tolist()])
 
-# %% [markdown]
+# %% [markdown] tags=["slides"]
 # So the slide shows two different computations at once:
 #
 # 1. The printed `scaled` and `masked` are `scores / 4`: divided by the number of *keys*, where $\sqrt{2}$ belongs.
 # 2. The printed `alpha` and `out` do **not** follow from them. They are the softmax of the *unscaled* scores: the code says
 #    `masked = scores.masked_fill(...)`, so `scaled` is computed and then never used.
 #
-# In a program that runs, nobody notices such a line: shapes fit, rows sum to 1, the causal rule holds. Only numbers tell.
+# Such a line is easy to miss in a program that runs: shapes fit, rows sum to 1, the causal rule holds. Only numbers tell.
+
+# %% [markdown]
+# ### 4.2 The leak test
 #
+# Here is a test to keep for every model you will ever build: **change the future, and see whether the past notices.**
+# Change one token, run the model again, and compare the outputs with what they were. Those that differ have seen that
+# token. Do it for each token, and you have a table of who sees whom. In a causal model nothing may be above its diagonal.
+#
+# ### Exercise 4 · The leak test
+# `masking.leak_test` · 4 points · about 20 minutes
+#
+# Write it for any model: a function of one tensor, that returns a row for each token.
+#
+# Shapes: `x` is `[tokens, d_model]`, `model(x)` is `[tokens, d_out]`, the result is boolean `[tokens, tokens]`: True at
+# `[i, j]` where the output of token `i` changes when token `j` is changed.
+
+# %% [markdown] tags=["fine-print"]
+# The check's models see a token well or not at all, so you need not think about rounding here. Some of them ignore one of
+# the components, and some tokens are all zeros: change a token so thoroughly that an output that sees it must change. Leave `x` as
+# it is.
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-leak_test-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def leak_test(model, x):
+    """Which outputs of a model see which tokens.
+
+    model: a function; takes [tokens, d_model], returns [tokens, d_out]
+    x: [tokens, d_model]
+    returns: bool [tokens, tokens], True at [i, j] where the output of token i changes with token j
+    """
+    ### BEGIN SOLUTION
+    before = model(x)
+    seen = torch.zeros(len(x), len(x), dtype=torch.bool)
+    for token in range(len(x)):
+        changed = x.clone()
+        changed[token] = torch.randn(x.shape[1])
+        seen[:, token] = (model(changed) != before).any(dim=-1)
+    return seen
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# One token is changed at a time, on a fresh copy, or the changes pile up and an output is blamed for what another token did.
+# The new vector is random: doubling a token of zeros changes nothing, and a model that ignores one component does not
+# notice a change in that one. An output has changed if any of its numbers has. Rows are outputs and columns are inputs, so
+# the result is read like a mask; it says what a model does, where the mask says what it should do.
+
+# %% nbgrader={"grade": true, "grade_id": "masking-leak_test-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("masking.leak_test")
+### BEGIN HIDDEN TESTS
+check("masking.leak_test", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# Use it on your masked self-attention and on the leaky kind from 3.1. **Predict:** how many of the three earlier tokens
+# notice a new *tanzte* under the leaky kind?
+
+# %%
+notice_the_leak = None  # 0, 1, 2 or 3
+
+
+# %% tags=["demo"]
+@show.when_ready
+def does_the_past_notice():
+    def masked(x):
+        return masked_self_attention(x, mask)
+
+    def leaky(x):
+        return torch.softmax(scale_scores(dot_product_scores(x, x), 2) * mask, dim=-1) @ x
+
+    torch.manual_seed(0)
+    proper, leaking = leak_test(masked, x_b), leak_test(leaky, x_b)
+    show.matrices(
+        show.Panel("your masked self-attention", proper, tokens, tokens),
+        show.Panel("scores × mask", leaking, tokens, tokens),
+        title="Output ↓ sees token →",
+        alt="Two tables of who sees whom. Left a lower triangle; right the first two rows see everything.",
+    )
+    changed = x_b.clone()
+    changed[3] = torch.tensor([-5.0, 1.0])
+    masked_change = (masked(changed) - masked(x_b)).abs().amax(dim=-1)
+    leaky_change = (leaky(changed) - leaky(x_b)).abs().amax(dim=-1)
+    for token, right, wrong in zip(tokens, masked_change.tolist(), leaky_change.tolist(), strict=True):
+        print(f"{token:7} changes by {right:.4f} with your mask, by {wrong:.4f} with multiplied scores")
+    show.prediction("tokens that notice the leak", notice_the_leak, int((leaky_change[:3] > 1e-4).sum()))
+    ahead = wrong_alpha.masked_fill(mask, 0).sum(dim=-1)
+    for token, share in zip(tokens[:3], ahead[:3].tolist(), strict=True):
+        print(f"{token:7} gives {share:.2g} of its attention to the future with multiplied scores")
+
+
+# %% [markdown]
+# *Tanzte* changes in both columns, as it must: it is the token that we replaced. But *Katze* changes by 0.0000 in the leaky
+# column as well. Is it safe? No. Its own score is 17.68, so a forbidden score of 0 keeps a weight of about $e^{-17.68}$,
+# which the last line prints, and float32 cannot add so little to a 4. The leak is there, and with shorter vectors it would
+# show. So the test finds leaks, but finding none proves little: try several sentences, with small numbers in them.
+#
+# The same experiment by hand. Exchange the last token, then paint: allow a token a look ahead, and it notices. Does a token
+# that only looks at *that* token notice as well? And what changes when the mask multiplies the scores, as in 3.1?
+
+# %% tags=["demo"]
+show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
+
+# %% [markdown]
 # ### 4.3 Who needs a causal mask?
 #
-# The transformer of the paper has two halves. The **encoder** reads *the cat danced*, all of it, and turns each word into
-# a contextual vector. The **decoder** writes *die Katze tanzte*, one word after another, looking at its own words through
+# The transformer of the paper has two halves. The **encoder** reads *the cat danced*, all of it, and turns each token into
+# a contextual vector. The **decoder** writes *die Katze tanzte*, one token after another, looking at its own tokens through
 # masked self-attention and at the encoder's vectors through cross-attention.
 #
-# In training both halves see whole sentences, since we know the right translation. At test time the encoder still does.
-# The decoder has only what it has written so far.
+# In training both halves see whole sentences, since we know the right translation. At test time the encoder still does. The
+# decoder has only what it has written so far.
 #
 # ### Exercise 5 · In your own words
 # `masking.why_decoder` · 2 points, read by a person · about 10 minutes
@@ -664,27 +696,32 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # Why does the decoder's self-attention need a causal mask in training, and why does the encoder's need none? And would the
 # cross-attention from German queries to English keys need one? Three to six sentences.
 #
-# Learning on your own? Once yours is written,
-# `solution("masking.why_decoder")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once yours is written, `solution("masking.why_decoder")`, in a cell of its own, shows one good answer
+# and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The decoder is trained to predict each German word from those before it, at all positions at once, and the whole German
+# The decoder is trained to predict each German token from those before it, at all positions at once, and the whole German
 # sentence is its input, shifted by one. Without a causal mask, position i could attend to position i + 1, which holds the
-# very word that it should predict; it would learn to copy, reach a loss near 0, and be useless at test time, when the
-# next word does not exist yet. The encoder predicts none of the words that it reads: the whole English sentence is given,
+# very token that it should predict; it would learn to copy, reach a loss near 0, and be useless at test time, when the
+# next token does not exist yet. The encoder predicts none of the tokens that it reads: the whole English sentence is given,
 # in training and at test time alike, so looking in both directions gives nothing away and helps (what *station* means may
-# depend on a word to its right). Cross-attention needs no causal mask for the same reason: its keys are English words,
-# all known before the first German word is written. (It does need a padding mask.)
+# depend on a word to its right). Cross-attention needs no causal mask for the same reason: its keys are English tokens,
+# all known before the first German token is written. (It does need a padding mask.)
 #
 # *(One point: the decoder would see its targets, which are not there at test time. One point: the encoder's input is
 # completely known and not what is predicted.)*
 
 # %% [markdown]
-# ## 5. Padding
+# ## 5. Many sentences at once
 #
-# Real training never takes one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
-# sentences must be equally long, and short ones are filled with a padding token. (S2 says that transformers don't need
-# inputs of matching size or padding. True for one sentence at a time; a batch is padded all the same.)
+# ### 5.1 Padding
+#
+# Training rarely takes one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
+# sentences must be equally long, and short ones are filled up with a **padding** token.
+
+# %% [markdown] tags=["slides"]
+# S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time; a batch
+# is padded all the same.
 
 # %%
 batch = [
@@ -700,8 +737,8 @@ for sentence in padded:
     print("  ".join(f"{token:6}" for token in sentence))
 
 # %% [markdown]
-# The dots are not words. Nobody should pay them any attention, or *meow* would be mostly about nothing. So each sentence
-# gets a mask that fits its length: True for its words, False for the padding after them.
+# The dots mean nothing, and nothing should attend to them, or *meow* would be mostly about dots. So each sentence gets a
+# mask that fits its length: True for its tokens, False for the padding after them.
 #
 # ### Exercise 6 · Padding mask
 # `masking.padding_mask` · 2 points · about 8 minutes
@@ -730,10 +767,10 @@ def padding_mask(lengths, max_length):
 
 
 # %% [markdown] tags=["reason"]
-# Position 0 is the first word, so a sentence of three words has positions 0, 1 and 2: smaller than the length, and not
-# smaller or equal. One word too many is the usual slip, and it lets every sentence look at one padding token. The width
-# is `max_length` and not the longest length in the batch, because the mask has to fit the tensor that it will be used
-# on. Comparing a row with a column replaces the loop over sentences, and gives booleans without a cast.
+# Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2: smaller than the length, and not
+# smaller or equal. One position too many is the usual slip, and it lets every sentence look at one padding token. The width
+# is `max_length` and not the longest length in the batch, because the mask has to fit the tensor that it is used on.
+# Comparing a row with a column replaces the loop over sentences, and gives booleans without a cast.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-padding_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("masking.padding_mask")
@@ -760,48 +797,13 @@ def masks_of_the_batch():
 # %% [markdown]
 # A decoder that is trained on batches needs both rules at once: a key must be **neither in the future nor padding**. The
 # causal mask is the same for all sentences, `[queries, keys]`. The padding mask is the same for all queries of a sentence,
-# `[batch, keys]`. Together they make one mask for each sentence.
-#
-# ### Exercise 7 · Both at once
-# `masking.combined_mask` · 2 points · about 8 minutes
-#
-# Combine the two.
-#
-# Shapes: `causal` is boolean `[queries, keys]`, `padding` is boolean `[batch, keys]`, the result is boolean
-# `[batch, queries, keys]`. There may be fewer queries than keys, and padding may stand in front of the tokens.
-
-
-# %% nbgrader={"grade": false, "grade_id": "masking-combined_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def combined_mask(causal, padding):
-    """True where a key is neither in the future nor padding.
-
-    causal: bool [queries, keys]
-    padding: bool [batch, keys]
-    returns: bool [batch, queries, keys]
-    """
-    ### BEGIN SOLUTION
-    return causal & padding.unsqueeze(-2)
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# Both masks mean "may attend", so both have to say yes: that is `&`. With `|` the causal mask would let words look at
-# padding, and the padding mask would let them look ahead. The new dimension of the padding mask stands where the
-# queries are, so that the same keys are hidden from every query. Rows of padding, that is queries that are padding
-# themselves, are left alone. What they compute is never looked at, and forbidding them everything would only produce
-# rows without a single allowed key.
-
-# %% nbgrader={"grade": true, "grade_id": "masking-combined_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("masking.combined_mask")
-### BEGIN HIDDEN TESTS
-check("masking.combined_mask", hidden=True)
-### END HIDDEN TESTS
+# `[batch, keys]`; with a dimension of 1 for the queries, `&` broadcasts the two to one mask for each sentence.
 
 
 # %% tags=["demo"]
 @show.when_ready
 def one_mask_for_each_length():
-    both = combined_mask(causal_mask(longest), padding_mask(lengths, longest))
+    both = causal_mask(longest) & padding_mask(lengths, longest).unsqueeze(-2)
     chosen = [1, 3, 0]
     show.matrices(
         *(show.Panel(f"“{' '.join(batch[index])}”", both[index], padded[index], padded[index]) for index in chosen),
@@ -810,39 +812,111 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# Each sentence has its own mask, and one batch computes them all in a single product. The rows of the padding itself still
-# attend to something. Nobody reads those outputs, and the loss leaves them out, so there is no need to forbid it (and good
-# reason not to: their rows would be fully masked).
+# The padding is hidden as a *key*. As a query it still attends to something. Its outputs are never used and the loss leaves
+# them out, so there is no need to forbid it. There is good reason not to: its rows would be fully masked.
 #
+# ### 5.2 Packing
+#
+# Padding wastes work. When a language model is trained on texts, they are **packed** instead: documents follow each other in
+# one long row, each closed by a special token, and the row is cut wherever it is full. Nothing is padded. But *sie* at the
+# start of a new document must not attend to the cat of the one before. So a packed row needs a mask that is causal *within*
+# each document, and empty between them (Krell et al. 2021,
+# [*Efficient Sequence Packing without Cross-contamination*](https://arxiv.org/abs/2107.02027)).
+
+# %%
+END = 2
+row = ["die", "Katze", "tanzte", "<e>", "sie", "sang", "<e>", "Meow"]
+packed = torch.tensor([[5, 6, 7, END, 8, 9, END, 4]])
+
+# %% [markdown]
+# ### Exercise 7 · Documents in one row
+# `masking.packed_mask` · 4 points · about 20 minutes
+#
+# Make the masks of packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut off, so
+# that it has no end; a document may also be an end alone.
+#
+# Shapes: `ids` is an integer tensor `[batch, tokens]`, `end` is an int, the result is boolean `[batch, tokens, tokens]`.
+
+# %% [markdown] tags=["fine-print"]
+# Three points are for the values and one for the device: make what you make on that of `ids`. Which id closes a document
+# differs from case to case.
+
+
+# %% nbgrader={"grade": false, "grade_id": "masking-packed_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def packed_mask(ids, end):
+    """Causal masks within documents that follow each other in a row.
+
+    ids: int64 [batch, tokens]
+    end: int, the id that closes a document and belongs to it
+    returns: bool [batch, tokens, tokens], True where the key is in the query's document and not after the query
+    """
+    ### BEGIN SOLUTION
+    ends = ids == end
+    document = ends.cumsum(dim=-1) - ends.long()
+    same = document.unsqueeze(-1) == document.unsqueeze(-2)
+    position = torch.arange(ids.shape[-1], device=ids.device)
+    return same & (position.unsqueeze(-1) >= position)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# How many ends come before a token is the number of its document. `cumsum` counts the token itself as well, so that an end
+# would already be numbered as part of the next document; taking it off again puts it back where it belongs. Two tokens are
+# in the same document if their numbers are equal, and the column against the row makes that a table. What is left is the
+# causal rule, the same for all rows. Without the first half, a model learns to look for its topic in another text; without
+# the second, it reads its answers.
+
+# %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("masking.packed_mask")
+### BEGIN HIDDEN TESTS
+check("masking.packed_mask", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def documents_side_by_side():
+    mask_of_all = packed_mask(packed, END)[0]
+    show.matrices(
+        show.Panel("causal mask alone", causal_mask(len(row)), row, row),
+        show.Panel("packed", mask_of_all, row, row),
+        alt="Left: one lower triangle over eight tokens. Right: three lower triangles along the diagonal, one a document.",
+    )
+    torch.manual_seed(0)
+    x = torch.randn(len(row), 8)
+    seen = leak_test(lambda vectors: masked_self_attention(vectors, mask_of_all), x)
+    print("what your attention sees is what the mask says:", bool((seen == mask_of_all).all()))
+
+
+# %% [markdown]
 # ## 6. One vector for a whole sentence
 #
-# Sometimes you want a single vector for a sentence of any length, to classify it for example. Lesson 00 took the mean of its
-# words, with a mask, so that padding does not count (section 4 there). But why a plain mean? Some words say more than
-# others, and by now you know a way to weigh words.
+# Sometimes you want a single vector for a sentence of any length, for instance to classify it. Lesson 00 took the mean of
+# its words, with a mask, so that padding does not count. But some tokens say more than others, and you now know a way to
+# weight them.
 #
 # Take the general recipe of lesson 01, $\alpha_k = \operatorname{softmax}_k(\operatorname{sim}(q, x_k))$ and
-# $u = \sum_k \alpha_k x_k$, with **one query that does not come from any word but is learned**:
+# $u = \sum_k \alpha_k x_k$, with **one query that does not come from any token but is learned**:
 #
 # $$\text{scaled}_k = \frac{q \cdot x_k}{\sqrt{d_\text{model}}}, \qquad
 #   \alpha = \operatorname{softmax}(\text{scaled, masked}), \qquad u = \sum_k \alpha_k\, x_k .$$
 #
-# The query learns what is worth knowing about a sentence. In lesson 00 the embeddings learned, and the linear layer behind
-# them; scores, mask and softmax have nothing in them that could. Here attention gets a learned part of its own, as small as
-# it can be: one vector.
+# Scores, mask and softmax have nothing to learn. Here attention gets a learned part of its own, as small as it can be: one
+# vector, which learns what is worth knowing about a sentence.
 #
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
 #
-# Your first layer. The constructor is given: it makes the learned query, an `nn.Parameter` of shape `[d_model]`; leave
-# its name as it is, because the check loads weights into it. Write `forward`.
+# Your first layer. The constructor is given: it makes the learned query, an `nn.Parameter` of shape `[d_model]`. Write
+# `forward`. Torch's ready-made attention is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, the result is `[batch, d_model]`. Padding
-# gets no weight, wherever it stands: after the tokens, before them or between them; each sentence has at least one token.
-# Torch's ready-made attention is not allowed. The gradients of `x` and `query` are compared too. In one case both are in
-# double precision: compute in the dtype of `x`.
-#
-# One point is for values and gradients, and one each for scores in the thousands, for a batch of a single sentence, and
-# for padding that does not come after the words.
+# gets no weight, wherever it is: after the tokens, before them or between them. Each sentence has at least one token.
+
+# %% [markdown] tags=["fine-print"]
+# Leave the name of `query` as it is, because the check loads weights into it. One point is for values and gradients (of `x`
+# and `query`), and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not
+# come after the tokens. In one case both are in double precision: compute in the dtype of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -872,14 +946,13 @@ class AttentionPooling(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Mean pooling gives every word the same share; here a learned query says what is worth listening to. All the rest is
-# masked attention with one query: scale, fill, softmax, average. Mean pooling is still inside it, as the case of a
-# query of zeros.
+# Mean pooling gives every token the same share; here a learned query says what matters. The rest is masked attention with
+# one query: scale, fill, softmax, average. Mean pooling is still inside it, as the case of a query of zeros.
 #
-# Three details cost points most often. The scores are scaled, or long vectors saturate the softmax. The fill goes in
-# before the softmax and goes by the mask, because padding may stand anywhere. And the single query's dimension is
-# removed by its number: a bare `squeeze()` also removes the batch where that is 1, and the layer that worked in
-# training breaks on the first single sentence.
+# Three details cost points most often. The scores are scaled, or long vectors saturate the softmax. The fill goes in before
+# the softmax and follows the mask, because padding may be anywhere. And the single query's dimension is removed by its
+# number: a bare `squeeze()` also removes the batch where that is 1, and the layer that worked in training breaks on the
+# first single sentence.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-attention_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.attention_pooling")
@@ -888,13 +961,13 @@ check("masking.attention_pooling", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# To see it learn, give it a task in which most words are noise. Every sentence has between 3 and 10 words; exactly one of
-# them, at a random position, is a *signal* word, marked in one dimension, and another dimension of that word says whether the
-# answer is yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each of them be right? Half
-# would be guessing.
+# To see it learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens. Exactly one of
+# them, at a random position, is a *signal*, marked in one dimension, and another dimension of that token says whether the
+# answer is yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each of them be right?
+# Guessing would be right half the time.
 
 # %%
-my_pooling = {"mean": None, "attention": None}  # in per cent
+my_pooling = {"mean": None, "attention": None}  # in %
 
 
 # %% tags=["demo"]
@@ -946,15 +1019,13 @@ def pooling_learns_where_to_look():
 # %% [markdown]
 # ## Stretch · Masks of your own
 #
-# For no points. A mask is a matrix of booleans, and nothing says that it has to be a triangle. Write one of these, look at it
-# with `show.matrices(show.Panel("mine", mask, tokens, tokens), alt="my mask")`, and give it to your `masked_self_attention`.
+# For no points. A mask is a matrix of booleans, and it does not have to be a triangle. Write one of these, look at it with
+# `show.matrices(show.Panel("mine", mask, tokens, tokens), alt="my mask")`, and give it to your `masked_self_attention`.
 #
-# 1. **A window**: each word sees itself and the two before it. How many layers does it take until word 9 can know of word 0? Test
-#    it as in section 4.1: change word 0, and count the layers until word 9 notices.
-# 2. **A prefix**: the first three words see each other, as an encoder's do; the others are causal. Which words notice when
-#    word 2 is changed, which when word 3 is?
-# 3. **Two sentences in one row**, so that nothing is padded: each word sees only its own sentence, and no later word.
-# 4. Find a mask under which your leak test of section 4.1 finds nothing although the mask lets the future in.
+# 1. **A sliding window**: each token sees itself and the two before it. How many layers does it take until token 9 can know
+#    of token 0? Ask your `leak_test`, with several layers as the model.
+# 2. **A prefix**: the first three tokens see each other, as an encoder's do; the others are causal. What does `leak_test` say?
+# 3. Find a mask under which `leak_test` finds nothing on some `x` although the mask lets the future in.
 
 # %%
 # Your own experiments.
@@ -962,23 +1033,26 @@ def pooling_learns_where_to_look():
 # %% [markdown]
 # ## Glossary
 #
+# - **Token**: what a model reads one at a time: a word, a piece of one, a character, a special sign.
 # - **Mask**: says for each query which keys it may attend to; boolean, and True means "may attend".
 # - **Causal mask**: a query may attend to itself and to what comes before it.
-# - **Padding**: words without meaning after short sentences, so that all sentences of a batch are equally long.
-# - **Padding mask**: True at words, False at padding.
-# - **Language model**: predicts each next word from the words before it.
+# - **Padding**: tokens without meaning that fill up short sentences, so that all sentences of a batch are equally long.
+# - **Padding mask**: True at tokens, False at padding.
+# - **Packing**: several documents in one row instead of padding, with a mask that keeps them apart.
+# - **Language model**: predicts each next token from the tokens before it.
 # - **Leak**: a mask that lets some weight through, and with it the answer.
 # - **Fully masked row**: a query that may attend to nothing; its weights and its output are 0.
-# - **Attention pooling**: one vector for a sentence, the average of its words under the attention of one learned query.
+# - **Attention pooling**: one vector for a sentence, the average of its tokens under the attention of one learned query.
 # - **Parameter**: a tensor that training changes; in torch an `nn.Parameter`.
-# - **Encoder and decoder**: the half that reads the source and sees all of it, and the half that writes and sees only
-#   the past.
+# - **Encoder and decoder**: the half that reads the source and sees all of it, and the half that writes and sees only the
+#   past.
 
 # %% [markdown]
 # ## What you have now
 #
-# Masks of both kinds, two right ways to apply them and one wrong one, and a layer that learns where to look.
+# Masks for the future, for padding and for packed documents, two right ways to apply them and one wrong one, a test that
+# finds leaks, and a layer that learns where to look.
 #
-# One question to take with you. Shuffle the words of a sentence: what happens to the outputs of self-attention, with a
-# mask and without? Make up your mind before you open lesson 03, which begins with it and then gives the words their
-# positions. Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.
+# One question to take with you. Shuffle the tokens of a sentence: what happens to the outputs of self-attention, with a mask
+# and without? Make up your mind before you open lesson 03, which begins with it and then gives the tokens their positions.
+# Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.

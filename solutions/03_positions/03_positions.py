@@ -14,28 +14,30 @@
 # %% [markdown]
 # # Lesson 03 · Positions
 #
-# *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
-# The bag of lesson 00 could not tell the two apart. Can attention? Tonight you predict it, prove it, and mend it.
+# *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world. The
+# bag of lesson 00 could not tell the two apart. Can attention? Here you predict it, measure it, and fix it.
 #
-# By the end you will be able to say exactly what a shuffle does to attention, with a mask and without. You will know four
-# ways of giving words their places, and what is wrong with each. And you will hold a matrix that moves every word of
-# every sentence one place to the right, wherever it stands.
+# By the end you can say exactly what a shuffle does to attention, with a mask and without. You know five ways to give
+# tokens a **position**, and what is wrong with each. And you have a matrix that moves every token of every sentence one
+# position to the right, wherever it is.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | a prediction: attention after a shuffle | 1 | 5 |
-# | 2 | a prediction: the same under a causal mask | 2 | 12 |
+# | 1 | a test: does a model notice a shuffle? | 2 | 12 |
+# | 2 | a prediction: a shuffle under a causal mask | 2 | 12 |
 # | 3 | the position as one more number | 2 | 8 |
 # | 4 | positions in binary | 2 | 10 |
 # | 5 | sinusoids, the paper's positions | 3 | 15 |
 # | 6 | the matrix that shifts them | 4 | 20 |
 # | 7 | a layer of learned positions | 3 | 12 |
+# | 8 | attention that minds the distance | 4 | 20 |
+# | 9 | a short answer, in words | 2 | 10 |
 #
-# Stuck? `hint("positions.shuffled_outputs")` opens a hint, and with each further call the next one. `solution(...)`
-# shows the answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("positions.order_matters")` opens a hint, and each further call the next one. `solution(...)` shows the answer
+# with its reason once you have tried; `progress()` shows how far you are.
 #
-# Positions are counted from 0 throughout the course. From lessons 01 and 02 we bring along `attention`, with all its
-# steps, and `causal_mask`; they are the library's versions, so that nothing depends on yours.
+# Positions are counted from 0 throughout the course. The demos use your attention weights and masks of lessons 01 and 02
+# where they have passed, else the course's; the first cell says which. No check depends on them.
 
 # %%
 import math
@@ -45,9 +47,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.attention import attention
 from course_lib.checking import case, check, hint, progress, solution
-from course_lib.masking import causal_mask
+from course_lib.mine import answer
 from course_lib.training.progress import track
 
 show.use_style()
@@ -55,14 +56,24 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 torch.set_printoptions(precision=4, sci_mode=False)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
+causal_mask, masked_weights = answer("masking.causal_mask", "masking.masked_weights")
+
+
+def attend(q, k, v, mask=None):
+    """Scaled dot-product attention: the weights and the output."""
+    scaled = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    alpha = masked_weights(scaled, torch.ones_like(scaled, dtype=torch.bool) if mask is None else mask)
+    return alpha, alpha @ v
+
+
 # %% [markdown]
 # ## 1. A bag of words
 #
-# S3 lists two things that a table of embeddings cannot do: look at the context of a word, and see the order of the
-# words. Attention has mended the first. Has it mended the second?
+# A table of embeddings lacks two things: it does not look at a word's context, and it does not see the order of the words.
+# Attention has fixed the first. Has it fixed the second?
 #
-# Here are S3's two sentences, with embeddings made up for the occasion. Dimension 0 says how much of an animal a word
-# is, dimension 1 how much of an action; the other two are habits of cats and of dogs.
+# Here are two sentences, with embeddings made up for the occasion. Dimension 0 says how much of an animal a word is,
+# dimension 1 how much of an action; the other two are habits of cats and of dogs.
 
 # %%
 embedding = {
@@ -75,106 +86,121 @@ sentence = ["the", "dog", "chased", "the", "cat"]
 x = torch.tensor([embedding[token] for token in sentence])
 
 order = torch.tensor([0, 4, 2, 3, 1])  # token i of the new sentence is token order[i] of the old one
-shuffled = [sentence[place] for place in order.tolist()]
+shuffled = [sentence[position] for position in order.tolist()]
 print(" ".join(sentence), " -> ", " ".join(shuffled))
 
 # %% [markdown]
-# **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors,
-# `out`. Now the words are shuffled, by any `order` at all, and attention runs again. What comes out?
+# **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors, `out`. Now
+# shuffle the words by any `order`, and run attention again. What comes out?
 #
-# S4's answer is that switching words "wouldn't affect the computation at all". Is that so? Think of one word, *cat*. It
-# asks its question; it meets the same keys as before, only in another order; it adds up the same values with the same
-# weights. What does that do to *its* vector? And in which row does it stand now?
+# Think of one word, *cat*. It asks its question; it meets the same keys as before, only in another order; it adds up the
+# same values with the same weights. What does that do to *its* vector? And in which row is it now?
 #
-# ### Exercise 1 · Predict: shuffled words
-# `positions.shuffled_outputs` · 1 point · about 5 minutes
+# To find out, write a test that works for any model, as in lesson 02.
 #
-# Return the outputs after the shuffle, built from those before it: `out` is what attention returned for the old sentence.
-# Don't compute any attention.
+# ### Exercise 1 · Does order matter?
+# `positions.order_matters` · 2 points · about 12 minutes
 #
-# Shapes: `out` is `[..., tokens, d_model]`, `order` is an integer tensor `[tokens]`, the result has
-# the shape of `out`.
+# Run a model on sentences and on the same sentences shuffled. Which **tokens** get another vector? Compare each token with
+# itself, wherever it is now.
+#
+# Shapes: `x` is `[batch, tokens, d_model]`, `model(x)` is `[batch, tokens, d_out]`, `order` is an integer tensor `[tokens]`,
+# the same for all sentences: token `i` of a shuffled sentence is token `order[i]` of the old one. The result is boolean
+# `[batch, tokens]`, in the order of the shuffled sentences, True where the vector has changed.
+
+# %% [markdown] tags=["fine-print"]
+# The same numbers, added up in another order, differ in their last digits: such rounding is no change. In the check,
+# vectors that change do so by more than 0.001 in at least one component, and rounding stays below 0.00001.
 
 
-# %% nbgrader={"grade": false, "grade_id": "positions-shuffled_outputs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def shuffled_outputs(out, order):
-    """What unmasked self-attention returns for the shuffled sentence.
+# %% nbgrader={"grade": false, "grade_id": "positions-order_matters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def order_matters(model, x, order):
+    """Which tokens get another vector when their sentences are shuffled.
 
-    out: [..., tokens, d_model], what it returned for the sentence in its old order
-    order: int64 [tokens]; token i of the shuffled sentence is token order[i] of the old one
-    returns: [..., tokens, d_model]
+    model: a function; takes [batch, tokens, d_model], returns [batch, tokens, d_out]
+    x: [batch, tokens, d_model]
+    order: int64 [tokens]; token i of a shuffled sentence is token order[i] of the old one
+    returns: bool [batch, tokens], for the tokens in their new order
     """
     ### BEGIN SOLUTION
-    return out[..., order, :]
+    before = model(x)[:, order]
+    after = model(x[:, order])
+    return (after - before).abs().amax(dim=-1) > 1e-4
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# Scores are made of pairs of words, and the sum over the keys does not care about their order. So a shuffled sentence
-# has the same outputs, shuffled in the same way: self-attention is equivariant to permutations, and “dog bites man” is
-# “man bites dog” to it. Row i of the new output is the old output of the word that now stands at place i, hence `order`
-# as an index and not its inverse. The index goes into the dimension of the words, or else whole sentences of a batch
-# change places.
+# The model runs twice, and its first outputs are brought into the new order, so that each token is compared with itself. Row
+# i belongs to the token that is now at position i, token `order[i]`; the inverse order would be right for swaps only. The
+# shuffle goes into the dimension of the tokens, or whole sentences of a batch would change places. Sums in another order
+# are rounded differently, so the question is not whether two vectors are equal but whether they differ by more than
+# rounding.
 
-# %% nbgrader={"grade": true, "grade_id": "positions-shuffled_outputs-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("positions.shuffled_outputs")
+# %% nbgrader={"grade": true, "grade_id": "positions-order_matters-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("positions.order_matters")
 ### BEGIN HIDDEN TESTS
-check("positions.shuffled_outputs", hidden=True)
+check("positions.order_matters", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now compute it, and compare it with your prediction.
+# Now ask it about attention.
 
 
 # %% tags=["demo"]
 @show.when_ready
-def prediction_against_attention():
-    out = attention(x, x, x).out
-    predicted = shuffled_outputs(out, order)
-    computed = attention(x[order], x[order], x[order]).out
+def does_attention_notice():
+    def attention(vectors):
+        return attend(vectors, vectors, vectors)[1]
+
+    out, computed = attention(x), attention(x[order])
     dimensions = ["0", "1", "2", "3"]
     show.matrices(
         show.Panel("out", out, sentence, dimensions),
         show.Panel("out, after the shuffle", computed, shuffled, dimensions),
-        show.Panel("your prediction", predicted, shuffled, dimensions),
         alt="Outputs for both sentences: the rows of dog and cat have changed places, their numbers have not changed.",
     )
-    print(f"largest difference between prediction and attention: {(predicted - computed).abs().max():.1e}")
+    noticed = order_matters(attention, x.unsqueeze(0), order)[0]
+    print("tokens with another vector:", [token for token, other in zip(shuffled, noticed, strict=True) if other])
+    print(f"largest difference between the rows, brought into order: {(out[order] - computed).abs().max():.1e}")
     print("mean vector of the first sentence: ", out.mean(dim=0))
     print("mean vector of the second sentence:", computed.mean(dim=0))
 
 
 # %% [markdown]
-# The same rows, shuffled in the same way. This has a name: self-attention is **equivariant** to permutations (Lee et al.
-# 2019, "Set Transformer"). So S4's sentence needs one more word. A shuffle does affect the output: it moves with its
-# words. What it does not affect is any word's *vector*: dog gets the vector that it got before, whether it chases or is
-# chased.
+# The same rows, shuffled in the same way. Self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
+# Transformer"). A shuffle moves each vector along with its word, and changes none: *dog* gets the vector that it got before,
+# whether it chases or is chased.
 #
-# And look at the last two lines. Sum up the sentence by a mean, and you get the same vector twice. No classifier on top
-# of it, however large, can ever learn who chased whom. Attention, for all its cleverness, sees a bag of words.
-#
+# And look at the last two lines. Sum up the sentence by a mean, and you get the same vector twice. No classifier on top of
+# it, however large, can ever learn who chased whom. Without positions, attention sees a bag of words.
+
+# %% [markdown] tags=["slides"]
+# S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the computation at
+# all". It affects the output, which moves with its words; what it does not affect is any word's *vector*.
+
+# %% [markdown]
 # ## 2. Shuffling under a mask
 #
-# Does the causal mask of lesson 02 change that? Under it, a word attends to itself and to what stands *before* it. So
-# order must matter somehow. How much?
+# Does the causal mask of lesson 02 change that? Under it, a token attends to itself and to what comes *before* it. So order
+# must matter somehow. How much?
 #
-# Predict again. The decoder's sentence is `<s>` *die Katze tanzte*, and it comes out as `<s>` *Katze die tanzte*: the
-# middle words have changed places. No positions are added; there is one self-attention under a causal mask. Which of
-# the four words get the vector that they had before?
+# Predict again. The decoder's sentence is `<s>` *die Katze tanzte*, and it comes out as `<s>` *Katze die tanzte*: the middle
+# tokens have swapped. No positions are added; there is one self-attention under a causal mask. Which of the four tokens get
+# the vector that they had before?
 #
 # - `<s>` attends to itself, now as before.
 # - *Katze* has moved forward. What did it attend to before, and what now?
 # - *die* has moved back.
-# - *tanzte* stands where it stood. Ahead of it things have got a little confused. Does it notice?
+# - *tanzte* is where it was. Ahead of it, two tokens have swapped. Does it notice?
 #
 # ### Exercise 2 · Predict: shuffled under a mask
 # `positions.same_under_causal_mask` · 2 points · about 12 minutes
 #
-# Answer for any order. Assume that all words differ, and that any difference in what a word attends to shows in its
-# vector.
+# Answer for any order, without running attention. Assume that all tokens differ, and that any difference in what a token
+# attends to shows in its vector.
 #
 # Shapes: `order` is an integer tensor `[tokens]`, the result is a boolean tensor `[tokens]`: entry i is True where the token
-# at place i of the *shuffled* sentence has the vector that this same token had before.
+# at position i of the *shuffled* sentence has the vector that this same token had before.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-same_under_causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -182,21 +208,21 @@ def same_under_causal_mask(order):
     """Which tokens of the shuffled sentence keep their vectors under a causal mask.
 
     order: int64 [tokens]; token i of the shuffled sentence is token order[i] of the old one
-    returns: bool [tokens], an entry for each place of the shuffled sentence
+    returns: bool [tokens], an entry for each position of the shuffled sentence
     """
     ### BEGIN SOLUTION
-    place = torch.arange(len(order))
+    position = torch.arange(len(order))
     furthest = order.cummax(dim=0).values
-    return (order == place) & (furthest == place)
+    return (order == position) & (furthest == position)
     ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask a word's vector depends on the set of words up to and including itself. It is unchanged exactly if
-# that set is the same as before: then the word stands at its old place, since sets of other sizes cannot be equal, and
-# no word from further back has come in front of it. Staying in place is not enough, because two words before and after
-# it may have changed places. This is why a causal model has some sense of order without any positions: the mask itself
-# leaks it, a little.
+# Under a causal mask a token's vector depends on the set of tokens up to and including itself. It is unchanged exactly if
+# that set is the same as before. Then the token is at its old position, since sets of other sizes cannot be equal, and no
+# token from further back has come in front of it. Staying at its position is not enough, because two tokens before and after
+# it may have swapped. This is why a causal model has some sense of order without any positions: the mask itself leaks it, a
+# little.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -211,46 +237,47 @@ def which_tokens_notice():
     german = ["<s>", "die", "Katze", "tanzte"]
     y = torch.tensor([[0.5, 0.9], [-0.4, 0.8], [1.2, 0.3], [0.6, -1.1]])  # four made-up embeddings
     exchanged = torch.tensor([0, 2, 1, 3])
-    tokens = [german[place] for place in exchanged.tolist()]
+    tokens = [german[position] for position in exchanged.tolist()]
     predicted = same_under_causal_mask(exchanged)
-
-    def attend(sentence, mask=None):
-        return attention(sentence, sentence, sentence, mask).out
 
     changes = {}
     for name, mask in (("no mask", None), ("causal mask", causal_mask(4))):
-        changes[name] = (attend(y[exchanged], mask) - attend(y, mask)[exchanged]).abs().amax(dim=1)
+
+        def attention(vectors, mask=mask):
+            return attend(vectors, vectors, vectors, mask)[1]
+
+        changes[name] = (attention(y[exchanged]) - attention(y)[exchanged]).abs().amax(dim=1)
+    measured = order_matters(attention, y.unsqueeze(0), exchanged)[0]
     before = causal_mask(4)[exchanged][:, exchanged]  # rows and columns in the new order
     show.matrices(
         show.Panel("attended to before", before, tokens, tokens),
         show.Panel("attends to now", causal_mask(4), tokens, tokens),
         show.Panel("you said", predicted.unsqueeze(1), tokens, ["same"]),
+        show.Panel("measured", ~measured.unsqueeze(1), tokens, ["same"]),
         alt="Two masks: Katze saw die before and does not now, die sees Katze now. <s> and tanzte see the same as before.",
     )
-    for place, token in enumerate(tokens):
-        free, masked = changes["no mask"][place], changes["causal mask"][place]
-        said = "the same" if predicted[place] else "another"
+    for position, token in enumerate(tokens):
+        free, masked = changes["no mask"][position], changes["causal mask"][position]
+        said = "the same" if predicted[position] else "another"
         print(f"{token:7} changes by {free:.4f} without a mask, by {masked:.4f} under it; you said: {said}")
 
 
 # %% [markdown]
-# Without a mask nothing changes; with it, *Katze* and *die* do, and *tanzte* does not. So here is the second half of the
-# slip: under a causal mask a shuffle **does** affect the computation, and the equivariance is gone.
+# Without a mask nothing changes; with it, *Katze* and *die* do, and *tanzte* does not. So under a causal mask a shuffle
+# **does** affect the computation, and the equivariance is gone.
 #
-# The mask lets a little order in by the back door. A word knows *which* words came before it, but not in what order, and
-# the last word of a sentence is as blind as ever. (In a second layer *tanzte* would notice, because *die* and *Katze*
-# bring different vectors by then. Decoders without any positions do learn something from this: Haviv et al. 2022,
-# "Transformer Language Models without Positional Encodings Still Learn Positional Information". We measure how much in
-# section 8.)
+# The mask lets in a little order. A token knows *which* tokens came before it, but not in what order, and the last token of a
+# sentence is as blind as ever. (In a second layer *tanzte* would notice, because *die* and *Katze* bring different vectors
+# by then. Decoders without any positions do learn something from this: Haviv et al. 2022, "Transformer Language Models
+# without Positional Encodings Still Learn Positional Information". Section 9 measures how much.)
 #
-# That is a poor sense of order. A recurrent network has a better one for free, as S4 says, since it reads one word after
-# another. We gave that up in order to read all words at once, and position encodings, says S2, are there to replace what
-# was lost. Let us buy it back.
+# That is a poor sense of order. A recurrent network has a better one for free, since it reads one token after another.
+# Attention gave that up in order to read all tokens at once, and **position encodings** replace what was lost.
 #
 # ## 3. The easiest idea
 #
-# Attention only sees vectors. So whatever it should know about a place must be *in* the vectors. The easiest thing that
-# comes to mind, says S4, is to append the number of the place: one more dimension that holds 0, 1, 2, and so on.
+# Attention only sees vectors. So whatever it should know about a position must be *in* the vectors. The easiest idea is to
+# append the position: one more dimension that holds 0, 1, 2, and so on.
 #
 # ### Exercise 3 · A number for each position
 # `positions.appended_index` · 2 points · about 8 minutes
@@ -278,11 +305,10 @@ def appended_index(x):
 
 
 # %% [markdown] tags=["reason"]
-# The index becomes one more component, so that equal words at different places differ at last. It is made in the dtype
-# of `x`: a wider one would change the dtype of the whole result, and a small integer type overflows in long sentences.
-# Words are the last dimension but one: taking `len(x)` works for a single sentence and counts sentences in a batch. As
-# an idea it is poor, which is the point of the exercise. The number grows without bound, and soon outshouts all other
-# components.
+# The index becomes one more component, so that equal words at different positions differ at last. It is made in the dtype of
+# `x`: a wider one would change the dtype of the whole result, and a small integer type overflows in long sentences. Tokens
+# are the last dimension but one: `len(x)` works for a single sentence and counts sentences in a batch. As an idea it is
+# poor, which is the point of the exercise. The number grows without bound, and soon outweighs all other components.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.appended_index")
@@ -291,17 +317,17 @@ check("positions.appended_index", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Why does nobody do it like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of ordinary
-# size. The seventeenth adds *pos × pos'* to it: 0 if either is the first word, 900 for two around place 30. Then a word
-# attends not to what fits, but to whatever has the largest number. Below, the middle word of random sentences divides its
-# attention; we ask how much of it goes to the last word, which has earned nothing.
+# Why is it not done like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of ordinary size.
+# The seventeenth adds *pos × pos'* to it: 0 if either is the first token, 900 for two around position 30. Then a token
+# attends not to what fits, but to whatever has the largest number. Below, the middle token of random sentences divides its
+# attention. How much of it goes to the last token, which has done nothing to deserve it?
 #
-# **Guess first.** A fair share of a sentence of 17 words is 6 %. What will the last word get? Write it down here; the next cell
-# tells you how near you were. (There are more such cells tonight. Nobody collects them, but a guess that was wrong is
-# remembered longest.)
+# **Guess first.** A fair share of a sentence of 17 tokens is 6 %. What will the last token get? Write it down here; the next
+# cell shows it beside what is measured. (There are more such cells. They are not collected, but you remember a wrong guess
+# best.)
 
 # %%
-share_of_the_last_of_17 = None  # in per cent
+share_of_the_last_of_17 = None  # in %
 
 
 # %% tags=["demo"]
@@ -313,7 +339,7 @@ def the_index_takes_over():
     for tokens in lengths:
         sentences = torch.randn(400, tokens, 16, generator=generator)
         for shares, vectors in ((plain, sentences), (appended, appended_index(sentences))):
-            alpha = attention(vectors, vectors, vectors).alpha
+            alpha, _ = attend(vectors, vectors, vectors)
             shares.append(float(alpha[:, tokens // 2, -1].mean()))
     drawn, [axes] = show.frames(height=3.2)
     axes.plot(lengths, appended, "o-", color=show.ORANGE, label="with the position appended")
@@ -326,18 +352,17 @@ def the_index_takes_over():
 
 
 # %% [markdown]
-# At seventeen words most of its attention goes there, at sixty-five all of it. S4 names a second fault: train on
-# sentences of up to 1,000 words, and every word beyond that carries a number that the model has never seen. (Dividing by
-# the length keeps the numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the
-# next.)
+# At 17 tokens most of its attention goes there, at 65 all of it. There is a second fault: train on sentences of up to 1,000
+# tokens, and every token beyond that carries a number that the model has never seen. (Dividing by the length keeps the
+# numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the next.)
 #
-# We want numbers that stay **bounded**, that **differ** from place to place, and where a step means the **same
+# We want numbers that stay **bounded**, that **differ** from position to position, and where a step means the **same
 # everywhere**.
 #
 # ## 4. Counting with two digits
 #
-# How do people write large numbers with small digits? In binary, for instance, as S4 does for 0 to 15. Each digit is 0
-# or 1, and yet four of them count sixteen places:
+# How do you write large numbers with small digits? In binary, for instance. Each digit is 0 or 1, and yet four of them count
+# sixteen positions:
 #
 # $$\text{bit}_i(pos) = \left\lfloor \frac{pos}{2^i} \right\rfloor \bmod 2 .$$
 #
@@ -345,7 +370,7 @@ def the_index_takes_over():
 # `positions.binary_counting` · 2 points · about 10 minutes
 #
 # Write positions 0 to `length` - 1 in binary, one row each. We put the **lowest bit first**: column 0 is the digit that
-# changes at every word. (On paper it comes last.)
+# changes at every token. (On paper it comes last.)
 #
 # Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, possibly in the hundreds; the
 # result is float32 `[length, bits]`.
@@ -370,11 +395,10 @@ def binary_counting(length, bits, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Dividing by 2ʲ with `//` moves bit j to the lowest place, and the remainder by 2 reads it off. Broadcasting a column
-# of positions against a row of powers does that for all bits of all positions. Column 0 changes at every word, column 1
-# at every second, column 2 at every fourth: a row of clocks, each half as fast as the one before. That is the picture
-# to keep for the sinusoids, which are these clocks with smooth hands. An ordinary division instead of `//` leaves
-# fractions, and the remainder then is no digit.
+# Dividing by 2ʲ with `//` moves bit j to the lowest digit, and the remainder by 2 reads it. Broadcasting a column of
+# positions against a row of powers does that for all bits of all positions. Column 0 changes at every token, column 1 at
+# every second, column 2 at every fourth: a row of clocks, each half as fast as the one before. Sinusoids are these clocks
+# with smooth hands. An ordinary division instead of `//` leaves fractions, and the remainder then is no digit.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-binary_counting-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.binary_counting")
@@ -385,11 +409,11 @@ check("positions.binary_counting", hidden=True)
 
 # %% tags=["demo"]
 @show.when_ready
-def sixteen_places_in_binary():
+def sixteen_positions_in_binary():
     bits = binary_counting(16, 4)
-    places = [str(place) for place in range(16)]
+    positions = [str(position) for position in range(16)]
     show.matrices(
-        show.Panel("position, counted in binary", bits.T, ["ones", "twos", "fours", "eights"], places, decimals=0),
+        show.Panel("position, counted in binary", bits.T, ["ones", "twos", "fours", "eights"], positions, decimals=0),
         alt="A grid of bits: the ones change at every position, the twos at every second, the eights once.",
     )
     for a, b in ((6, 7), (7, 8), (8, 9), (0, 8)):
@@ -397,33 +421,36 @@ def sixteen_places_in_binary():
 
 
 # %% [markdown]
-# Bounded, and all different. Each row of the picture is a rhythm: the ones change at every word, the twos half as often,
-# the eights only once. Fast rhythms tell neighbours apart, slow ones the front of the sentence from its end.
+# Bounded, and all different. Each row of the picture is a rhythm: the ones change at every token, the twos half as often, the
+# eights only once. Fast rhythms tell neighbours apart, slow ones the front of the sentence from its end.
 #
-# But the steps are not all alike. From 7 to 8 all four digits change, from 8 to 9 only one; and 8 is nearer to 0 than to
-# its own neighbour 7. A model would have to learn arithmetic with carries before it could find the word next to it. What
-# we want are the rhythms without the jumps.
-#
+# But the steps are not all alike. From 7 to 8 all four digits change, from 8 to 9 only one; and 8 is nearer to 0 than to its
+# own neighbour 7. A model would have to learn arithmetic with carries before it could find the next token. We want the
+# rhythms without the jumps.
+
+# %% [markdown] tags=["slides"]
+# The index, its two faults and the binary numbers 0 to 15 are S4's.
+
+# %% [markdown]
 # ## 5. Clocks
 #
-# The smooth form of a digit that goes round and round is the **hand of a clock**. Take one clock that turns by 1 radian
-# at every word, another that turns more slowly, and so on, down to one that takes a whole novel to go round once. Where
-# a hand points is written down with two numbers, the sine and the cosine of its angle. That is the paper's position
-# encoding (Vaswani et al. 2017, section 3.5):
+# The smooth form of a digit that goes round and round is the **hand of a clock**. Take one clock that turns by 1 radian at
+# every token, another that turns more slowly, and so on, down to one that takes a whole novel to go round once. Two numbers
+# say where a hand points: the sine and the cosine of its angle. That is the paper's position encoding (Vaswani et al. 2017,
+# section 3.5):
 #
 # $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
-# S4 calls it the formula that makes everybody ask *what is going on here?* It is a wall of clocks. Number $i$ counts
-# clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is $10000^{-2i/d_\text{model}}$ radians
-# per word: the first goes round once in $2\pi \approx 6$ words, the last, in long vectors, in nearly $2\pi \cdot 10000$.
+# It is a wall of clocks. Number $i$ counts clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is
+# $10000^{-2i/d_\text{model}}$ radians per token: the first goes round once in $2\pi \approx 6$ tokens, the last, in long
+# vectors, in nearly $2\pi \cdot 10000$.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
 #
-# Sine and cosine of one clock stand side by side. (Some libraries put all the sines first and all the cosines after them.
-# It makes no difference to a model that is trained that way, and a great one to anybody who loads its weights into
-# another.)
+# Sine and cosine of one clock are side by side. (Some libraries put all the sines first and all the cosines after them. That
+# makes no difference to a model that is trained that way, and a great one when its weights are loaded into another.)
 #
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 
@@ -451,14 +478,14 @@ def sinusoidal_encoding(length, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Each pair of dimensions is the hand of a clock, and each clock is slower than the one before: wavelengths grow from 2π
-# in a geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a sine alone has the same
-# value twice in every turn.
+# Each pair of dimensions is the hand of a clock, and each clock is slower than the one before: wavelengths grow from 2π in a
+# geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a sine alone has the same value
+# twice in every turn.
 #
-# The 2i of the formula is the even dimension itself, so stepping by 2 and then doubling counts the two twice. Both of a
-# pair share one angle, or the hand is no longer a hand and the shift of the next exercise no longer a rotation. All
-# sines first is the same encoding with its columns sorted otherwise: harmless in training, and ruinous when weights are
-# loaded that expect the other order.
+# The 2i of the formula is the even dimension itself, so stepping by 2 and then doubling counts the two twice. Both of a pair
+# share one angle, or the hand is no longer a hand and the shift of the next exercise no longer a rotation. All sines first
+# is the same encoding with its columns in another order: harmless in training, and ruinous when you load weights that expect
+# the other order.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.sinusoidal_encoding")
@@ -467,10 +494,10 @@ check("positions.sinusoidal_encoding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at
-# twelve and turn to the right. With a `d_model` of 8 there are four of them, each ten times as slow as the one before. Press
-# Play and watch them go. Which hand is the first to come round again? And look along the diagonal of the picture: what the
-# first hand has done after one word, the second has done after ten, the third after a hundred.
+# Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at twelve
+# and turn to the right. With a `d_model` of 8 there are four of them, each ten times as slow as the one before. Press Play
+# and watch. Which hand is the first to come round again? And look along the diagonal of the picture: what the first hand has
+# done after one token, the second has done after ten, the third after a hundred.
 
 
 # %% tags=["demo"]
@@ -486,15 +513,14 @@ def the_wall_of_clocks():
 
 
 # %% [markdown]
-# The formula is short, and easy to get wrong in a way that no shape betrays. No slide prints numbers for it, so here is a row
-# from a program of ours into which a slip was put, one that turns up in many programs. Position 3 with a `d_model` of 6
-# should be 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. It printed
+# The formula is short, and easy to get wrong in a way that no shape betrays. Here is a row from a program with a slip that
+# turns up often. Position 3 with a `d_model` of 6 should be 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. It printed
 #
 # | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
 # |---|---|---|---|---|---|
 #
-# The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change
-# the first line below until it does. (The check of exercise 5 knows this slip by its name.)
+# The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change the
+# first line below until it does. (The check of exercise 5 knows this slip by its name.)
 
 
 # %%
@@ -510,10 +536,9 @@ print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "no
 
 # %% [markdown]
 # The formula's $2i$ *is* 0, 2, 4: if you step by 2 and then double, you count the two twice, and every clock but the first is
-# too slow. Such a model even trains. It just has half its clocks standing still.
+# too slow. Such a model even trains, with half its clocks standing still.
 #
-# And this is the picture that everybody shows, S4 included: fifty words from top to bottom, 128 dimensions from left to
-# right.
+# And this is the picture that everybody shows: fifty tokens from top to bottom, 128 dimensions from left to right.
 
 
 # %% tags=["demo"]
@@ -527,11 +552,11 @@ def fifty_tokens_in_128_dimensions():
 
 
 # %% [markdown]
-# Read it by columns. On the left are the fast clocks, which flicker from word to word; to the right, slower and slower
-# ones, until a sentence of fifty words is over before they have moved at all. The binary picture again, with soft edges.
+# Read it by columns. On the left are the fast clocks, which flicker from token to token; to the right, slower and slower
+# ones, until a sentence of fifty tokens is over before they have moved at all: the binary picture again, with soft edges.
 #
-# Is a step now the same everywhere? Measure two things: how far each word is from the next, in binary and in sinusoids;
-# and the dot product of two positions, which is what attention will see.
+# Is a step now the same everywhere? Measure two things: how far each token is from the next, in binary and in sinusoids; and
+# the dot product of two positions, which is what attention will see.
 
 
 # %% tags=["demo"]
@@ -543,43 +568,44 @@ def steps_and_similarities():
         left.plot(range(63), (encoding[1:] - encoding[:-1]).norm(dim=-1), label=name)
     left.set(xlabel="position", ylabel="distance", ylim=(0, 3.4), title="How far is it to the next token?")
     left.legend(loc="upper right", ncols=2)
-    for place, width, colour in ((10, 9, "#c6d7ee"), (30, 5, show.ORANGE), (50, 1.6, show.INK)):
-        distance = torch.arange(64) - place
-        right.plot(distance, waves @ waves[place], color=colour, label=f"token {place}", linewidth=width)
+    for position, width, colour in ((10, 9, "#c6d7ee"), (30, 5, show.ORANGE), (50, 1.6, show.INK)):
+        distance = torch.arange(64) - position
+        right.plot(distance, waves @ waves[position], color=colour, label=f"token {position}", linewidth=width)
     right.axhline(64, color=show.GREY, linestyle=":", linewidth=1)
-    right.annotate("the same place: 64", (-13, 64), (2, 4), textcoords="offset points", fontsize=9)
+    right.annotate("the same position: 64", (-13, 64), (2, 4), textcoords="offset points", fontsize=9)
     right.set(xlabel="tokens away", ylabel="dot product", title="How alike are two positions?")
     right.set(xlim=(-13, 13), ylim=(0, 74), xticks=range(-12, 13, 4), yticks=[0, 16, 32, 48, 64])
     right.legend(loc="lower center", ncols=3)
     show.figure(
         drawn, "Left: binary steps jump, sinusoidal ones are all equal. Right: three curves of similarity coincide."
     )
-    print(f"dot product 13 tokens away: {waves[30] @ waves[43]:.1f}, of {waves[30] @ waves[30]:.0f} at the same place")
+    print(
+        f"dot product 13 tokens away: {waves[30] @ waves[43]:.1f}, of {waves[30] @ waves[30]:.0f} at the same position"
+    )
 
 
 # %% [markdown]
-# Every step of the sinusoids has the same length. And the three curves on the right lie on top of each other (which is why they
-# are drawn from thick to thin): how alike two places are depends **only on how far apart they are**, not on where. That is
-# what $\cos a \cos b + \sin a \sin b = \cos(a - b)$ looks like. Mind the axis as well, which begins at 0: thirteen words away
-# two thirds of the dot product are still there, because the slow clocks have hardly moved. Only the peak tells neighbours
-# apart.
+# Every step of the sinusoids has the same length. And the three curves on the right coincide (which is why they are drawn
+# from thick to thin): how alike two positions are depends **only on how far apart they are**, not on where they are. That is
+# $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Mind the axis as well, which begins at 0: thirteen tokens away two thirds of
+# the dot product are still there, because the slow clocks have hardly moved. Only the peak tells neighbours apart.
 #
-# One thing is left to decide: how the places get into the words. The paper does not append, it **adds** them:
-# `x + encoding`. That costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who
-# chased whom?
+# One thing is left to decide: how the positions get into the tokens. The paper does not append the encoding, it **adds** it:
+# `x + encoding`. That costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who chased
+# whom?
 
 
 # %% tags=["demo"]
 @show.when_ready
 def who_chased_whom():
-    places = sinusoidal_encoding(5, 4)
+    positions = sinusoidal_encoding(5, 4)
 
     def mean_vector(vectors):
-        return attention(vectors, vectors, vectors).out.mean(dim=0)
+        return attend(vectors, vectors, vectors)[1].mean(dim=0)
 
     for name, first, second in (
         ("tokens alone", x, x[order]),
-        ("tokens + positions", x + places, x[order] + places),
+        ("tokens + positions", x + positions, x[order] + positions),
     ):
         difference = (mean_vector(first) - mean_vector(second)).norm()
         print(f"{name:18} the mean vectors of the two sentences differ by {difference:.4f}")
@@ -590,14 +616,14 @@ def who_chased_whom():
 #
 # ## 6. A shift is a matrix
 #
-# Now for the reason why the authors chose this formula among many. A model often wants to say *the word before this one*,
-# or *four words back*: a **relative** position. The paper hopes that sinusoids make this easy, because for every shift
-# $k$ there is **one** matrix that takes each position to the one $k$ words on:
+# Why did the authors choose this formula among many? A model often wants to say *the token before this one*, or *four tokens
+# back*: a **relative** position. The paper hopes that sinusoids make this easy, because for every shift $k$ there is **one**
+# matrix that takes each position to the one $k$ tokens on:
 #
 # $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
 #
-# S4 leaves the proof as an exercise. Take one clock, with speed $\omega$. A shift by $k$ words turns its hand by
-# $b = \omega k$, wherever it stands. School trigonometry says how sine and cosine change then, with $a = \omega\, pos$:
+# Take one clock, with speed $\omega$. A shift by $k$ tokens turns its hand by $b = \omega k$, wherever it points. School
+# trigonometry says how sine and cosine change then, with $a = \omega\, pos$:
 #
 # $$\begin{aligned}
 # \sin(a + b) &= \phantom{-}\cos b\, \sin a + \sin b\, \cos a \\
@@ -610,14 +636,18 @@ def who_chased_whom():
 # \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
 # \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .$$
 #
-# The matrix has $b$ in it but no $a$: it does not know where the word stands. Put such a 2 × 2 block for every clock on
-# the diagonal, zeros everywhere else, and you have $M_k$.
-#
+# The matrix contains $b$ but no $a$: it does not know where the token is. Put such a 2 × 2 block for every clock on the
+# diagonal, zeros everywhere else, and you have $M_k$.
+
+# %% [markdown] tags=["slides"]
+# S4 calls the paper's formula the one that makes everybody ask *what is going on here?*, and leaves this proof as an exercise.
+
+# %% [markdown]
 # ### Exercise 6 · The shift matrix
 # `positions.shift_matrix` · 4 points · about 20 minutes
 #
-# Build it. Mind the signs: our pairs are (sine, cosine), so the minus stands at the lower left, not where the rotation
-# matrix of your geometry book has it.
+# Build it. Mind the signs: our pairs are (sine, cosine), so the minus is at the lower left, not where the rotation matrix of
+# your geometry book has it.
 #
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
 
@@ -645,13 +675,13 @@ def shift_matrix(shift, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# sin(a + b) = cos b · sin a + sin b · cos a, and cos(a + b) = -sin b · sin a + cos b · cos a. Read as a matrix that
-# acts on (sine, cosine), this is the block, and the angle b depends on the shift and the clock but not on the position.
-# So one matrix moves every position: relative distance is a linear map, which attention can learn.
+# sin(a + b) = cos b · sin a + sin b · cos a, and cos(a + b) = -sin b · sin a + cos b · cos a. Read as a matrix that acts on
+# (sine, cosine), this is the block, and the angle b depends on the shift and the clock but not on the position. So one
+# matrix moves every position: relative distance is a linear map, which attention can learn.
 #
-# The sign follows from the order of the pair. With (cosine, sine), as in most geometry books, the minus stands at the
-# upper right; taken over unchanged it turns the clocks back, and agrees with the right one only for a shift of 0. A
-# negative shift needs no special case, since the sine changes its sign by itself.
+# The sign follows from the order of the pair. With (cosine, sine), as in most geometry books, the minus is at the upper
+# right; copied unchanged it turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift
+# needs no special case, since the sine changes its sign by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.shift_matrix")
@@ -660,10 +690,9 @@ check("positions.shift_matrix", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Can that be true for *every* position? Let us have the matrix found by somebody who knows nothing about sines. We hand
-# the method of **least squares** the encodings of the first thirty words, each with that of the word after it, and ask
-# for the matrix that best takes one to the other. Then we let it predict far beyond those thirty. Will it still be right
-# at word 1999, to two decimals?
+# Can that be true for *every* position? Let a method find the matrix that knows nothing about sines. Give **least squares**
+# the encodings of the first thirty tokens, each with that of the token after it, and ask for the matrix that best takes one
+# to the other. Then let it predict far beyond those thirty. Will it still be right at token 1999, to two decimals?
 
 # %%
 right_at_token_1999 = None  # True or False
@@ -683,19 +712,19 @@ def found_without_trigonometry():
         title="One token to the right",
         alt="Two equal matrices of 2 × 2 rotations along the diagonal: the first turns by 1 radian, the last hardly.",
     )
-    for place in (40, 400, 1999):
-        error = (found @ encoding[place] - encoding[place + 1]).abs().max()
-        print(f"M · encoding[{place}] misses encoding[{place + 1}] by {error:.0e}")
+    for position in (40, 400, 1999):
+        error = (found @ encoding[position] - encoding[position + 1]).abs().max()
+        print(f"M · encoding[{position}] misses encoding[{position + 1}] by {error:.0e}")
     show.prediction("right at token 1999", right_at_token_1999, bool(error < 0.005))
 
 
 # %% [markdown]
-# Thirty words were enough to move word 1999. The same matrix, everywhere.
+# Thirty tokens were enough to move token 1999. The same matrix, everywhere.
 #
-# Here is the same thing as clocks: blue is a word, orange the word a hundred places on. Go down a column, or let them run:
-# both hands turn, but the **angle between them** never changes. These four angles are all there is to $M_{100}$. With the
-# second slider you change the hundred: now the angles are those of another matrix, and the dot product is another, again
-# the same for every word.
+# Here is the same thing as clocks: blue is a token, orange the token a hundred positions on. Go down a column, or let them
+# run: both hands turn, but the **angle between them** never changes. These four angles are all there is to $M_{100}$. With
+# the second slider you change the hundred: now the angles are those of another matrix, and the dot product is another, again
+# the same for every token.
 
 
 # %% tags=["demo"]
@@ -705,54 +734,57 @@ def two_hands():
         sinusoidal_encoding(501, 8),
         [0, 30, 300],
         shift=100,
-        title="Blue: a token. Orange: the token a hundred places on",
+        title="Blue: a token. Orange: the token a hundred positions on",
         alt="Three rows of four clocks with two hands: in each column the angle between the hands is the same in all rows.",
     )
 
 
 # %% [markdown]
-# What is it good for? Say a head wants to look **two words back**. Let its query be the word's own place, moved by
-# $M_{-2}$, and its key the place of each word. By the curve that you saw, the dot product is largest where the two places
-# are the same: two words back, for every word of every sentence. One matrix, and no training. A learned $W_q$ can *be*
-# that matrix.
+# What is it good for? Say a head wants to look **two tokens back**. Let its query be the token's own position, moved by
+# $M_{-2}$, and its key the position of each token. By the curve that you saw, the dot product is largest where the two
+# positions are the same: two tokens back, for every token of every sentence. One matrix, and no training. A learned $W_q$
+# can *be* that matrix.
 
 
 # %% tags=["demo"]
 @show.when_ready
 def a_head_that_looks_two_tokens_back():
-    places = sinusoidal_encoding(8, 32)
-    queries = 20 * places @ shift_matrix(-2, 32).T  # 20 sharpens the softmax
-    alpha = attention(queries, places, places).alpha
-    tokens = [str(place) for place in range(8)]
+    positions = sinusoidal_encoding(8, 32)
+    queries = 20 * positions @ shift_matrix(-2, 32).T  # 20 sharpens the softmax
+    alpha, _ = attend(queries, positions, positions)
+    tokens = [str(position) for position in range(8)]
     show.matrices(
         show.Panel("alpha, with queries moved by M₋₂", alpha, tokens, tokens),
-        alt="Attention weights: each row from 2 on gives nearly all its weight two places left of the diagonal.",
+        alt="Attention weights: each row from 2 on gives nearly all its weight two columns left of the diagonal.",
     )
 
 
 # %% [markdown]
-# (The first two words look for places -2 and -1, which do not exist, and take what is nearest. A causal mask would not
+# (The first two tokens look for positions -2 and -1, which do not exist, and take what is nearest. A causal mask would not
 # help them either.)
 #
 # ## 7. Learned positions
 #
-# S3's remedy is shorter than any formula: *let the model learn it*. One vector for each position, random at first, a row
-# of a table, trained like everything else. GPT and BERT do it that way, and the paper tried both: the results were nearly
-# identical (section 3.5; table 3, row E).
+# Or *let the model learn it*: one vector for each position, random at first, a row of a table, trained like everything else.
+# GPT and BERT do it that way, and the paper tried both: the results were nearly identical (section 3.5; table 3, row E).
 #
-# The table has an end, though. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), and there is no row for word
-# 2,048. So a good layer says so clearly, rather than letting torch complain about shapes three calls deeper.
+# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), and there is
+# no row for token 2,048. So a good layer says so clearly, rather than let torch complain about shapes three calls deeper.
 #
 # ### Exercise 7 · Learned positions
-# `positions.learned_positions` · 3 points (2 for the values, 1 for too many words) · about 12 minutes
+# `positions.learned_positions` · 3 points · about 12 minutes
 #
-# The constructor is given: it makes the table, an `nn.Parameter` of shape `[context_length, d_model]`. Leave its name as it
-# is, because the check loads weights into it. Write `forward`: add row *pos* to the word at position *pos*. Where there
-# are more words than rows, raise a `ValueError`. (Let its message name both numbers. The check asks only for a
-# ValueError, but the user of your layer will read the message.)
+# The constructor is given: it makes the table, an `nn.Parameter` of shape `[context_length, d_model]`. Write `forward`: add
+# row *pos* to the token at position *pos*. Where there are more tokens than rows, raise a `ValueError` that names both
+# numbers.
 #
-# Shapes: `x` is `[..., tokens, d_model]`, the result has its shape and its dtype (in one case both `x` and `encoding` are
-# in double precision). The gradients of `x` and `encoding` are compared too.
+# Shapes: `x` is `[..., tokens, d_model]`, the result has its shape.
+
+# %% [markdown] tags=["fine-print"]
+# Two points are for the values, and one for refusing too many tokens. The check asks for a ValueError only, but the user of
+# your layer will read its message. Leave the name of `encoding` as it is, because the check loads weights into it. The
+# result has the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its device; the
+# gradients of both are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-learned_positions-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -783,11 +815,11 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Learned positions are an embedding table whose word is the place. It has an end: past the last row there is nothing
-# that was ever trained, so the layer refuses, loudly and with both numbers. Without the check a table of a single row
-# broadcasts over any sentence without a word of protest, and in other cases torch's message speaks of sizes and not of
-# positions. Slicing the first rows leaves the rest of the table without gradient in this step, which is why late
-# positions, seen by few sentences, are trained less well.
+# Learned positions are an embedding table whose word is the position. The table has an end: past the last row, nothing was
+# ever trained, so the layer refuses, with both numbers. Without that, a table of a single row broadcasts over any sentence
+# without complaint, and in other cases torch's message speaks of sizes and not of positions. Slicing the first rows leaves
+# the rest of the table without gradient in this step, which is why late positions, seen by few sentences, are trained less
+# well.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.learned_positions")
@@ -796,7 +828,7 @@ check("positions.learned_positions", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does yours say to a sentence that is one word too long?
+# What does yours say to a sentence that is one token too long?
 
 
 # %% tags=["demo"]
@@ -815,12 +847,12 @@ def one_token_too_long():
 # %% [markdown]
 # ### A table that was trained
 #
-# Nobody tells a table of learned positions about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose table
-# of words lesson 00 opened, has 512 rows for positions as well. We take the cosine of every two of its first 64 rows, draw
-# them as a matrix, and put that of your sinusoids beside it.
+# A table of learned positions is told nothing about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose
+# table of words lesson 00 opened, has 512 rows for positions as well. We take the cosine of every two of its first 64 rows,
+# draw them as a matrix, and put that of your sinusoids beside it.
 #
 # **Predict first.** Neighbours will be alike, no doubt. But which rows of the published table are more alike, on average:
-# those 3 words apart, or those 5 words apart?
+# those 3 tokens apart, or those 5 apart?
 
 # %%
 more_alike = ""  # "3 apart" or "5 apart"
@@ -859,22 +891,21 @@ def learned_beside_computed():
     show.figure(
         drawn,
         "Cosines of positions as two matrices. Sinusoids: a dark diagonal that fades on both sides. The learned table: a dark "
-        "diagonal and parallel stripes, five to six places apart.",
+        "diagonal and parallel stripes, five to six positions apart.",
     )
     show.prediction("more alike", more_alike, max(("3 apart", "5 apart"), key=alike.__getitem__))
 
 
 # %% [markdown]
-# Both matrices are made of lines along the diagonal: in both, how alike two places are depends mostly on how far apart they
-# are. Nobody asked the learned table for that. And it has **stripes**. Three words away a row has become a stranger, five or
-# six words away it is an old friend again, and at eight a stranger once more. What comes back regularly goes round.
+# Both matrices are made of lines along the diagonal: in both, how alike two positions are depends mostly on how far apart
+# they are, although nothing asked the learned table for that. And it has **stripes**. Three tokens away, two rows are
+# unlike; five or six tokens away, they are alike again, and at eight they are not. What comes back regularly goes round.
 #
 # So ask it the question of this lesson: is there *one* matrix that moves every row to the next? Twelve directions hold nearly
 # all in which its rows differ, and in them least squares finds the best such matrix, this time from the first 300 rows. If
-# that matrix is made of rotations, its **eigenvalues** say so: a clock that turns by the angle $b$ a word brings
-# $\cos b \pm i \sin b$, a number of size 1, and comes round every $2\pi / b$ words. (Two rows are left out. The first belongs to
-# a special token that begins every text, the last to nothing but the end of the longest ones.)
-
+# that matrix is made of rotations, its **eigenvalues** say so: a clock that turns by the angle $b$ a token brings
+# $\cos b \pm i \sin b$, a number of size 1, and comes round every $2\pi / b$ tokens. (Two rows are left out. The first
+# belongs to a special token that begins every text, the last to the end of the longest ones.)
 
 # %% tags=["demo"]
 if published is None:
@@ -882,10 +913,10 @@ if published is None:
 else:
     rows = published[1:-1].double()
     left, sizes, _ = torch.linalg.svd(rows - rows.mean(dim=0), full_matrices=False)
-    places = left[:, :12] * sizes[:12]
+    positions = left[:, :12] * sizes[:12]
     print(f"twelve directions hold {sizes[:12].square().sum() / sizes.square().sum():.0%} of how the rows differ")
-    one_on = torch.linalg.lstsq(places[:299], places[1:300]).solution
-    for name, some in (("rows that it saw", places[:300]), ("rows that it did not see", places[300:])):
+    one_on = torch.linalg.lstsq(positions[:299], positions[1:300]).solution
+    for name, some in (("rows that it saw", positions[:300]), ("rows that it did not see", positions[300:])):
         print(f"{name}: missed by {(some[:-1] @ one_on - some[1:]).norm() / some[1:].norm():.0%} of their size")
 
     eigenvalues, directions = torch.linalg.eig(one_on)
@@ -894,7 +925,7 @@ else:
     drawn, [axes] = show.frames(width=9.6, height=2.7)
     turns = [2 * math.pi / eigenvalues[number].angle().item() for number in turning]
     for ring, number in enumerate(turning):
-        hands = places.to(directions.dtype) @ directions[:, number]
+        hands = positions.to(directions.dtype) @ directions[:, number]
         hands = hands / hands.abs().mean()
         axes.scatter(hands.real + 3 * ring, hands.imag, c=range(len(hands)), cmap="viridis", s=6, linewidths=0)
         axes.text(3 * ring, -1.85, f"{turns[ring]:.3g} tokens", ha="center")
@@ -910,24 +941,100 @@ else:
     print("each slower than the last: ", ", ".join(f"{ratio:.1f} times" for ratio in ratios))
 
 # %% [markdown]
-# **Five clocks**, each about three times as slow as the one before, from six words for a turn to nearly the length of the
+# **Five clocks**, each about three times as slow as the one before, from six tokens for a turn to nearly the length of the
 # table. Each dot is a position, from dark at the front of a text to bright at its end; the fast hand has gone round its ring
 # more than eighty times by then. One matrix, found from 300 rows, moves the other 200 on as well, though not perfectly: these
 # are home-made clocks.
 #
-# Nobody built them in. A table that began as random numbers, and was trained on texts, came out as what the authors of the
-# paper had written down as a formula, speeds in a geometric series included. (This is one model, and not a law.) That the two
-# kinds did equally well in the paper is not so surprising any more.
+# A table that began as random numbers, and was trained on texts, came out as what the authors of the paper had written down
+# as a formula, speeds in a geometric series included. (This is one model, and not a law.) That the two kinds did equally well
+# in the paper is not so surprising any more.
 #
-# ## 8. Past the trained length
+# ## 8. Distance as a penalty
 #
-# Sinusoids have no end: you can compute row 10,000 now. The authors say that they chose them for that, hoping that a
-# model might go on to sentences longer than any in training (section 3.5). Learned positions stop. So much for the
-# theory. What really happens?
+# All of these put positions into the *vectors*. There is another way: leave the vectors alone, and change the **scores**. If
+# only the distance between two tokens matters, let it lower their score directly. That is **ALiBi** (Press et al. 2022,
+# [*Train Short, Test Long*](https://arxiv.org/abs/2108.12409), section 3), attention with linear biases:
 #
-# The task is small: a sequence of random symbols, and at each position the model should name the symbol **two places
-# back**. It has embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16 symbols
-# at a time and then look at 64. Three models of each kind:
+# $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
+#
+# Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. They are not learned. A head with a steep
+# slope looks at its nearest neighbours, one with a flat slope sees far. Nothing has an end, and nothing is added to `x`.
+#
+# ### Exercise 8 · Distance as a penalty
+# `positions.alibi_weights` · 4 points · about 20 minutes
+#
+# Turn the scaled scores of several heads into causal attention weights: lower them by slope times distance, forbid the
+# future, and take the softmax along the keys.
+#
+# Shapes: `scaled` is `[..., heads, tokens, tokens]`, and so is the result. Rows are queries.
+
+# %% [markdown] tags=["fine-print"]
+# Three points are for values and the gradient of `scaled`, one for the device: make what you make on that of `scaled`. The
+# result has its dtype, and the number of heads is any.
+
+
+# %% nbgrader={"grade": false, "grade_id": "positions-alibi_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def alibi_weights(scaled):
+    """Causal attention weights in which distance lowers the scores, more in some heads than in others.
+
+    scaled: [..., heads, tokens, tokens]
+    returns: [..., heads, tokens, tokens]
+    """
+    ### BEGIN SOLUTION
+    heads, tokens = scaled.shape[-3:-1]
+    position = torch.arange(tokens, device=scaled.device)
+    distance = position.unsqueeze(-1) - position
+    slope = 2.0 ** (-8 / heads * torch.arange(1, heads + 1, device=scaled.device, dtype=scaled.dtype))
+    biased = scaled - slope[:, None, None] * distance
+    return torch.softmax(biased.masked_fill(distance < 0, -math.inf), dim=-1)
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The distance from a query back to a key is a column of positions minus a row of positions; it is negative in the future,
+# which is what the mask is made from. Slopes belong to heads, so they get two more dimensions to broadcast over queries and
+# keys. The penalty is subtracted before the softmax, like everything that is to change weights: a row still sums to 1.
+# (Since a softmax ignores what is the same in a whole row, adding slope times the key's own position gives the same
+# weights.)
+
+# %% nbgrader={"grade": true, "grade_id": "positions-alibi_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("positions.alibi_weights")
+### BEGIN HIDDEN TESTS
+check("positions.alibi_weights", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def four_slopes():
+    alpha = alibi_weights(torch.zeros(4, 12, 12))  # all scores alike: only distance decides
+    tokens = [str(position) for position in range(12)]
+    show.matrices(
+        *(
+            show.Panel(f"head {head + 1}: slope 1/{4 ** (head + 1)}", alpha[head], tokens, tokens, decimals=1)
+            for head in (0, 1, 3)
+        ),
+        alt="Weights of three heads: the first attends to the last few tokens, the last to all earlier ones alike.",
+    )
+    far = [alibi_weights(torch.zeros(4, tokens, tokens))[:, -1, -4:] for tokens in (12, 500)]
+    print("weights of the last four tokens, head 1, of 12:   ", far[0][0])
+    print("weights of the last four tokens, head 1, of 500:  ", far[1][0])
+
+
+# %% [markdown]
+# The last two lines are alike: in its steep heads, a token at position 499 sees nearly what one at position 11 sees.
+# Lesson 12 builds the other well-known way to let scores see nothing but distances, **rotary positions**, from your shift
+# matrix.
+#
+# ## 9. Past the trained length
+#
+# Sinusoids have no end: you can compute row 10,000 now. The authors say that they chose them for that, hoping that a model
+# might go on to sentences longer than any in training (section 3.5). Learned positions stop. What really happens?
+#
+# The task is small: a sequence of random symbols, and at each position the model should name the symbol **two positions
+# back**. It has embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16 symbols at
+# a time and then look at 64. Three models of each kind:
 #
 # - with your sinusoids;
 # - with your learned positions, and a table of 64 rows, so that it can be asked at all;
@@ -937,7 +1044,7 @@ else:
 # time in eight, 12.5 %. Then run the cell: its nine training runs take some ten seconds on a processor.
 
 # %%
-right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in per cent
+right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in %
 
 
 # %% tags=["demo"]
@@ -954,7 +1061,7 @@ def past_the_trained_length():
             return x + self.encoding[: x.shape[-2]]
 
     class Recaller(nn.Module):
-        """Names the symbol two places back."""
+        """Names the symbol two positions back."""
 
         def __init__(self, positions):
             super().__init__()
@@ -965,14 +1072,14 @@ def past_the_trained_length():
 
         def forward(self, sequence):
             x = self.positions(self.symbol(sequence))
-            mask = causal_mask(sequence.shape[-1], device=sequence.device)
-            return self.to_symbol(attention(self.to_q(x), self.to_k(x), self.to_v(x), mask).out)
+            mask = causal_mask(sequence.shape[-1]).to(sequence.device)
+            return self.to_symbol(attend(self.to_q(x), self.to_k(x), self.to_v(x), mask)[1])
 
     def random_symbols(count, length):
         return torch.randint(symbols, (count, length)).to(device)
 
     @torch.no_grad()
-    def right_at_each_place(name_symbols):
+    def right_at_each_position(name_symbols):
         sequence = random_symbols(500, longest)
         right = name_symbols(sequence)[:, back:].argmax(dim=-1) == sequence[:, :-back]
         return right.float().mean(dim=0).cpu()
@@ -991,10 +1098,10 @@ def past_the_trained_length():
 
     def by_hand(sequence):
         """No training: one head whose queries are positions moved by your matrix."""
-        places = sinusoidal_encoding(sequence.shape[-1], d_model)
-        queries = 100 * places @ shift_matrix(-back, d_model).T
-        alpha = attention(queries, places, places, causal_mask(len(places))).alpha.to(device)
-        return alpha @ F.one_hot(sequence, symbols).float()
+        encoding = sinusoidal_encoding(sequence.shape[-1], d_model)
+        queries = 100 * encoding @ shift_matrix(-back, d_model).T
+        alpha, _ = attend(queries, encoding, encoding, causal_mask(len(encoding)))
+        return alpha.to(device) @ F.one_hot(sequence, symbols).float()
 
     torch.manual_seed(0)
     kinds = {
@@ -1003,23 +1110,23 @@ def past_the_trained_length():
         "no positions": (show.GREY, nn.Identity),
     }
     drawn, [axes] = show.frames(width=9.5, height=3.9)
-    places = range(back, longest)
+    asked = range(back, longest)
     curves = {}
     for name, (colour, make_positions) in kinds.items():
-        runs = torch.stack([right_at_each_place(trained_model(make_positions(), name)) for _ in range(3)])
+        runs = torch.stack([right_at_each_position(trained_model(make_positions(), name)) for _ in range(3)])
         for run in runs:
-            axes.plot(places, run, color=colour, linewidth=0.7, alpha=0.45)
-        axes.plot(places, runs.mean(dim=0), color=colour, linewidth=2.2, label=name)
+            axes.plot(asked, run, color=colour, linewidth=0.7, alpha=0.45)
+        axes.plot(asked, runs.mean(dim=0), color=colour, linewidth=2.2, label=name)
         curves[name] = runs.mean(dim=0)
-    curves["by hand"] = right_at_each_place(by_hand)
-    axes.plot(places, curves["by hand"], color=show.GREEN, linewidth=2.2, linestyle="--", label="your matrix, by hand")
+    curves["by hand"] = right_at_each_position(by_hand)
+    axes.plot(asked, curves["by hand"], color=show.GREEN, linewidth=2.2, linestyle="--", label="your matrix, by hand")
     axes.axhline(1 / symbols, color=show.INK, linewidth=0.8, linestyle=":")
     axes.axvspan(0, trained - 0.5, color="#f1f4f8", zorder=0)
     axes.text(trained / 2, 1.1, "trained", ha="center", fontsize=9.5)
     axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.22))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.legend(loc="upper right", ncols=4)
-    axes.set_title("Naming the symbol two places back")
+    axes.set_title("Naming the symbol two positions back")
     show.figure(
         drawn,
         "Right answers by position. Up to 16 sinusoids and learned positions are perfect; beyond, learned fall to "
@@ -1033,35 +1140,59 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# Look at it closely, because a lot of nonsense is talked about this question.
+# Look closely, because a lot is claimed about this question.
 #
-# - **Learned positions stop.** Without rows for them there is an error; with rows, these were never used in training,
-#   never got a gradient, and are as random as on day one. The model falls to blind guessing at the very next word.
-# - **Sinusoids extend, the trained model only now and then.** The encoding goes on, so some words past the end still come
-#   out right and others do not, differently in each run. Nothing in training asked for more: within 16 words the slow
-#   clocks hardly moved, so their weights were never told what to do once they do.
-# - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. That solution was there
-#   to be found. Gradient descent found a different one, which agrees with it only as far as it was asked to.
+# - **Learned positions stop.** Without rows for them there is an error; with rows, these were never used in training, never
+#   got a gradient, and are as random as on the first day. The model falls to blind guessing at the very next token.
+# - **Sinusoids extend, the trained model only now and then.** The encoding goes on, so some tokens past the end still come
+#   out right and others do not, differently in each run. Nothing in training asked for more: within 16 tokens the slow clocks
+#   hardly moved, so their weights were never told what to do once they do.
+# - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. That solution was there to be
+#   found. Gradient descent found a different one, which agrees with it only as far as it was asked to.
 # - **The mask alone** gets you some way at the front of a sentence, and less and less as you go on.
 #
-# So: a formula *can* be evaluated past the trained length; whether a model can, you have to measure. Press et al. (2022,
-# "Train Short, Test Long") measured it on real language models and found that sinusoids hardly extend. The methods that
-# came after them build the shift into attention itself. The best known rotates queries and keys by the very clocks of
-# this lesson, so that scores see nothing but distances (Su et al. 2021, "RoFormer"); lesson 12 builds it from your shift
-# matrix.
-#
+# So: a formula *can* be evaluated past the trained length; whether a model can, you have to measure. This is called **length
+# generalisation**. Press et al. (2022) measured it on real language models: sinusoids hardly extended, and ALiBi did.
+
+# %% [markdown] tags=["slides"]
 # S4 adds a sober remark: many people no longer mind; they learn their positions and cut longer texts into pieces.
+
+# %% [markdown]
+# ### Exercise 9 · In your own words
+# `positions.how_would_you_know` · 2 points, read by a person · about 10 minutes
+#
+# A colleague writes: "Our model uses sinusoidal positions, which are defined for every position. So it handles texts of any
+# length, although we trained on 512 tokens." Which step of this argument fails, and how do you know from this lesson? What
+# would you measure before you believe the conclusion, and against what would you compare it? Four to six sentences.
+#
+# Learning on your own? Once yours is written,
+# `solution("positions.how_would_you_know")`, in a cell of its own, shows one good answer and what earns its points.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# That the encoding is defined at position 5,000 does not say that the weights know what to do with it. In training, the slow
+# clocks moved over a small part of their circle, so nothing ever told the weights how to read the rest: in section 9 models
+# with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently in each run,
+# although a head made by hand from the same encoding was right everywhere. So the encoding allows it, and training does not
+# ensure it. I would measure the loss by position on texts much longer than 512 tokens, for several seeds, and compare it with
+# the loss at positions within the first 512, and with the same model that is only shown the last 512 tokens. If the longer
+# context is worse than the cut one, the model does not use what it is given.
+#
+# *(One point: defined is not learned, with evidence from section 9: the trained models or the head made by hand. One point: a
+# measurement by position beyond the trained length, compared with something, such as the trained range, a cut context or
+# another kind of position.)*
 
 # %% [markdown]
 # ## Stretch · Clocks that reach further
 #
-# For no points, if you are not tired yet. Copy `past_the_trained_length` into a cell of your own.
+# For no points. Copy `past_the_trained_length` into a cell of your own.
 #
-# 1. Train on the same 16 symbols, but let each batch begin at a *random* place of the encoding, from 0 to 48. What do
-#    sinusoids do now beyond word 16, and what do learned positions do? Predict both.
-# 2. Replace the 10000 of the formula by 10. Which two places look the same to the model then, and does it matter here?
-# 3. Append the sinusoids to the words instead of adding them, with as many dimensions in all. Which learns faster?
-# 4. The same five clocks in `published`: fit the matrix on the *last* 300 rows, or on random ones. Which turns change?
+# 1. Train on the same 16 symbols, but let each batch begin at a *random* position of the encoding, from 0 to 48. What do
+#    sinusoids do now beyond token 16, and what do learned positions do? Predict both.
+# 2. Replace the 10000 of the formula by 10. Which two positions look the same to the model then, and does it matter here?
+# 3. Append the sinusoids to the tokens instead of adding them, with as many dimensions in all. Which learns faster?
+# 4. Replace the positions by your `alibi_weights`, with four heads. Can they learn *two positions back*? Why is that hard for
+#    a penalty that only falls with distance?
+# 5. The same five clocks in `published`: fit the matrix on the *last* 300 rows, or on random ones. Which turns change?
 
 # %%
 # Your own experiments.
@@ -1069,19 +1200,21 @@ def past_the_trained_length():
 # %% [markdown]
 # ## Glossary
 #
-# - **Permutation**: an order of the words; `order[i]` says which word now stands at place i.
-# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. Self-attention without
-#   a mask is.
-# - **Invariant**: when the input is shuffled, the output is the same. The mean of the words is.
-# - **Position encoding**: a vector that depends on a word's place alone and is added to its embedding.
-# - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every word, a different step for
-#   each pair of dimensions.
-# - **Frequency**: that step, in radians per word; $10000^{-2i/d_\text{model}}$ for pair $i$.
+# - **Permutation**: an order of the tokens; `order[i]` says which token is now at position i.
+# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. Self-attention without a
+#   mask is.
+# - **Invariant**: when the input is shuffled, the output is the same. The mean of the tokens is.
+# - **Position encoding**: a vector that depends on a token's position alone and is added to its embedding.
+# - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every token, a different step for each
+#   pair of dimensions.
+# - **Frequency**: that step, in radians per token; $10000^{-2i/d_\text{model}}$ for pair $i$.
 # - **Rotation**: a 2 × 2 matrix that turns a hand by an angle and keeps its length.
-# - **Shift matrix** $M_k$: rotations along a diagonal; it takes the encoding of every place to that of the place $k$
-#   words on.
-# - **Absolute and relative position**: where a word stands, and how far one word is from another.
-# - **Learned positions**: a table of vectors, one for each place, trained with the rest of the model.
+# - **Shift matrix** $M_k$: rotations along a diagonal; it takes the encoding of every position to that of the position $k$
+#   tokens on.
+# - **Absolute and relative position**: where a token is, and how far one token is from another.
+# - **Learned positions**: a table of vectors, one for each position, trained with the rest of the model.
+# - **Context length**: how many positions a model has.
+# - **ALiBi**: attention with linear biases, whose scores fall with the distance of the key.
 # - **Eigenvalue**: the number by which a matrix multiplies some vector whose direction it keeps; for a rotation by $b$ it is
 #   the complex $\cos b + i \sin b$ or its mirror image.
 # - **Length generalisation**: being right on sentences longer than any in training.
@@ -1089,8 +1222,9 @@ def past_the_trained_length():
 # %% [markdown]
 # ## What you have now
 #
-# Words that know their places, a matrix that moves them, and a measured opinion about what happens beyond the last place.
+# Tokens that know their positions, a matrix that moves them, attention that minds the distance, and a measured opinion about
+# what happens beyond the last position.
 #
-# One head can look two words back. But at the same moment the word may want to look at its verb, at its article, and at
-# the start of the sentence. One row of attention weights cannot do all that, because its weights sum to 1. So the next
-# lesson gives it several: **multi-head attention**.
+# One head can look two tokens back. But at the same moment the token may want to look at its verb, at its article, and at the
+# start of the sentence. One row of attention weights cannot do all that, because its weights sum to 1. So the next lesson
+# gives it several: **multi-head attention**.

@@ -15,39 +15,43 @@
 # # Lesson 04 · Heads and blocks
 #
 # A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. One animal, several
-# things attended to at once. The attention of lesson 01 cannot do that: each query has a single distribution, and what
-# it spends on one word is gone for all others.
+# things attended to at once. The attention of lesson 01 cannot do that: each query has a single distribution, and what it
+# spends on one token is gone for all others.
 #
-# In this lesson attention learns *what* to look for, then looks for several things at once, and is built into the
-# **block** from which transformers are stacked. By the end you will be able to
+# In this lesson attention learns *what* to look for, then looks for several things at once, and is built into the **block**
+# from which transformers are stacked. By the end you can
 #
 # - write multi-head attention and cross-attention with learned projections, and read off what each head looks at;
-# - write layer norm, dropout, the residual connection and the feed-forward network, and say what breaks without each;
+# - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without each;
 # - put them together into an encoder block, stack it, and classify sentences with it;
 # - count the parameters of a block without building it, and say what they cost in time.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | queries, keys and values by learned projections | 2 | 8 |
+# | 1 | queries, keys and values by learned projections | 1 | 8 |
 # | 2 | the splitting into heads | 2 | 10 |
 # | 3 | multi-head attention | 6 | 25 |
 # | 4 | layer norm | 3 | 12 |
 # | 5 | dropout | 2 | 8 |
 # | 6 | add and norm, in both orders | 3 | 10 |
-# | 7 | the feed-forward network | 2 | 8 |
-# | 8 | the encoder block | 4 | 15 |
-# | 9 | the number of its parameters | 3 | 12 |
+# | 7 | GELU, exactly and nearly | 3 | 12 |
+# | 8 | the feed-forward network | 3 | 12 |
+# | 9 | the encoder block | 4 | 15 |
+# | 10 | a short answer, in words | 2 | 10 |
+# | 11 | the number of the block's parameters | 3 | 12 |
 #
-# Stuck? `hint("heads_and_blocks.project")` opens a hint, and with each further call the next one. `solution(...)` shows
-# the answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("heads_and_blocks.project")` opens a hint, and each further call the next one. `solution(...)` shows the
+# answer with its reason once you have tried; `progress()` shows how far you are.
 #
+# From here on, attention itself is given: `scaled_dot_product_attention(q, k, v, mask=None)` returns its output. It takes any
+# number of leading dimensions. The mask is boolean, True where a query may attend to a key, and broadcasts to the scores.
+# The demos use your own masked weights and learned positions where they have passed, and otherwise the course's; the first
+# cell says which. No check depends on them.
+
+# %% [markdown] tags=["fine-print"]
 # What you return has the dtype of what you were given: in double precision a `torch.zeros(...)` of your own, which is in
-# single precision, spoils it; `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where the
-# points of an exercise are split, the first part must be right before the others count.
-#
-# From here on, attention itself is at hand. `attention(q, k, v, mask=None)` returns its intermediates, as `.alpha` and
-# `.out`; `scaled_dot_product_attention(q, k, v, mask=None)` returns the output alone. Both take any number of leading
-# dimensions. The mask is boolean, True where a query may attend to a key, and broadcasts to the scores.
+# single precision, spoils it; `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where the points
+# of an exercise are split, the first part must be right before the others count.
 
 # %%
 import math
@@ -57,8 +61,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from course_lib import show
-from course_lib.attention import attention, scaled_dot_product_attention
+from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import case, check, hint, progress, solution
+from course_lib.mine import answer
 from course_lib.training.progress import track
 
 show.use_style()
@@ -66,17 +71,25 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 torch.set_printoptions(precision=4, sci_mode=False)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
+masked_weights, LearnedPositions = answer("masking.masked_weights", "positions.learned_positions")
+
+
+def weights_of(q, k):
+    """Attention weights, without a mask."""
+    scaled = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    return masked_weights(scaled, torch.ones_like(scaled, dtype=torch.bool))
+
+
 # %% [markdown]
 # ## 1. Learned projections
 #
-# Back to *The train slowly left the station*. In lesson 01 a word looked for words that are **like itself**: the dot
-# product of two embeddings asks nothing else. But *station* has no use for another station. What would tell it which kind
-# of station it is? A *vehicle*.
+# Back to *The train slowly left the station*. In lesson 01 a word looked for words that are **like itself**: the dot product
+# of two embeddings asks nothing else. But *station* has no use for another station. What would tell it which kind of station
+# it is? A *vehicle*.
 #
-# We could do nothing about that, because attention has nothing to learn (S2 says it in a line: no parameters in scaled
-# dot-product attention). So let us give it something. S3's idea: before two words are compared, look at one of them from
-# one side and at the other from another. The one that asks is asked about its *location*, the one that is asked about its
-# *transportation*. Each such side is a **subspace**, and a matrix picks it out.
+# Attention could not do that, because it has nothing to learn. So give it something. Before two words are compared, look at
+# the query word through a *location* lens and at each key word through a *transportation* lens. What such a lens keeps of a
+# vector is a **subspace**, and a matrix picks it out.
 #
 # Here are embeddings with four dimensions that we can name, and two matrices that each keep one of them.
 
@@ -92,34 +105,41 @@ embeddings = torch.tensor(
         [0.6, 2.2, 0.0, 0.1],  # station
     ]
 )
-location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the one that asks
-transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the one that is asked
+location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the query
+transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 
 # %% [markdown]
-# Nobody chooses such matrices by hand, of course. They are parameters: training turns them until comparing is useful.
-# There are three, one for each part that a word plays:
+# Such matrices are not chosen by hand, of course. They are parameters: training turns them until comparing is useful. There
+# are three, one for each role of a token:
 #
 # $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
 #
-# The third says what a word hands over once it is found, which need not be what it was found by. S3 writes the same with
-# the words as columns, $Q w_j$, $K w_i$, $V w_i$. (Here, then, are the learned matrices that lesson 01 spoke of when S2
-# took keys and values for the same.)
+# The third says what a token hands over once it is found, which need not be what it was found by.
 #
-# And who says that all three must come from the same sentence? In **self-attention** they do. In **cross-attention** the
-# queries come from one sentence, $x$, and keys *and* values from another, the memory:
+# And must all three come from the same sentence? In **self-attention** they do. In **cross-attention** the queries come from
+# one sentence, $x$, and keys *and* values from another, the memory:
 #
 # $$q = x\, W_q, \qquad k = \text{memory}\; W_k, \qquad v = \text{memory}\; W_v .$$
 #
-# That is how the German half of a translator looks at the English half: the target asks, the source answers (S4).
-#
+# That is how the German half of a translator looks at the English half: the target asks, the source answers.
+
+# %% [markdown] tags=["slides"]
+# S2 says it in a line: no parameters in scaled dot-product attention. The two lenses are S3's idea; it writes the projections
+# with words as columns, $Q w_j$, $K w_i$, $V w_i$. Here, then, are the learned matrices that lesson 01 spoke of when S2 took
+# keys and values for the same.
+
+# %% [markdown]
 # ### Exercise 1 · Queries, keys, values
-# `heads_and_blocks.project` · 2 points · about 8 minutes
+# `heads_and_blocks.project` · 1 point · about 8 minutes
 #
-# Make all three. For self-attention `memory` will simply be `x` itself.
+# Make all three. For self-attention `memory` is simply `x` itself.
 #
-# Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`,
-# `W_v` is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
-# `[..., keys, d_value]`. Gradients of `q` are compared too.
+# Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`, `W_v`
+# is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
+# `[..., keys, d_value]`.
+
+# %% [markdown] tags=["fine-print"]
+# Gradients of `q` are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-project-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -138,13 +158,13 @@ def project(x, memory, W_q, W_k, W_v):
 
 
 # %% [markdown] tags=["reason"]
-# Three learned projections give each word three roles: what it looks for, what it offers to be found by, and what it
-# hands over. Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides
-# the mistake of mixing them up until the first translation. Words are rows, so vectors stand on the left of the matrix:
-# papers that write W x have their vectors as columns. An `nn.Linear` stores its weight transposed, which is one more
-# reason to look at shapes first.
+# Three learned projections give each token three roles: what it looks for, what it offers to be found by, and what it hands
+# over. Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides the mistake
+# of mixing them up until the first translation. Tokens are rows, so vectors are on the left of the matrix: papers that write
+# W x have their vectors as columns. An `nn.Linear` stores its weight transposed, which is one more reason to look at shapes
+# first.
 
-# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-project-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-project-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.project")
 ### BEGIN HIDDEN TESTS
 check("heads_and_blocks.project", hidden=True)
@@ -157,9 +177,9 @@ check("heads_and_blocks.project", hidden=True)
 # %% tags=["demo"]
 @show.when_ready
 def station_asks_for_transport():
-    plain = attention(embeddings, embeddings, embeddings).alpha
+    plain = weights_of(embeddings, embeddings)
     q, k, v = project(embeddings, embeddings, location, transportation, torch.eye(4))
-    projected = attention(q, k, v).alpha
+    projected = weights_of(q, k)
     show.matrices(
         show.Panel("alpha of the embeddings themselves", plain, sentence, sentence),
         show.Panel("alpha of location × transportation", projected, sentence, sentence),
@@ -169,25 +189,23 @@ def station_asks_for_transport():
 
 # %% [markdown]
 # On the left like finds like: the two articles each other, *left* the *train*, *station* mostly *station*. On the right
-# *station*, which has much of a location, spends most of its attention on *train*. The other words have no location to
-# speak of, and look at everything about equally: this comparison has nothing to say to them. They would need another one.
+# *station*, which has much of a location, spends most of its attention on *train*. The other words have no location to speak
+# of, and look at everything about equally: this comparison says nothing to them. They would need another one.
 #
 # ## 2. Several heads
 #
-# So take several. Each comparison with its own projections is called a **head**, and heads work side by side: one may
-# find out who does something, one what it is done to, one what the last word was. S3 says on a slide that different heads
-# learn different patterns, and S1, S2 and S4 hope so too. Later in this lesson you will watch it happen.
+# So take several. Each comparison with its own projections is called a **head**, and heads work side by side: one may find
+# out who does something, one what it is done to, one what the last token was. Section 4 watches it happen.
 #
-# Would $h$ heads not cost $h$ times as much? No, because they share. A word's `d_model` numbers are projected as before,
-# and then **cut into pieces** of $d_\text{head} = d_\text{model} / h$: head 0 gets the first piece of every query, key
-# and value, head 1 the second, and so on. In the paper, 512 numbers make 8 heads of 64.
+# Would $h$ heads not cost $h$ times as much? No, because they share. A token's `d_model` numbers are projected as before, and
+# then **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key and value,
+# head 1 the second, and so on. In the paper, 512 numbers make 8 heads of 64.
 #
-# In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the words, so
-# that each head has a matrix `[tokens, d_head]` of its own and attention can treat the heads as a batch.
+# In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so that
+# each head has a matrix `[tokens, d_head]` of its own and attention can treat the heads as a batch.
 #
-# There is a mistake here that everybody makes once. Below, every number says where it comes from: 23 is number 3 of word
-# 2. We want two heads, and one way of asking for them is to reshape to the shape you need.
-
+# There is a mistake here that everybody makes once. Below, every number says where it comes from: 23 is number 3 of token 2.
+# We want two heads, and one way of asking for them is to reshape to the shape you need.
 
 # %%
 numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
@@ -211,23 +229,25 @@ show.matrices(
 )
 
 # %% [markdown]
-# The shapes are right and the program runs. But "head 0" holds all of word 0 and half of word 1, and what it calls word 1
-# is the second half of word 0. `reshape` and `view` know nothing about words: they read the numbers in the order of
-# memory and fill the new shape with them. What we want is 00, 01 of *every* word in head 0.
+# The shapes are right and the program runs. But "head 0" holds all of token 0 and half of token 1, and what it calls token 1
+# is the second half of token 0. `reshape` and `view` know nothing about tokens: they read the numbers in the order of memory
+# and fill the new shape with them. What we want is 00, 01 of *every* token in head 0.
 #
 # ### Exercise 2 · Splitting into heads
 # `heads_and_blocks.split_heads` · 2 points · about 10 minutes
 #
-# Cut every word's vector into `heads` pieces, and put the heads before the words.
+# Split every token's vector into `heads` parts, and put the heads before the tokens.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `heads` is an int that divides `d_model`, the result is
-# `[batch, heads, tokens, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float). The gradient
-# of `x` is compared too.
+# `[batch, heads, tokens, d_head]`, where `d_head` is `d_model // heads` (with one `/` it would be a float).
+
+# %% [markdown] tags=["fine-print"]
+# The gradient of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-split_heads-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x, heads):
-    """Every token's vector in pieces, one for each head, and the heads before the tokens.
+    """Every token's vector in parts, one for each head, and the heads before the tokens.
 
     x: [batch, tokens, d_model]
     heads: int, divides d_model
@@ -240,11 +260,11 @@ def split_heads(x, heads):
 
 
 # %% [markdown] tags=["reason"]
-# Reshaping never moves a number, it only puts the brackets elsewhere, so cutting the last dimension leaves each piece
-# with its word. Only the transpose moves things. Asking `reshape` for the final shape at once gives the right sizes and
-# wrong contents: a "head" then consists of whole vectors of a few words, and of no piece of the others. No error is
-# raised, and the model even trains, badly. Heads come before the words so that the last two dimensions are those of a
-# matrix product, and all heads are computed in one.
+# Reshaping never moves a number, it only regroups them, so splitting the last dimension leaves each part with its token. Only
+# the transpose moves things. Asking `reshape` for the final shape at once gives the right sizes and wrong contents: a "head"
+# then consists of whole vectors of a few tokens, and of nothing of the others. No error is raised, and the model even trains,
+# badly. Heads come before the tokens so that the last two dimensions are those of a matrix product, and all heads are
+# computed in one.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-split_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.split_heads")
@@ -275,14 +295,15 @@ def heads_side_by_side():
 # $$\text{head}_i = \operatorname{Attention}(x\, W_q^i,\; \text{memory}\; W_k^i,\; \text{memory}\; W_v^i), \qquad
 #   \text{out} = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W_o .$$
 #
-# $W_q^i$ is the $i$-th $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting comes to
-# the same thing. **Concat** puts the heads' outputs side by side again, `d_model` numbers per word. And $W_o$ mixes them:
-# until then no head has heard of any other.
-#
-# S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. Two
-# slips: the root under $d_k$, which you know from lesson 01, and a missing transpose. Take it at its word:
+# $W_q^i$ is the $i$-th $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting gives the
+# same. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$ mixes them: until then
+# no head knows of any other.
 
-# %%
+# %% [markdown] tags=["slides"]
+# S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. Two
+# slips: the root of $d_k$, which you know from lesson 01, and a missing transpose. Take it at its word:
+
+# %% tags=["demo", "slides"]
 three_tokens, two_numbers = torch.randn(3, 2), torch.randn(3, 2)
 try:
     three_tokens @ two_numbers
@@ -290,9 +311,9 @@ except RuntimeError as error:
     print("q k, 3 tokens of 2 numbers: ", error)
 print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for each query and key")
 
-# %% [markdown]
-# Torch refuses, and that is the lucky case. With as many words as numbers in a head it computes, and nobody is warned. Two words
-# of two numbers, and S1's formula taken at its word, printed
+# %% [markdown] tags=["slides"]
+# Torch refuses, and that is the lucky case. With as many tokens as numbers in a head it computes, without a warning. For two
+# tokens of two numbers, S1's formula taken at its word printed
 #
 # | | key 0 | key 1 |
 # |---|---|---|
@@ -303,7 +324,7 @@ print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for eac
 # it does. Both slips are in there.
 
 
-# %%
+# %% tags=["demo", "slides"]
 def suspect(q, k):
     return q @ k.mT / math.sqrt(2)  # right, and not what was printed: change this line
 
@@ -313,34 +334,36 @@ reconstructed = suspect(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[0
 print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 
+# %% [markdown] tags=["slides"]
+# It is `q @ k / 2`: each score mixes numbers of different keys, and yet it looks like a score.
+
 # %% [markdown]
-# It is `q @ k / 2`: rows of numbers that no query and no key ever shared, and every number of them looks like a score.
+# From here on what you write is a **module**, a class made from `nn.Module`. A module holds what it learns: each parameter,
+# and each smaller module, that you assign to `self`. So one object can be called like a function, trained, moved to a GPU,
+# saved, and put into a larger one, and the larger one knows all parameters inside it.
 #
-# From here on what you write is a **module**, a class made from `nn.Module`. A module holds what it learns: each tensor
-# made as a parameter, and each smaller module, that you assign to `self`. So one object can be called like a function,
-# trained, moved to a GPU, saved, and put as a part into a larger one, and the larger one knows all parameters inside it.
-#
-# The constructor, `__init__`, makes the parts, and `forward` says what happens in a call: `model(x)` runs
-# `forward(x)`. Here a projection is an `nn.Linear`, a matrix and a bias that is added: `self.W_q(x)` computes
-# $x W_q + b_q$.
+# The constructor, `__init__`, makes the parts, and `forward` says what happens in a call: `model(x)` runs `forward(x)`. Here a
+# projection is an `nn.Linear`, a matrix and a bias that is added: `self.W_q(x)` computes $x W_q + b_q$.
 #
 # ### Exercise 3 · Multi-head attention
-# `heads_and_blocks.multi_head_attention` · 6 points (4 for self-attention, 1 more for a memory, 1 more for masks) · about 25 minutes
+# `heads_and_blocks.multi_head_attention` · 6 points · about 25 minutes
 #
-# Write `forward`: project, split, attend, join, mix. The constructor is given; leave its names as they are, because the
-# check loads weights into them, and so will you, with GPT-2's. Like all exercises this one stands on its own; write the
-# first two steps out again, and a slip above costs you nothing here. Attention itself is given:
-# `scaled_dot_product_attention`, or torch's own, `F.scaled_dot_product_attention`. Torch's ready-made *multi-head*
-# attention is not allowed. Gradients are compared.
+# Write `forward`: project, split, attend, join, mix. The constructor is given; leave its names as they are, because the check
+# loads weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention` for the attention itself, or
+# torch's own, `F.scaled_dot_product_attention`. Torch's ready-made *multi-head* attention is not allowed.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean
 # `[batch, queries, keys]`, the same for all heads, or None; `batch` and `queries` may be 1 in it, which holds for all of
 # them. Every query may attend to something. The result is `[batch, queries, d_model]`.
 
+# %% [markdown] tags=["fine-print"]
+# Four points are for self-attention, one more for a memory and one more for masks. Gradients are compared. Like all exercises
+# this one is independent of the others: write the first two steps out again, and a slip above costs you nothing here.
+
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-multi_head_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(nn.Module):
-    """Several attentions side by side, each on its own piece of learned projections.
+    """Several attentions side by side, each on its own part of learned projections.
 
     d_model: int, the length of a token's vector
     heads: int, divides d_model
@@ -373,13 +396,13 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# One head can attend to one thing at a time; with several, a word may look at its verb and at its article in the same
-# layer. Each head works in a slice of `d_head` dimensions, so that all of them together cost what one large head would.
+# One head can attend to one thing at a time; with several, a token may look at its verb and at its article in the same layer.
+# Each head works in a slice of `d_head` dimensions, so that all of them together cost what one large head would.
 #
-# `W_o` is what makes one layer of the heads: without it, what head 3 has found would stay in its own slice for good.
-# The scale is √d_head and not √d_model, since a head's dot product has only `d_head` terms. Two slips are silent.
-# Joining without the transpose keeps every shape and mixes the words, and a mask `[batch, queries, keys]` whose batch
-# happens to equal the number of heads broadcasts against the heads without a complaint.
+# `W_o` is what makes one layer of the heads: without it, what head 3 has found would stay in its own slice for good. The
+# scale is √d_head and not √d_model, since a head's dot product has only `d_head` terms. Two slips are silent. Joining without
+# the transpose keeps every shape and mixes the tokens, and a mask `[batch, queries, keys]` whose batch happens to equal the
+# number of heads broadcasts against the heads without a complaint.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-multi_head_attention-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.multi_head_attention")
@@ -390,14 +413,14 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # %% [markdown]
 # ## 4. Four heads, four things
 #
-# Do heads really learn different patterns, or is that only what slides say? Let us set up a task in which we can tell.
+# Do heads really learn different patterns? Here is a task in which you can tell.
 #
-# A sentence is a salad of eight words: four words, each of them twice. Every word wears a **collar** in one of four
-# colours. At every word the model must name the colours of four other collars:
+# A sentence is a salad of eight words: four words, each of them twice. Every word wears a **collar** in one of four colours.
+# At every token the model must name the colours of four other collars:
 #
-# - of the word **before** it,
-# - of the word **after** it,
-# - of the **first** word of the sentence,
+# - of the token **before** it,
+# - of the token **after** it,
+# - of the **first** token of the sentence,
 # - of the **same** word, at its other position.
 #
 # Three are about positions, one about the word itself. Colours are drawn at random, so there is nothing to guess from: a
@@ -435,12 +458,12 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
     print(f"{position}  {WORDS[token]:4} with a {COLOURS[colour]:6} collar must say:  {',  '.join(named)}")
 
 # %% [markdown]
-# The model is as bare as can be: an embedding for the word, one for its collar and one for its position, added; **your**
-# multi-head attention, once; and a linear layer that names four colours. Nobody tells any head what to look for. It takes
-# a few seconds, for models with one head, with two and with four, all with the same number of parameters.
+# The model is bare: an embedding for the word, one for its collar and one for its position, added; **your** multi-head
+# attention, once; and a linear layer that names four colours. No head is told what to look for. Training takes a few seconds,
+# for models with one head, with two and with four, all with the same number of parameters.
 #
-# **Predict first.** How many of the four questions will each of them answer well, say three times in four? Write your guesses down;
-# the cell says what it found. (So it goes on tonight: a guess before everything that is trained.)
+# **Predict first.** How many of the four questions will each of them answer well, say three times in four? Write your guesses
+# down; the cell shows them beside what it found.
 
 # %%
 answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 0 to 4
@@ -470,7 +493,7 @@ class Reader(nn.Module):
         """What every head looks at: [batch, heads, tokens, tokens]."""
         x = self.embedded(tokens, colours)
         own = self.attention
-        return attention(*(split_heads(project(x), own.heads) for project in (own.W_q, own.W_k, own.W_v))).alpha
+        return weights_of(*(split_heads(project(x), own.heads) for project in (own.W_q, own.W_k)))
 
 
 @torch.no_grad()
@@ -544,28 +567,28 @@ def four_heads_look_at_four_things():
 
 
 # %% [markdown]
-# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the head for the word
-# before does at the first word, and the head for the word after at the last one, is nobody's business: no colour was
-# asked for there.) Before training all heads looked more or less everywhere. Nothing in the code tells them apart. They
-# were drawn at random, one happened to be a little better at one thing, and the gradient did the rest.
+# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the head for the token
+# before does at the first token, and the head for the token after at the last one, does not matter: no colour was asked for
+# there.) Before training all heads looked more or less everywhere. Nothing in the code tells them apart. They were drawn at
+# random, one happened to be a little better at one thing, and the gradient did the rest.
 #
-# And the last picture shows why anybody bothers. The models have the same parameters and the same work to do. But a head
-# brings home *one* average for each word, so one head can serve one pattern well, and two heads two. For the other
+# And the last picture shows what several heads are for. The models have the same parameters and the same work to do. But a
+# head brings home *one* average for each token, so one head can serve one pattern well, and two heads two. For the other
 # patterns little more than guessing is left, or a head is torn between two of them.
 #
 # ### A published model's heads
 #
-# Collars are our invention. What do heads look at that were trained on real text, and never asked for a colour? all-MiniLM-L6-v2,
-# which lessons 00, 01 and 03 have opened before, has six layers with twelve heads each: 72 of them. It reads 120 sentences from
-# reviews (those of lesson 00), and we ask of each head how much of its attention goes to the word **before**, to the
-# word **after**, to the **first** token (a special one, `[CLS]`, which stands before every text) and, where a word occurs twice
-# and not side by side, to the **same** word. (Words are cut into pieces in this model, so we really count pieces; lesson 08
+# Collars are our invention. What do heads look at that were trained on real text, and never asked for a colour?
+# all-MiniLM-L6-v2, which lessons 00, 01 and 03 have opened before, has six layers with twelve heads each: 72 of them. It reads
+# 120 sentences from reviews (those of lesson 00). For each head we measure how much of its attention goes to the token
+# **before**, to the token **after**, to the **first** token (a special one, `[CLS]`, at the start of every text) and, where a
+# word occurs twice and not side by side, to the **same** word. (This model's tokens are words and **subwords**; lesson 08
 # explains them.)
 #
 # **Predict first:** how much will the *best* of the 72 heads spend on each?
 
 # %%
-best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in per cent
+best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in %
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -580,15 +603,15 @@ except ModuleNotFoundError as missing:
 
 
 def published_heads(text):
-    """The pieces of a text, and all attention weights of the published model: [layers, heads, pieces, pieces]."""
-    pieces = published.vocabulary.encode_pair(text).ids
+    """The tokens of a text, and all attention weights of the published model: [layers, heads, tokens, tokens]."""
+    ids = published.vocabulary.encode_pair(text).ids
     with torch.no_grad(), record_attention(published.bert) as weights:
-        published.bert(torch.tensor([pieces]))
-    return published.vocabulary.tokens(pieces), torch.cat(weights)
+        published.bert(torch.tensor([ids]))
+    return published.vocabulary.tokens(ids), torch.cat(weights)
 
 
 def patterns_in(names):
-    """For each pattern the pairs of positions (one that looks, one that is looked at), as a mask [pieces, pieces]."""
+    """For each pattern the pairs of positions (one that looks, one that is looked at), as a mask [tokens, tokens]."""
     position = torch.arange(len(names))
     away = position - position.unsqueeze(1)  # [looks, looked at]
     text = (position > 0) & (position < len(names) - 1)  # neither of the special tokens
@@ -635,14 +658,18 @@ if published is not None:
     )
 
 # %% [markdown]
-# Two of your four patterns are there as if drawn with a ruler: a head that looks at the word **before** and at nothing else, and
-# one that spends most on the word **after**. Nobody asked for them, they must have been of use. The head for the **first** token
-# is no head but half the model: on average a head leaves two fifths of its attention at `[CLS]`, which says nothing. There a
-# head rests that has found nothing to look at, since its weights must sum to 1. And for the **same** word elsewhere there is no
-# specialist, only a few heads that spare it a fifth. That one was in our task because we put it there.
+# Two of your four patterns are there as if drawn with a ruler: a head that looks at the token **before** and at nothing else,
+# and one that spends most on the token **after**. They were not asked for; they must have been of use.
+#
+# As for the **first** token, that is not one head but half the model: on average a head puts two fifths of its attention on
+# `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks them there: an
+# **attention sink** (Xiao et al. 2023, [*Efficient Streaming Language Models with Attention
+# Sinks*](https://arxiv.org/abs/2309.17453)). And for the **same** word elsewhere there is no specialist; at best a few heads
+# give it a fifth of their attention. That one was in our task because we put it there.
 #
 # Go and see. Choose a layer and a head, and look for the line below the diagonal in layer 1, for the one above it in layer 2,
-# and for something that we did not ask about. (The explorer counts layers and heads from 1, as the list above does.)
+# for the sink, and for something that we did not ask about. (The explorer counts layers and heads from 1, as the list above
+# does.)
 
 # %% tags=["demo"]
 if published is None:
@@ -663,28 +690,31 @@ else:
 #
 # From here to the block it is mostly plumbing, and plumbing decides whether deep networks train at all.
 #
-# First, **layer norm**. Activations that pass through many layers tend to grow or to fade, and every layer must then cope
-# with inputs of a size that depends on all those before it. Layer norm brings each word's vector back to one size, by
-# itself (S3, with the formula of Ba, Kiros and Hinton, 2016):
+# First, **layer norm**. Activations that pass through many layers tend to grow or to vanish, and every layer must then cope
+# with inputs of a size that depends on all those before it. Layer norm brings each token's vector back to one size (Ba, Kiros
+# and Hinton, 2016):
 #
 # $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
 #   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
 #
-# Mean and variance are those of **one word's** $d = d_\text{model}$ numbers: no other word and no other sentence comes
-# in, so it works for a single sentence just as for a batch. The variance divides by $d$, not by $d - 1$. A small
-# $\varepsilon$ keeps a word whose numbers are all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers
-# each, are learned: if a layer does need some dimension larger than the others, it can have it back. Torch calls them
-# `weight` and `bias`, as in every layer, and so do we.
+# Mean and variance are those of **one token's** $d = d_\text{model}$ numbers: no other token and no other sentence comes in,
+# so it works for a single sentence just as for a batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$
+# keeps a token whose numbers are all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers each, are learned:
+# if a layer does need some dimension larger than the others, it can have it back. Torch calls them `weight` and `bias`, as in
+# every layer, and so do we.
 #
 # ### Exercise 4 · Layer norm
-# `heads_and_blocks.layer_norm` · 3 points (2 for the values, 1 more for epsilon) · about 12 minutes
+# `heads_and_blocks.layer_norm` · 3 points · about 12 minutes
 #
-# The constructor is given; write the formula in `forward`. Torch's own norms (layer, group, batch and their relatives) are
-# not allowed; means and variances are. Gradients of `x`, `weight` and `bias` are compared, even where a word's numbers are
-# all equal.
+# The constructor is given; write the formula in `forward`. Torch's own norms (layer, group, batch and their relatives) are not
+# allowed; means and variances are.
 #
-# Shapes: `x` is `[..., d_model]`, `self.weight` and `self.bias` are `[d_model]`, `self.epsilon` is a float, the result has
-# the shape of `x`.
+# Shapes: `x` is `[..., d_model]`, `self.weight` and `self.bias` are `[d_model]`, `self.epsilon` is a float, the result has the
+# shape of `x`.
+
+# %% [markdown] tags=["fine-print"]
+# Two points are for the values and one more for epsilon. Gradients of `x`, `weight` and `bias` are compared, even where a
+# token's numbers are all equal.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -715,13 +745,12 @@ class LayerNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Layer norm looks at one word alone, so a sentence means the same in every batch and at every length; that is why
-# transformers prefer it to batch norm. Statistics are of the numbers themselves and not of a sample, so the variance
-# divides by `d_model`, while torch's default divides by one less: 14 % more variance for eight dimensions, and one that
-# no error reports.
+# Layer norm looks at one token alone, so a sentence means the same in every batch and at every length; that is why
+# transformers prefer it to batch norm. Statistics are of the numbers themselves and not of a sample, so the variance divides
+# by `d_model`, while torch's default divides by one less: 14 % more variance for eight dimensions, and no error reports it.
 #
-# Epsilon belongs under the root. There it also saves the gradient: for a word whose numbers are all equal, the root of
-# 0 has an infinite slope, whatever is added afterwards.
+# Epsilon belongs under the root. There it also saves the gradient: for a token whose numbers are all equal, the root of 0 has
+# an infinite slope, whatever is added afterwards.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-layer_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.layer_norm")
@@ -747,9 +776,8 @@ def three_volumes():
 
 
 # %% [markdown]
-# S3 says that standardising the embeddings keeps the *weights* small. Look again at what is divided: activations. The
-# weights are not touched, and in a way they get *more* freedom. If the layer before is scaled up a hundredfold, what comes
-# out of the norm stays the same, so nothing holds those weights back:
+# Note what is divided: activations, and not *weights*. Those even get *more* freedom. If the layer before is scaled up a
+# hundredfold, what comes out of the norm stays the same, so nothing keeps those weights small:
 
 # %%
 torch.manual_seed(0)
@@ -761,18 +789,23 @@ for factor in (1, 100):
     print(f"weights × {factor:3}: their size {(factor * weight).norm():6.1f}, out of the norm comes {numbers} ...")
 
 # %% [markdown]
-# What keeps *weights* small is weight decay, or a small learning rate. What layer norm does is to keep what the next layer
-# *sees* at one size, whatever the weights do.
-#
+# What keeps *weights* small is **weight decay**, or a small learning rate. Layer norm keeps what the next layer *sees* at one
+# size, whatever the weights do.
+
+# %% [markdown] tags=["slides"]
+# The formula is S3's. It says that standardising the embeddings keeps the *weights* small; the cell above shows that it does
+# not.
+
+# %% [markdown]
 # ## 6. Dropout
 #
-# Next, a way to keep a network from relying on any single number. In training, **dropout** sets each activation to 0
-# with probability $p$, drawn afresh in every step ($p = 0.1$ is usual). A layer that wants to be sure of its input must then learn
-# to read it from several places.
+# Next, a way to keep a network from relying on any single number. In training, **dropout** sets each activation to 0 with
+# probability $p$, drawn afresh in every step ($p = 0.1$ is usual). A layer that wants to be sure of its input must then learn
+# to read it from several numbers.
 #
 # At test time nothing is dropped, since we want the best answer and the same one twice. But then a sum over all inputs is
-# suddenly larger than in training, by a factor of $1 / (1 - p)$. So what is kept is **divided by $1 - p$ in
-# training**: then every number already has the right mean, and at test time there is nothing left to do.
+# suddenly larger than in training, by a factor of $1 / (1 - p)$. So what is kept is **divided by $1 - p$ in training**: then
+# every number already has the right mean, and at test time there is nothing left to do.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -780,11 +813,13 @@ for factor in (1, 100):
 # ### Exercise 5 · Dropout
 # `heads_and_blocks.dropout` · 2 points · about 8 minutes
 #
-# The random draw is done for you (a function that draws cannot be checked number by number): `kept` is True where a
-# number stays. Torch's own dropout is not allowed.
+# The random draw is done for you (a function that draws cannot be checked number by number): `kept` is True where a number
+# stays. Torch's own dropout is not allowed.
 #
-# Shapes: `x` and `kept` have the same shape, whatever it is; the numbers in `x` are finite. `p` is a float, at least 0
-# and below 1; `training` is a bool. In training the gradient of `x` is compared too.
+# Shapes: `x` and `kept` have the same shape, whatever it is. `p` is a float, at least 0 and below 1; `training` is a bool.
+
+# %% [markdown] tags=["fine-print"]
+# The numbers in `x` are finite. In training the gradient of `x` is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-dropout-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -805,10 +840,10 @@ def dropout(x, kept, p, training):
 
 
 # %% [markdown] tags=["reason"]
-# A number stays with probability 1 - p, so dividing those that stay by 1 - p keeps every expectation what it was.
-# Evaluation then needs no correction: it does nothing at all. The original paper left training alone and multiplied by
-# 1 - p in evaluation; doing both, or neither, makes the next layer see numbers of another size than it was trained on. In
-# evaluation nothing may be dropped, or the same sentence would get another answer each time.
+# A number stays with probability 1 - p, so dividing those that stay by 1 - p keeps every expectation what it was. Evaluation
+# then needs no correction: it does nothing at all. The original paper left training alone and multiplied by 1 - p in
+# evaluation; doing both, or neither, makes the next layer see numbers of another size than it was trained on. In evaluation
+# nothing may be dropped, or the same sentence would get another answer each time.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-dropout-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.dropout")
@@ -817,8 +852,8 @@ check("heads_and_blocks.dropout", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Norm and dropout first meet right at the bottom of a transformer. S3's **input layer** takes the word's embedding, adds
-# one for its position (lesson 03), normalises, and drops:
+# Norm and dropout first meet at the bottom of a transformer. The **input layer** takes the token's embedding, adds one for its
+# position (lesson 03), normalises, and drops:
 
 
 # %% tags=["demo"]
@@ -844,43 +879,49 @@ def input_layer_step_by_step():
 
 # %% [markdown]
 # What is kept is larger than before, and over many draws every number comes out, on average, as it went in.
-#
+
+# %% [markdown] tags=["slides"]
+# This input layer, with its norm and dropout, is S3's.
+
+# %% [markdown]
 # ## 7. Add and norm, in two orders
 #
-# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Can gradients find their way back through
-# so many? Not if each layer replaces what it was given. The remedy is the **residual connection** (He et al., 2016): a
-# layer does not replace its input, it *adds* to it.
+# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Can gradients find their way back through so
+# many? Not if each layer replaces what it was given. The remedy is the **residual connection** (He et al., 2016): a layer does
+# not replace its input, it *adds* to it.
 #
 # $$y = x + \operatorname{sublayer}(x)$$
 #
-# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it, and there is a
-# straight path from the loss down to the first embedding. A sublayer that has nothing to say can say 0.
+# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it, and there is a straight
+# path from the loss down to the first embedding. A sublayer that has nothing to say can say 0. What runs along that path, from
+# block to block, is called the **residual stream**: each sublayer reads from it and adds to it.
 #
-# With dropout on what is added and a layer norm, that is **add & norm**. S2 writes it as
-# `LayerNorm(x + sublayer(x))`, and so does the paper. GPT-2 and nearly everybody since put the norm first, before the
-# sublayer. The two have names:
+# With dropout on what is added and a layer norm, that is **add & norm**. The paper puts the norm after the sum; GPT-2 and
+# nearly everybody since put it first, before the sublayer:
 #
 # | | | |
 # |---|---|---|
 # | **post-norm** | `norm(x + dropout(sublayer(x)))` | the paper, BERT |
 # | **pre-norm** | `x + dropout(sublayer(norm(x)))` | GPT-2 and later |
 #
-# It looks like a matter of taste. Keep that thought for a few minutes.
+# It looks like a matter of taste. Section 9 measures whether it is.
 #
 # ### Exercise 6 · Add and norm
-# `heads_and_blocks.add_and_norm` · 3 points (2 for post-norm, 1 more for pre-norm) · about 10 minutes
+# `heads_and_blocks.add_and_norm` · 3 points · about 10 minutes
 #
-# Write both orders. `norm` and `dropout` are modules that somebody has made, and become parts of this one; `sublayer` comes
-# with each call, because add & norm stands around something that is not its own. Each takes one tensor and returns one of
-# the same shape. In the check even `dropout` gives the same result whenever it is called with the same input. Gradients
-# are compared.
+# Write both orders. `norm` and `dropout` are modules that become parts of this one; `sublayer` comes with each call, because
+# add & norm is built around something that is not its own. Each takes one tensor and returns one of the same shape.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
+
+# %% [markdown] tags=["fine-print"]
+# Two points are for post-norm and one more for pre-norm. In the check even `dropout` gives the same result whenever it is
+# called with the same input. Gradients are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-add_and_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class AddAndNorm(nn.Module):
-    """What stands around a sublayer: the residual connection, dropout and the norm.
+    """What is built around a sublayer: the residual connection, dropout and the norm.
 
     norm, dropout: modules of one tensor, which keep its shape
     norm_first: bool, True for pre-norm, False for post-norm
@@ -907,11 +948,11 @@ class AddAndNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Post-norm, as in the 2017 paper, normalises the sum: everything that passes through the block is rescaled, the
-# residual included. Pre-norm normalises only what the sublayer reads and leaves a straight path from the first layer to
-# the last, along which gradients arrive unchanged. That is why deep models use it, and why they need one more norm at
-# their end. Dropout hits what the sublayer adds and never the residual itself: dropping there would erase parts of the
-# word for all later layers. Overwriting `x` by its norm is the slip that turns pre-norm into something in between.
+# Post-norm, as in the 2017 paper, normalises the sum: everything that passes through the block is rescaled, the residual
+# included. Pre-norm normalises only what the sublayer reads and leaves a straight path from the first layer to the last, along
+# which gradients arrive unchanged. That is why deep models use it, and why they need one more norm at their end. Dropout acts
+# on what the sublayer adds and never on the residual itself: dropping there would erase parts of the token for all later
+# layers. Overwriting `x` by its norm is the slip that turns pre-norm into something in between.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.add_and_norm")
@@ -920,8 +961,8 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Twelve blocks, fresh from the random generator, and a loss on top. How large is the gradient that reaches each of them? First
-# without residual connections. **Predict:** the gradient at block 1 is that at block 12, divided by a 1 with how many zeros?
+# Twelve blocks, freshly initialised, and a loss on top. How large is the gradient that reaches each of them? First without
+# residual connections. **Predict:** the gradient at block 1 is that at block 12, divided by a 1 with how many zeros?
 
 # %%
 zeros_without_residuals = None
@@ -993,34 +1034,87 @@ def gradients_on_their_way_down():
 
 # %% [markdown]
 # With residual connections both orders let the gradient through to the first block, and there they agree. They part near the
-# loss: in pre-norm the stream has been added to so often that each further block weighs less in it, so the last blocks get
-# *less* gradient, and the less the deeper the model is. In post-norm, where every norm cuts the stream back to size, the last
-# blocks get as much in a deep model as in a flat one. Keep that, too, for a few minutes.
-#
+# loss: in pre-norm the residual stream has been added to so often that each further block weighs less in it, so the last
+# blocks get *less* gradient, and the less the deeper the model is. In post-norm, where every norm brings the stream back to
+# size, the last blocks get as much in a deep model as in a shallow one. Section 9 shows what that does.
+
 # %% [markdown]
 # ## 8. The feed-forward network
 #
-# Attention moves things between words, but what it brings is an *average*: a straight-line business. Somewhere a word has
-# to be thought about. After each attention every word passes, by itself, through the same small network (S2, S3):
+# Attention only averages; given the weights it is linear. The nonlinear work on each token happens elsewhere. After each
+# attention every token passes, by itself, through the same small **feed-forward network**:
 #
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
-# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), $W_2$ leads back. The $\sigma$
-# on S2's slide is not a sigmoid; it stands for any **activation**. The paper takes $\operatorname{ReLU}(z) = \max(0, z)$;
-# S3, like GPT and BERT, takes GELU, which is $z$ times the probability that a standard normal number is below $z$: a ReLU
-# with its corner rounded off.
-#
-# Without an activation the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however many layers you
+# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), $W_2$ leads back. $\sigma$ is some
+# **activation**; without it the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however many layers you
 # stacked, they would draw straight lines.
 #
-# ### Exercise 7 · The feed-forward network
-# `heads_and_blocks.feed_forward` · 2 points (1 for ReLU, 1 more for another activation) · about 8 minutes
+# The paper takes $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT take **GELU** (Hendrycks and Gimpel, 2016), $z$ times the
+# probability that a standard normal number is below $z$: a ReLU with its corner rounded off.
 #
-# The constructor is given. Write `forward`: the two layers, the activation that the network was made with (ReLU, unless
-# somebody wants GELU) and nothing else, no dropout, not even in training. Gradients are compared (never where ReLU is given
-# exactly 0).
+# $$\operatorname{GELU}(z) = z \cdot \tfrac12 \Big(1 + \operatorname{erf}\frac{z}{\sqrt2}\Big)
+#   \approx \tfrac12\, z \Big(1 + \tanh\big(\sqrt{2/\pi}\,(z + 0.044715\, z^3)\big)\Big)$$
+#
+# The second form was faster once, and models that were trained with it still use it: GPT-2's weights expect it.
+
+# %% [markdown] tags=["slides"]
+# The $\sigma$ on S2's slide is not a sigmoid; it is any activation. S3 uses GELU, with a width of $4\, d_\text{model}$.
+
+# %% [markdown]
+# ### Exercise 7 · GELU
+# `heads_and_blocks.gelu` · 3 points · about 12 minutes
+#
+# Write both forms. Torch's own GELU is not allowed; `torch.erf` and `torch.tanh` are.
+#
+# Shapes: `x` has any shape, and so has the result. `approximate` is a bool.
+
+# %% [markdown] tags=["fine-print"]
+# Two points are for the exact form and one more for the approximation. The gradient of `x` is compared too. Numbers may come in
+# double precision and be as large as 60.
+
+
+# %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-gelu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gelu(x, approximate=False):
+    """Each number times the probability that a standard normal number is below it.
+
+    x: [...]
+    approximate: bool, whether to use the form with tanh
+    returns: [...]
+    """
+    ### BEGIN SOLUTION
+    if approximate:
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+        return 0.5 * x * (1 + torch.tanh(inner))
+    below = 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+    return x * below
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The error function is the normal distribution's in other units: from -1 to 1 instead of 0 to 1, hence the 1 and the half, and
+# stretched by √2. Far to the right the probability is 1 and GELU is x; far to the left it is 0; in between the number decides,
+# gradually, how much of itself gets through. The form with tanh is less than a thousandth away. That is little for one number
+# and still visible after twelve blocks, so weights are used with the form that they were trained with.
+
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-gelu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("heads_and_blocks.gelu")
+### BEGIN HIDDEN TESTS
+check("heads_and_blocks.gelu", hidden=True)
+### END HIDDEN TESTS
+
+# %% [markdown]
+# ### Exercise 8 · The feed-forward network
+# `heads_and_blocks.feed_forward` · 3 points · about 12 minutes
+#
+# Write the whole module. The constructor makes two linear layers, `W_1` and `W_2`, both with a bias, and keeps the activation
+# that it is given as `activation`. `forward(x)` is the formula and nothing else, no dropout, not even in training.
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
+
+# %% [markdown] tags=["fine-print"]
+# Two points are for ReLU and one more for another activation. Gradients are compared (never where ReLU is given exactly 0). The
+# check loads weights into `W_1` and `W_2` by these names.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-feed_forward-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1034,28 +1128,26 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model, d_ff, activation=F.relu):
         super().__init__()
+        ### BEGIN SOLUTION
         self.W_1 = nn.Linear(d_model, d_ff)
         self.activation = activation
         self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x):
-        """activation(x W_1 + b_1) W_2 + b_2
-
-        x: [..., d_model]
-        returns: [..., d_model]
-        """
-        ### BEGIN SOLUTION
-        return self.W_2(self.activation(self.W_1(x)))
+        """activation(x W_1 + b_1) W_2 + b_2"""
+        hidden = self.activation(self.W_1(x))
+        return self.W_2(hidden)
         ### END SOLUTION
 
 
 # %% [markdown] tags=["reason"]
-# Attention only averages; the feed-forward network is where each word is changed by itself, with the same weights at
-# every position. Without the ReLU the two linear layers would be one, since a product of matrices is a matrix, and the
-# wide layer in between would buy nothing. A ReLU at the end instead of the middle is worse in another way: what is
-# added to the residual could then never be negative, and a block could only push upwards.
+# What is assigned to `self` in the constructor belongs to the module: its parameters are found there, under these names. In
+# `forward` the parts are called in order. Attention only averages; here each token is changed by itself, with the same weights
+# at every position. Without an activation the two linear layers would be one, since a product of matrices is a matrix, and the
+# wide layer in between would buy nothing. An activation at the end instead of the middle is worse in another way: after ReLU,
+# what is added to the residual could never be negative, and a block could only push upwards.
 
-# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-feed_forward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-feed_forward-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.feed_forward")
 ### BEGIN HIDDEN TESTS
 check("heads_and_blocks.feed_forward", hidden=True)
@@ -1080,8 +1172,8 @@ def bending_a_line():
 
     bent, straight = fitted(FeedForward(1, 32)), fitted(nn.Sequential(nn.Linear(1, 32), nn.Linear(32, 1)))
     drawn, (left, right_side) = show.frames(2, width=9.5, height=3.4)
-    left.plot(x, F.relu(x), label="ReLU (the paper)")
-    left.plot(x, F.gelu(x), label="GELU (S3)")
+    left.plot(x, F.relu(x), label="ReLU")
+    left.plot(x, gelu(x), label="your GELU")
     left.set(xlabel="z", title="Two activations")
     left.legend()
     right_side.plot(x, wave, ":", color=show.GREY, label="to be learned")
@@ -1093,43 +1185,49 @@ def bending_a_line():
         drawn, "Left: ReLU and GELU. Right: a wave, followed by the network; without activation a straight line."
     )
     errors = [float((fit - wave).square().mean()) for fit in (bent, straight)]
+    apart = (gelu(x) - gelu(x, approximate=True)).abs().max()
+    print(f"the two forms of GELU differ by {apart:.1e} at most")
     print(f"mean squared error: with activation {errors[0]:.3f}, without {errors[1]:.3f}")
 
 
-# %% [markdown]
-# (S3's `hidden_dim`, which lesson 00 found to be an argument that nothing uses, was meant for this width. Whoever suspects such an
-# argument changes it and counts the parameters; we shall count in section 11.)
-#
+# %% [markdown] tags=["slides"]
+# S3's `hidden_dim`, which lesson 00 found to be an argument that nothing uses, was meant for this width. If you suspect that an
+# argument is unused, change it and see whether the parameter count moves.
+
 # %% [markdown]
 # ## 9. The transformer block
 #
 # All the parts are on the table. An **encoder block** is two sublayers, each in its add & norm:
 #
-# 1. multi-head self-attention, in which words exchange what they know;
-# 2. the feed-forward network, in which each word makes something of it.
+# 1. multi-head self-attention, in which tokens exchange information;
+# 2. the feed-forward network, which processes each token by itself.
 #
-# At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same,
-# `[batch, tokens, d_model]`, and that is the point: what comes out of a block can go into the next one, and you may
-# **stack** as many as you can pay for. The paper stacks 6.
+# What goes into a block is `[batch, tokens, d_model]`, and so is what comes out. So the output of a block can go into the next
+# one, and you may **stack** as many as you can pay for. The paper stacks 6.
 #
-# A block is a module made of modules, and it does not mind whose they are: it is handed its four parts and says only in
-# which order they come. So you can put in your own, or torch's, or something else to see what happens. Torch has a
-# multi-head attention of its own, `nn.MultiheadAttention`. If you use it one day, two things need care: it returns a pair,
-# the output and the weights, and its masks say the opposite of ours, **True means "leave this out"**.
-#
-# ### Exercise 8 · The encoder block
+# A block is a module made of modules, and it does not mind whose they are: it is handed its four parts and says only in which
+# order they come. So you can put in your own, or torch's, or something else to see what happens. If you use torch's
+# `nn.MultiheadAttention` one day, two things need care: it returns a pair, the output and the weights, and its masks say the
+# opposite of ours, **True means "leave this out"**.
+
+# %% [markdown] tags=["slides"]
+# At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same: `[batch, tokens, d_model]`.
+
+# %% [markdown]
+# ### Exercise 9 · The encoder block
 # `heads_and_blocks.encoder_block` · 4 points · about 15 minutes
 #
 # The constructor is given; leave its names as they are. Write `forward`: self-attention in the first add & norm, then the
 # feed-forward network in the second. An add & norm is called with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`,
-# and hands the sublayer *one* tensor. Attention takes more than one, so make a function of one out of it. The check passes
-# in parts of its own, which are called like yours; your exercises above are not needed here. Torch's ready-made encoder
-# layer is not allowed. Gradients are compared.
+# and hands the sublayer *one* tensor. Attention takes more than one, so make a function of one out of it. Torch's ready-made
+# encoder layer is not allowed.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
-# attention: for padding it is `[batch, 1, tokens]`. Every token may attend to something. The result is
-# `[batch, tokens, d_model]`. What comes out at padding does not matter to anybody, but it is compared all the same: don't
-# treat it differently.
+# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head attention:
+# for padding it is `[batch, 1, tokens]`. Every token may attend to something. The result is `[batch, tokens, d_model]`.
+
+# %% [markdown] tags=["fine-print"]
+# The check passes in parts of its own, which are called like yours; your exercises above are not needed here. Gradients are
+# compared. What comes out at padding is never used, but it is compared all the same: don't treat it differently.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1162,11 +1260,11 @@ class EncoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Everything difficult is in the parts, and what is left is their order: the second line starts from what the first has
-# made and not from the input. The `lambda` makes a function of one tensor out of an attention that takes three things.
-# In it stands `y` twice and not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised
-# `x`, for its queries as for its keys and values. Dropout, norm and the two orders need no thought here: they are in
-# add & norm, which is why they were given a module of their own.
+# Everything difficult is in the parts, and what is left is their order: the second line starts from what the first has made
+# and not from the input. The `lambda` makes a function of one tensor out of an attention that takes three things. It passes
+# `y` twice and not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised `x`, for its
+# queries as for its keys and values. Dropout, norm and the two orders need no thought here: they are in add & norm, which is
+# why they were given a module of their own.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.encoder_block")
@@ -1174,21 +1272,20 @@ check("heads_and_blocks.encoder_block")
 check("heads_and_blocks.encoder_block", hidden=True)
 ### END HIDDEN TESTS
 
-
 # %% [markdown]
-# Now put your own parts into it: your attention, your norm, your feed-forward network. (Dropout is torch's, which draws its
-# own numbers.)
+# Now put your own parts into it: your attention, your norm, your feed-forward network with your GELU. (Dropout is torch's,
+# which draws its own numbers.)
 
 
 # %%
 def encoder_block(d_model, heads, d_ff, dropout=0.0, norm_first=False):
     """An encoder block of your own parts."""
     joins = [AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout), norm_first) for _ in range(2)]
-    return EncoderBlock(MultiHeadAttention(d_model, heads), joins[0], FeedForward(d_model, d_ff), joins[1])
+    return EncoderBlock(MultiHeadAttention(d_model, heads), joins[0], FeedForward(d_model, d_ff, gelu), joins[1])
 
 
 # %% [markdown]
-# And *inside* a block? There the shape does change, and comes back. Take two sentences of five words, a `d_model` of 32, four
+# And *inside* a block? There the shape does change, and comes back. Take two sentences of five tokens, a `d_model` of 32, four
 # heads, and a `d_ff` of 128. **Write down the shape at every line**, then let the next cell compute them.
 
 # %%
@@ -1200,7 +1297,7 @@ shapes = {
     "out = alpha v": None,
     "heads joined, times W_o": None,
     "x = norm_1(x + attention)": None,
-    "hidden = ReLU(x W_1 + b_1)": None,
+    "hidden = GELU(x W_1 + b_1)": None,
     "back = hidden W_2 + b_2": None,
     "x = norm_2(x + back)": None,
 }
@@ -1213,17 +1310,19 @@ def the_shape_at_every_line():
     block, x = encoder_block(32, heads=4, d_ff=128), torch.randn(2, 5, 32)
     attend, feed, norm_2 = block.self_attention, block.feed_forward, block.add_and_norm_2.norm
     q, k, v = (split_heads(project(x), 4) for project in (attend.W_q, attend.W_k, attend.W_v))
-    weights = attention(q, k, v)
-    joined = attend.W_o(weights.out.transpose(1, 2).flatten(2))
+    scaled = q @ k.mT / math.sqrt(8)
+    alpha = weights_of(q, k)
+    out = alpha @ v
+    joined = attend.W_o(out.transpose(1, 2).flatten(2))
     between = block.add_and_norm_1.norm(x + joined)
-    hidden = torch.relu(feed.W_1(between))
+    hidden = gelu(feed.W_1(between))
     back = feed.W_2(hidden)
     lines = [
         x,
         q,
-        weights.scaled,
-        weights.alpha,
-        weights.out,
+        scaled,
+        alpha,
+        out,
         joined,
         between,
         hidden,
@@ -1239,10 +1338,10 @@ def the_shape_at_every_line():
 
 
 # %% [markdown]
-# A block that does not work often has one of these shapes wrong, and printing them is how one finds out which.
+# A block that does not work often has one of these shapes wrong, and printing them is how you find out which.
 #
-# Walk through the block once more, and watch. Where do words meet? Which line grows with the square of the sentence, and
-# which holds most of what is learned? Change the sizes, and see which shapes notice.
+# Walk through the block once more, and watch. Where do tokens meet? Which line grows with the square of the sentence, and which
+# holds most of what is learned? Change the sizes, and see which shapes notice.
 
 # %% tags=["demo"]
 show.block_walk()
@@ -1264,10 +1363,10 @@ def the_same_shape_all_the_way_up():
 
 
 # %% [markdown]
-# Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a brisk learning rate: in
-# post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps, as the paper has
-# it), and in pre-norm. Everything else is equal, including the first random numbers. Guessing costs log 4 = 1.39. What will
-# the losses be after 120 steps?
+# Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a high learning rate: in post-norm,
+# in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps, as the paper has it), and in
+# pre-norm. Everything else is equal, including the first random numbers. Guessing costs log 4 = 1.39. What will the losses be
+# after 120 steps?
 
 # %%
 losses_after_120_steps = {"post-norm": None, "post-norm, warmed up": None, "pre-norm": None}
@@ -1317,21 +1416,46 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So it is not a matter of taste. In post-norm a norm stands *on* the residual path, twelve blocks mean twenty-four of
-# them, and with this learning rate the first steps throw the model somewhere from which it learns nothing more. Xiong et
-# al. (2020) find the cause near the output, where you saw the two orders part in section 7: there the gradients of post-norm
-# are as large in a deep model as in a flat one, and a large step does harm, which is why a warm-up helps. In pre-norm the
-# path is clear from end to end. (With fewer blocks, or with care, post-norm trains well too. The paper's own model did,
-# with a warm-up, which the next lesson takes up.)
+# So it is not a matter of taste. In post-norm a norm sits *on* the residual stream, twelve blocks mean twenty-four of them,
+# and with this learning rate the first steps throw the model somewhere from which it learns nothing more. Xiong et al. (2020)
+# find the cause near the output, where you saw the two orders part in section 7: there the gradients of post-norm are as large
+# in a deep model as in a shallow one, and a large step does harm, which is why a warm-up helps. In pre-norm the stream is clear
+# from end to end. (With fewer blocks, or with care, post-norm trains well too. The paper's own model did, with a warm-up, which
+# the next lesson takes up.)
 #
+# ### Exercise 10 · In your own words
+# `heads_and_blocks.why_residual` · 2 points, read by a person · about 10 minutes
+#
+# A fellow student has stacked 24 blocks whose sublayers are `x = norm(sublayer(x))`, without adding `x`. The loss stays where
+# guessing is. Asked for help, somebody says: "Raise the learning rate: the gradients are too small." Explain with what you
+# measured in section 7 why that will not work, and what adding `x` changes for the gradient and for what a block can compute.
+# Then say which order you would choose for 24 blocks, and at which price. Four to six sentences.
+#
+# Learning on your own? Once yours is written,
+# `solution("heads_and_blocks.why_residual")`, in a cell of its own, shows one good answer and what earns its points.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# Without residual connections the gradient shrinks by a factor at every block: in section 7 the first of twelve blocks got less
+# than a millionth of the last one's. One learning rate cannot serve both ends: large enough for the first block, it is many
+# orders of magnitude too large for the last. Adding x puts a 1 into the derivative of every block, so the gradient has a path
+# on which nothing shrinks it. And a block only has to compute a change: to pass on what it was given it can return 0, where
+# before it had to learn the identity. For 24 blocks I would put the norm first: in section 9 post-norm was stuck at this depth
+# with a learning rate with which pre-norm learned. The price is one more norm at the end, and last blocks whose contribution
+# to the grown stream is small; post-norm with a warm-up and a smaller learning rate is the alternative.
+#
+# *(One point: the gradient falls by a factor for each block, so no single learning rate fits, and the added x gives it a path
+# with a derivative of 1; half without the learning rate. One point: what a block computes becomes a change, or 0, and a choice
+# between pre-norm and post-norm with its price.)*
+
+# %% [markdown]
 # ## 10. Classifying sentences
 #
-# What is a stack of blocks good for? S3's exercise is text classification. You know the cheapest way from lesson 00: the
-# **bag of embeddings**, one vector for each word, their mean, a linear layer. Its weakness was that it does not know the
-# order. *The dog chased the cat* and *the cat chased the dog* are the same bag.
+# What is a stack of blocks good for? Text classification, for one. You know the cheapest way from lesson 00: the **bag of
+# embeddings**, one vector for each word, their mean, a linear layer. Its weakness was that it does not know the order. *The dog
+# chased the cat* and *the cat chased the dog* are the same bag.
 #
-# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something to
-# the larger one. And since editors like to turn things round, half of the sentences are in the passive.
+# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something to the
+# larger one. And since editors like to turn things round, half of the sentences are in the passive.
 
 # %%
 ANIMALS = ["mouse", "cat", "dog", "horse", "elephant"]  # by size
@@ -1365,14 +1489,14 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
     print(f"{'news:   ' if is_news else 'no news:'}", " ".join(VOCABULARY[token] for token in row))
 
 # %% [markdown]
-# Two models. The bag: embeddings, the mean of the words, a linear layer. The encoder: S3's input layer (word and
-# position, layer norm, dropout), two of your blocks, and then *the same* mean and linear layer. In both, the mean is of
-# the words alone, and not of the padding as S3's was (lesson 00).
+# Two models. The bag: embeddings, the mean of the tokens, a linear layer. The encoder: an input layer (token and your learned
+# positions, layer norm, dropout), two of your blocks, and then *the same* mean and linear layer. In both, the mean is of the
+# tokens alone, and not of the padding.
 #
 # How often will each be right on new headlines?
 
 # %%
-right_on_new_headlines = {"bag of embeddings": None, "encoder": None}  # in per cent
+right_on_new_headlines = {"bag of embeddings": None, "encoder": None}  # in %
 
 
 # %% tags=["demo"]
@@ -1404,12 +1528,11 @@ class Encoder(Bag):
 
     def __init__(self, d_model=32):
         super().__init__(d_model)
-        self.position = nn.Embedding(16, d_model)
-        self.input = nn.Sequential(nn.LayerNorm(d_model), nn.Dropout(0.1))
+        self.input = nn.Sequential(LearnedPositions(d_model, 16), LayerNorm(d_model), nn.Dropout(0.1))
         self.blocks = nn.ModuleList([encoder_block(d_model, 4, 4 * d_model, dropout=0.1) for _ in range(2)])
 
     def read(self, ids, mask):
-        x = self.input(self.token(ids) + self.position.weight[: ids.shape[1]])
+        x = self.input(self.token(ids))
         for block in self.blocks:
             x = block(x, mask.unsqueeze(1))
         return x
@@ -1472,9 +1595,7 @@ def is_it_news():
         right_side.text(0.01, row - 0.22, twin, fontsize=9.5)
     left.axhline(50, color=show.GREY, linestyle=":")
     left.annotate("guessing", (0, 50), (2, -12), textcoords="offset points", color=show.GREY, fontsize=9.5)
-    left.set(
-        xlabel="training step", ylim=(0, 112), yticks=range(0, 101, 25), title="Right on new headlines, in per cent"
-    )
+    left.set(xlabel="training step", ylim=(0, 112), yticks=range(0, 101, 25), title="Right on new headlines, in %")
     right_side.set(xlim=(0, 1.15), ylim=(3.6, -0.6), yticks=[], title="Is it news? Probability of yes")
     right_side.axvline(0.5, color=show.GREY, linestyle=":")
     show.figure(
@@ -1486,15 +1607,17 @@ def is_it_news():
 
 # %% [markdown]
 # The bag is not merely worse, it *cannot*: each sentence has a twin with the same words and the other label, and the bag gives
-# both of them the very same number, which is right for one of the two. The encoder
-# finds out who comes first, whether there is a *by*, and who is larger. It pays for that with some forty times the
-# parameters and more time per step, and where order does not matter the bag is the better bargain. Which brings us to the
-# bill.
-#
+# both of them the very same number, which is right for one of the two. The encoder finds out who comes first, whether there is
+# a *by*, and who is larger. It pays for that with some forty times the parameters and more time per step, and where order does
+# not matter the bag is the better bargain. Which brings us to the bill.
+
+# %% [markdown] tags=["slides"]
+# The exercise and its input layer are S3's, whose mean counts padding (lesson 00).
+
+# %% [markdown]
 # ## 11. What it costs
 #
-# Where are a block's parameters? Go through what it computes, and ask about each step whether it contains anything to
-# learn.
+# Where are a block's parameters? Go through what it computes, and ask about each step whether it contains anything to learn.
 #
 # - **Attention** itself, without what surrounds it: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
@@ -1503,15 +1626,15 @@ def is_it_news():
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
 #
-# Before you count, predict: what happens to the number of parameters if a block gets 8 heads instead of 1? And which share of
-# a block's parameters is in its feed-forward network, at the paper's sizes?
+# Before you count, predict: what happens to the number of parameters if a block gets 8 heads instead of 1? And which share of a
+# block's parameters is in its feed-forward network, at the paper's sizes?
 
 # %%
 times_the_parameters_with_8_heads = None  # 1 would mean: as many as before
-share_of_the_feed_forward_network = None  # in per cent
+share_of_the_feed_forward_network = None  # in %
 
 # %% [markdown]
-# ### Exercise 9 · Counting parameters
+# ### Exercise 11 · Counting parameters
 # `heads_and_blocks.count_parameters` · 3 points · about 12 minutes
 #
 # Count the parameters of an encoder block from its sizes, including biases.
@@ -1538,11 +1661,11 @@ def block_parameters(d_model, heads, d_ff):
 
 
 # %% [markdown] tags=["reason"]
-# Attention has no parameters of its own: scores, softmax and average are fixed arithmetic, and all that is learned sits
-# in the four projections around it. The heads share these four matrices in slices, so their number changes nothing,
-# which is why `heads` does not occur in the count. With the usual d_ff = 4 · d_model the feed-forward network holds
-# two thirds of a block, although everybody talks about attention. The biases are where counts go wrong: the first layer
-# has `d_ff` of them, the second `d_model`.
+# Attention has no parameters of its own: scores, softmax and average are fixed arithmetic, and all that is learned is in the
+# four projections around it. The heads share these four matrices in slices, so their number changes nothing, which is why
+# `heads` does not occur in the count. With the usual d_ff = 4 · d_model the feed-forward network holds two thirds of a block,
+# although everybody talks about attention. The biases are where counts go wrong: the first layer has `d_ff` of them, the second
+# `d_model`.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.count_parameters")
@@ -1572,18 +1695,19 @@ def counted_and_built():
 
 
 # %% [markdown]
-# Attention itself has nothing to learn: everything is in the layers around it. The number of heads changes nothing, since
-# they divide the projections among them. And two thirds of a block is its feed-forward network, which gets so few slides.
+# Attention itself has nothing to learn: everything is in the layers around it. The number of heads changes nothing, since they
+# divide the projections among them. And two thirds of a block is its feed-forward network.
 #
-# The lectures say three things about the bill, and they don't seem to agree. Transformers have **few parameters** (S2, in
-# its comparison with recurrent networks). They come at a **large computational cost** (S1). They are **faster to train**
-# (S4). Let us put numbers to all three: one block of yours, one recurrent layer (a GRU), and, as the obvious third, one
-# linear layer that sees all words of the sentence at once, side by side. The words meet each other $n^2$ times. From how many
-# words on will that be most of a block's work, at a `d_model` of 64?
+# Three things are said about the bill, and they don't seem to agree. Transformers have **few parameters**. They come at a
+# **large computational cost**. They are **faster to train**. Put numbers to all three: one block of yours, one recurrent layer
+# (a GRU), and, as the obvious third, one linear layer that sees all tokens of the sentence at once, side by side. The tokens
+# meet each other $n^2$ times. From how many tokens on will that be most of a block's work, at a `d_model` of 64?
+
+# %% [markdown] tags=["slides"]
+# *Few parameters* is S2's, in its comparison with recurrent networks; *large computational cost* S1's; *faster to train* S4's.
 
 # %%
 meetings_are_most_of_the_work_from = None  # tokens
-
 
 # %% tags=["demo"]
 from course_lib.ground.timing import milliseconds
@@ -1630,33 +1754,33 @@ def the_bill():
 # %% [markdown]
 # All three are right, each about something else.
 #
-# - **Few parameters**: few for what a block sees. It has just as many for 8 words as for 512, and so does the GRU (which
-#   has fewer still). One layer over the whole sentence grows with the *square* of the number of words.
-# - **Large computational cost**: parameters are not work. Every word passes through all of them, and every word meets
-#   every other, which costs $n^2$ and brings no parameter at all. See the last column: at some length the meetings
-#   become most of the work.
-# - **Faster to train**: more work, but none of it waits. All words of a sentence go through the block at once, while the
-#   GRU takes them one after another. How much that helps depends on how much your device can do at once. Read it off the
-#   right-hand picture, which was measured where you sit.
+# - **Few parameters**: few for what a block sees. It has just as many for 8 tokens as for 512, and so does the GRU (which has
+#   fewer still). One layer over the whole sentence grows with the *square* of the number of tokens.
+# - **Large computational cost**: parameters are not work. Every token passes through all of them, and every token meets every
+#   other, which costs $n^2$ and brings no parameter at all. See the last column: at some length the meetings become most of the
+#   work.
+# - **Faster to train**: more work, but none of it waits. All tokens of a sentence go through the block at once, while the GRU
+#   takes them one after another. How much that helps depends on how much your device can do at once. Read it off the right-hand
+#   picture, which was measured where you are.
 #
 # ## What you have now
 #
-# The encoder of a transformer, whole: projections that learn what to look for, heads that look for several things,
-# norm and dropout and residual connections that let it be deep, and a feed-forward network that lets it think. You have
-# seen heads divide the work among them, and a norm in the wrong place stop twelve blocks from learning.
+# The encoder of a transformer, whole: projections that learn what to look for, heads that look for several things, norm and
+# dropout and residual connections that let it be deep, and a feed-forward network that works on each token. You have seen heads
+# divide the work among them, and a norm on the residual stream stop twelve blocks from learning.
 
 # %% [markdown]
 # ## Stretch · Take a head away
 #
-# For no points, if you are not tired yet.
+# For no points.
 #
-# 1. Give the collars five questions (the word **two** positions before), and the model four heads. Which pattern suffers, and is it
-#    the same with other seeds? How many heads are needed if two questions have the same answer?
+# 1. Give the collars five questions (the token **two** positions before), and the model four heads. Which pattern suffers, and
+#    is it the same with other seeds? How many heads are needed if two questions have the same answer?
 # 2. Train four heads, then set one of them to zero before `W_o`. Which question breaks, and by how much? Predict it from the
 #    picture of section 4.
-# 3. Do the same to `published`: set the columns of `W_o` that belong to the head for the word before to 0 (in
+# 3. Do the same to `published`: set the columns of `W_o` that belong to the head for the token before to 0 (in
 #    `published.bert.blocks[0].self_attention.W_o.weight`), and look how far the vectors of a sentence move
-#    (`published.states`). Is that head worth more than one that rests at `[CLS]`?
+#    (`published.states`). Is that head worth more than one that rests on the attention sink?
 # 4. Twelve blocks of post-norm, and a learning rate of your choice: how small must it be for them to learn without warm-up?
 
 # %%
@@ -1665,26 +1789,29 @@ def the_bill():
 # %% [markdown]
 # ## Glossary
 #
-# - **projection**: a learned matrix that turns a word's vector into its query, its key or its value.
-# - **subspace**: what a projection keeps of a vector; words that are alike in one subspace need not be alike in another.
-# - **self-attention**: attention whose queries, keys and values are made from the same words.
+# - **projection**: a learned matrix that turns a token's vector into its query, its key or its value.
+# - **subspace**: what a projection keeps of a vector; tokens that are alike in one subspace need not be alike in another.
+# - **self-attention**: attention whose queries, keys and values are made from the same tokens.
 # - **cross-attention**: attention whose queries come from one sequence, the target, and whose keys and values come from
 #   another, the source or memory.
-# - **head**: one attention on a piece of the projected vectors, with weights of its own.
+# - **head**: one attention on a part of the projected vectors, with weights of its own.
 # - **multi-head attention**: several heads side by side, their outputs concatenated and mixed by $W_o$.
-# - **layer norm**: each word's vector standardised over its own numbers, then stretched by $\gamma$ and moved by $\beta$.
+# - **attention sink**: a token without content, often the first, on which heads park attention that they have no use for.
+# - **layer norm**: each token's vector standardised over its own numbers, then stretched by $\gamma$ and moved by $\beta$.
 # - **dropout**: in training activations are set to 0 with probability p, and the others are divided by 1 - p.
 # - **residual connection**: a layer's output is added to its input instead of replacing it.
+# - **residual stream**: what the residual connections carry from block to block; each sublayer reads it and adds to it.
 # - **add & norm**: residual connection and layer norm around one sublayer.
 # - **post-norm**, **pre-norm**: the norm after the addition, or before the sublayer.
-# - **activation**: the function between two linear layers that keeps them from being one; also a number inside a network,
-#   as opposed to a weight.
-# - **feed-forward network**: two linear layers with an activation between them, the same for every word.
+# - **activation**: the function between two linear layers that keeps them from being one; also a number inside a network, as
+#   opposed to a weight.
+# - **GELU**: an activation, $z$ times the probability that a standard normal number is below $z$.
+# - **feed-forward network**: two linear layers with an activation between them, the same for every token.
 # - **encoder block**: self-attention and feed-forward network, each with add & norm.
 # - **parameter**: a number that training changes.
 
 # %% [markdown]
 # ## What comes next
 #
-# Lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have already written,
-# and a causal mask. Then *the cat danced* becomes *die Katze tanzte*.
+# Lesson 05: the other half. A *decoder* block has one more sublayer, the cross-attention that you have already written, and a
+# causal mask. Then *the cat danced* becomes *die Katze tanzte*.

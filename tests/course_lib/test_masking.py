@@ -15,9 +15,10 @@ from course_lib.masking import (
     at_last_token,
     causal_mask,
     combined_mask,
+    leak_test,
     masked_self_attention,
     masked_weights,
-    multiplicative_weights,
+    packed_mask,
     padding_mask,
 )
 
@@ -92,43 +93,67 @@ class TestMasks:
         assert not torch.allclose(after[0, 3], before[0, 3])
 
 
-@pytest.mark.parametrize("weights", [masked_weights, multiplicative_weights])
 class TestMaskedWeights:
-    def test_is_the_softmax_over_the_allowed_keys(self, weights) -> None:
+    def test_is_the_softmax_over_the_allowed_keys(self) -> None:
         scaled, mask = torch.randn(2, 3, 5), torch.rand(2, 3, 5) < 0.5
         mask[..., 0] = True
-        alpha = weights(scaled, mask)
+        alpha = masked_weights(scaled, mask)
         assert_close(alpha.sum(dim=-1), torch.ones(2, 3))
         allowed = mask[1, 2]
         assert_close(alpha[1, 2, allowed], torch.softmax(scaled[1, 2, allowed], dim=-1))
         assert torch.equal(alpha[~mask], torch.zeros_like(alpha[~mask]))
 
-    def test_survives_large_scores_on_either_side_of_the_mask(self, weights) -> None:
+    def test_survives_large_scores_on_either_side_of_the_mask(self) -> None:
         scaled = torch.tensor([[1000.0, 999.0, 5000.0], [-1000.0, -999.0, 5000.0]])
         mask = torch.tensor([True, True, False]).expand(2, 3)
         near, far = math.e / (1 + math.e), 1 / (1 + math.e)
-        assert_close(weights(scaled, mask), torch.tensor([[near, far, 0.0], [far, near, 0.0]]))
+        assert_close(masked_weights(scaled, mask), torch.tensor([[near, far, 0.0], [far, near, 0.0]]))
 
     @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-    def test_fully_masked_rows_are_zero_with_finite_gradients(self, weights, dtype: torch.dtype) -> None:
+    def test_fully_masked_rows_are_zero_with_finite_gradients(self, dtype: torch.dtype) -> None:
         scaled = torch.randn(3, 4).to(dtype).requires_grad_()
         mask = torch.ones(3, 4, dtype=torch.bool)
         mask[1] = False
-        alpha = weights(scaled, mask)
+        alpha = masked_weights(scaled, mask)
         assert alpha.dtype == dtype
         assert torch.equal(alpha[1], torch.zeros_like(alpha[1]))
         (gradient,) = torch.autograd.grad((alpha * torch.arange(4)).sum(), scaled)
         assert gradient.isfinite().all()
         assert (gradient[0] != 0).any()
 
-    def test_gradients_are_those_of_the_softmax(self, weights) -> None:
+    def test_gradients_are_those_of_the_softmax(self) -> None:
         scaled = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
         mask = causal_mask(4)[1:]
         cotangent = torch.randn(3, 4, dtype=torch.float64)
         expected = torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
         (right,) = torch.autograd.grad(expected, scaled, cotangent)
-        (ours,) = torch.autograd.grad(weights(scaled, mask), scaled, cotangent)
+        (ours,) = torch.autograd.grad(masked_weights(scaled, mask), scaled, cotangent)
         assert_close(ours, right)
+
+
+@pytest.mark.parametrize(
+    ("ids", "documents"),
+    [
+        ([5, 6, 2, 7, 2, 8], [0, 0, 0, 1, 1, 2]),  # the last is cut off
+        ([2, 2, 5, 2], [0, 1, 2, 2]),  # two are an end alone
+        ([5, 6, 7], [0, 0, 0]),
+        ([5, 2], [0, 0]),
+        ([2], [0]),
+    ],
+)
+def test_packed_documents_do_not_see_each_other(ids: list[int], documents: list[int]) -> None:
+    mask = packed_mask(torch.tensor([ids, [9] * len(ids)]), 2)
+    number = torch.tensor(documents)
+    assert torch.equal(mask[0], (number[:, None] == number).tril())
+    assert torch.equal(mask[1], causal_mask(len(ids)))
+
+
+@pytest.mark.parametrize("mask", [causal_mask(5), torch.eye(5) > 0, causal_mask(5).T, torch.ones(5, 5) > 0])
+def test_a_leak_test_finds_what_the_mask_says(mask: torch.Tensor) -> None:
+    x = torch.randn(5, 3, dtype=torch.float64)
+    before = x.clone()
+    assert torch.equal(leak_test(lambda vectors: masked_self_attention(vectors, mask), x), mask)
+    assert torch.equal(x, before)
 
 
 def test_multiplying_the_scores_themselves_does_not_mask() -> None:

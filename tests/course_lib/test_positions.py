@@ -14,13 +14,26 @@ from course_lib.masking import causal_mask
 from course_lib.positions import (
     LearnedPositions,
     SinusoidalPositions,
+    alibi_weights,
     appended_index,
     binary_counting,
+    order_matters,
     same_under_causal_mask,
     shift_matrix,
-    shuffled_outputs,
     sinusoidal_encoding,
 )
+
+
+class TestAlibi:
+    @pytest.mark.parametrize(
+        ("heads", "slopes"), [(1, [1 / 256]), (2, [1 / 16, 1 / 256]), (8, [0.5**h for h in range(1, 9)])]
+    )
+    def test_a_step_back_costs_the_slope(self, heads: int, slopes: list[float]) -> None:
+        alpha = alibi_weights(torch.zeros(3, heads, 6, 6, dtype=torch.float64))
+        assert_close(alpha.sum(dim=-1), torch.ones(3, heads, 6, dtype=torch.float64))
+        assert not alpha.triu(1).any()
+        costs = (alpha[0, :, -1, 1:] / alpha[0, :, -1, :-1]).log()
+        assert_close(costs, torch.tensor(slopes, dtype=torch.float64)[:, None].expand(heads, 5))
 
 
 class TestShuffling:
@@ -30,19 +43,14 @@ class TestShuffling:
 
     @pytest.mark.parametrize("order", ORDERS)
     def test_the_outputs_move_with_their_tokens(self, order: list[int]) -> None:
-        x, places = torch.randn(2, 5, 4), torch.tensor(order)
-        shuffled = x[:, places]
-        out = scaled_dot_product_attention(x, x, x)
-        assert_close(shuffled_outputs(out, places), scaled_dot_product_attention(shuffled, shuffled, shuffled))
+        x, moved = torch.randn(2, 5, 4), torch.tensor(order)
+        assert not order_matters(lambda x: scaled_dot_product_attention(x, x, x), x, moved).any()
 
     @pytest.mark.parametrize("order", ORDERS)
     def test_a_causal_mask_keeps_only_tokens_whose_past_stays(self, order: list[int]) -> None:
-        x, mask = torch.randn(5, 4), causal_mask(5)
-        shuffled = x[order]
-        before = scaled_dot_product_attention(x, x, x, mask)
-        after = scaled_dot_product_attention(shuffled, shuffled, shuffled, mask)
-        same = torch.isclose(before[order], after, atol=1e-5).all(dim=-1)
-        assert_close(same_under_causal_mask(torch.tensor(order)), same)
+        x, moved, mask = torch.randn(2, 5, 4), torch.tensor(order), causal_mask(5)
+        changed = order_matters(lambda x: scaled_dot_product_attention(x, x, x, mask), x, moved)
+        assert_close(same_under_causal_mask(moved).expand(2, -1), ~changed)
 
 
 class TestSinusoidalEncoding:

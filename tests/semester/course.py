@@ -24,7 +24,7 @@ ATTENTION, MASKING, POSITIONS = "01_attention", "02_masking", "03_positions"
 KEPT = {
     ATTENTION: ("attention.scores", "attention.scale"),
     MASKING: ("masking.causal_mask", "masking.padding_mask"),
-    POSITIONS: ("positions.shuffled_outputs", "positions.appended_index"),
+    POSITIONS: ("positions.binary_counting", "positions.appended_index"),
 }
 """What is left of each lesson; the first two end in a question in words, which is worth 2 points."""
 
@@ -36,7 +36,11 @@ RIGHT = {
         "def padding_mask(lengths, max_length):\n"
         "    return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)\n"
     ),
-    "positions.shuffled_outputs": "def shuffled_outputs(out, order):\n    return out[..., order, :]\n",
+    "positions.binary_counting": (
+        "def binary_counting(length, bits, device=None):\n"
+        "    position = torch.arange(length, device=device).unsqueeze(-1)\n"
+        "    return (position // 2 ** torch.arange(bits, device=device) % 2).float()\n"
+    ),
     "positions.appended_index": (
         "def appended_index(x):\n"
         "    index = torch.arange(x.shape[-2], dtype=x.dtype, device=x.device).expand(x.shape[:-1]).unsqueeze(-1)\n"

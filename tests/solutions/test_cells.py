@@ -175,7 +175,7 @@ def test_cells_that_show_something_are_demos(notebook: NotebookNode) -> None:
     costly = re.compile(r"show\.(?!use_style)|plt\.(subplots|figure)|\.backward\(|perf_counter")
     for cell in notebook.cells:
         if cell.cell_type == "code" and "nbgrader" not in cell.metadata and costly.search(cell.source):
-            assert cell.metadata.get("tags") == ["demo"], cell.source[:80]
+            assert "demo" in cell.metadata.get("tags", ()), cell.source[:80]
 
 
 def test_the_first_code_cell_imports_what_the_lesson_needs(notebook: NotebookNode) -> None:

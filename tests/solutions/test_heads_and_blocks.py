@@ -56,11 +56,12 @@ class TestHeadsAndBlocks(ExecutedLesson):
     def test_the_shape_at_every_line(self, output: str) -> None:
         shapes = dict(re.findall(r"^(\S.*?)  +(\[[\d, ]+\])  ", output, re.M))
         assert shapes["scores = q kᵀ / √d_head"] == "[2, 4, 5, 5]"
-        assert shapes["hidden = ReLU(x W_1 + b_1)"] == "[2, 5, 128]"
+        assert shapes["hidden = GELU(x W_1 + b_1)"] == "[2, 5, 128]"
         assert shapes["x = norm_2(x + back)"] == "[2, 5, 32]"
         assert numbers(r"line by line and in one go: largest difference (\S+)", output)[0] < 1e-4
 
     def test_an_activation_bends_the_line(self, output: str) -> None:
+        assert 1e-5 < numbers(rf"two forms of GELU differ by {NUMBER} at most", output)[0] < 1e-3
         bent, straight = numbers(rf"with activation {NUMBER}, without {NUMBER}", output)
         assert bent < 0.15 < 0.3 < straight
 

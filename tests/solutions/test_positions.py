@@ -18,11 +18,20 @@ PAST = r"^(.+?) +right within the trained length +(\d+)%, beyond it +(\d+)%"
 
 class TestPositions(ExecutedLesson):
     lesson = "03_positions"
-    pictures = 13
-    prints = ("7 tokens: ValueError: a sentence of 7 tokens, but only 6 learned positions",)
+    pictures = 14
+    prints = (
+        "7 tokens: ValueError: a sentence of 7 tokens, but only 6 learned positions",
+        "tokens with another vector: []",
+    )
+
+    def test_a_penalty_for_distance_has_no_end(self, output: str) -> None:
+        few, many = re.findall(r"weights of the last four tokens, head 1, of \d+: +tensor\(\[(.*)\]\)", output)
+        assert few.split(", ")[-1] > "0.2"
+        for one, other in zip(few.split(", "), many.split(", "), strict=True):
+            assert abs(float(one) - float(other)) < 0.03
 
     def test_a_shuffle_moves_the_rows_and_leaves_their_mean(self, output: str) -> None:
-        assert numbers(r"largest difference between prediction and attention: (\S+)", output)[0] < 1e-5
+        assert numbers(r"largest difference between the rows, brought into order: (\S+)", output)[0] < 1e-5
         means = [
             [float(number) for number in found.split(", ")]
             for found in re.findall(r"mean vector of the \w+ sentence: +tensor\(\[(.*)\]\)", output)
@@ -51,7 +60,7 @@ class TestPositions(ExecutedLesson):
         assert all(float(error) < 0.01 for error in errors)
 
     def test_the_slow_clocks_keep_two_thirds_of_the_dot_product(self, output: str) -> None:
-        away, same = numbers(r"dot product 13 tokens away: ([\d.]+), of (\d+) at the same place", output)
+        away, same = numbers(r"dot product 13 tokens away: ([\d.]+), of (\d+) at the same position", output)
         assert 0.62 < away / same < 0.7
 
     def test_a_trained_table_is_striped(self, output: str) -> None:

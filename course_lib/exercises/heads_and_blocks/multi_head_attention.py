@@ -123,22 +123,18 @@ class _HeadsByTheFusedKernel(heads_and_blocks.MultiHeadAttention):
         return mixed
 
 
-class _HeadsSummed(heads_and_blocks.MultiHeadAttention):
-    """The concatenation times W_o is a sum over the heads, each with its own columns of W_o."""
-
+class _HeadByHead(heads_and_blocks.MultiHeadAttention):
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        projected = (self.W_q(x), self.W_k(memory), self.W_v(memory))
-        out = torch.zeros_like(x) if self.W_o.bias is None else self.W_o.bias.expand_as(x)
-        pieces = zip(
-            *(y.chunk(self.heads, dim=2) for y in projected), self.W_o.weight.chunk(self.heads, 1), strict=True
-        )
-        for q, k, v, O in pieces:  # noqa: E741
-            allowed = 0.0 if mask is None else torch.where(mask, 0.0, -1e9).to(x.dtype)
-            out = out + torch.softmax(q @ k.mT * q.shape[2] ** -0.5 + allowed, dim=-1) @ v @ O.mT
-        return out
+        allowed = 0.0 if mask is None else torch.where(mask, 0.0, -1e9).to(x.dtype)
+        parts = (y.chunk(self.heads, dim=2) for y in (self.W_q(x), self.W_k(memory), self.W_v(memory)))
+        found = [
+            torch.softmax(q @ k.mT * q.shape[2] ** -0.5 + allowed, dim=-1) @ v for q, k, v in zip(*parts, strict=True)
+        ]
+        mixed: Tensor = self.W_o(torch.cat(found, dim=2))
+        return mixed
 
 
-CORRECT = (_HeadsStepByStep, _HeadsByTheFusedKernel, _HeadsSummed)
+CORRECT = (_HeadsStepByStep, _HeadsByTheFusedKernel, _HeadByHead)
 
 
 EXERCISE = Exercise(
@@ -173,10 +169,7 @@ EXERCISE = Exercise(
             "Split, everything is `[batch, heads, tokens, d_head]`. A mask `[batch, queries, keys]` is lined up from "
             "the right, so that its batch would meet the heads: give it a dimension of size 1 in between. Joining is "
             "splitting in reverse, transpose included.",
-            answers=(
-                *("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
-                *("heads_behind_the_words", "masks_of_other_sentences"),
-            ),
+            answers=("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
         ),
         Hint(
             "outline",
@@ -186,10 +179,7 @@ EXERCISE = Exercise(
             "Attention on the split tensors gives `[batch, heads, tokens, d_head]`.\n"
             "Put the tokens before the heads again, and flatten the last two dimensions into one.\n"
             "`self.W_o` mixes what the heads have found.",
-            answers=(
-                *("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
-                "values_not_projected",
-            ),
+            answers=(*("W_o_left_out", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),),
         ),
     ),
     misconceptions=(
@@ -204,8 +194,7 @@ EXERCISE = Exercise(
                 ("self.W_q(x), self.W_k(memory), self.W_v(memory)", "self.W_q(memory), self.W_k(x), self.W_v(x)"),
             ),
             values_from_x=(
-                "With a memory your answer takes the values from x, as slide S1 does in its translation. Keys and "
-                "values both come from memory.",
+                "With a memory your answer takes the values from x. Keys and values both come from memory.",
                 ("self.W_v(memory)", "self.W_v(x)"),
             ),
             mask_ignored=(
@@ -221,11 +210,6 @@ EXERCISE = Exercise(
                 "scores: use it as it comes.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),
             ),
-            mask_multiplies_the_scores=(
-                "Your answer gives forbidden keys the score 0, as multiplying the scores by the mask does. That is not "
-                "low: they get attention all the same. Set their scores to -inf.",
-                (_FILLED, "scaled * room"),
-            ),
             mask_multiplies_the_weights=(
                 "Your answer multiplies the weights by the mask, so that the ones that are left no longer add up to 1. "
                 "Forbid the keys before the softmax.",
@@ -237,11 +221,6 @@ EXERCISE = Exercise(
                 "Your answer uses the mask [batch, queries, keys] as it is with scores [batch, heads, queries, keys]: "
                 "sentence i's mask then falls on head i, or nothing fits. Make room for the heads: mask.unsqueeze(1).",
                 ("mask.unsqueeze(1)", "mask"),
-            ),
-            masks_of_other_sentences=(
-                "With a mask, most heads get that of another sentence: repeat(heads, 1, 1) strings all the masks "
-                "together again and again. mask.unsqueeze(1) gives each sentence's mask to all its heads.",
-                ("mask.unsqueeze(1)", "mask.repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[1:])"),
             ),
         ),
         *_slips(
@@ -255,27 +234,22 @@ EXERCISE = Exercise(
                 (" / math.sqrt(q.shape[-1])", ""),
             ),
             divided_by_d_head=(
-                "Your answer divides the scores by d_head, as slide S1 prints it (or by √d_head twice: the lesson's "
-                "own attention also divides). The paper's formula takes the root: divide by √d_head, once.",
+                "Your answer divides the scores by d_head (or by √d_head twice: the lesson's own attention also "
+                "divides). The paper's formula takes the root: divide by √d_head, once.",
                 ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
             ),
             transpose_left_out=(
-                "Your answer multiplies the queries by the keys without transposing them, as S1's expanded formula is "
-                "printed. That fits only where the number of tokens equals d_head, and is wrong even there: k.mT.",
+                "Your answer multiplies the queries by the keys without transposing them. That fits only where the "
+                "number of tokens equals d_head, and is wrong even there: k.mT.",
                 ("k.mT", "k"),
             ),
             W_o_left_out=(
                 "Your answer returns the heads side by side. The last step mixes them: call W_o.",
                 ("self.W_o(joined)", "joined"),
             ),
-            one_head=(
-                "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a "
-                "token share one distribution. Split them into `heads` pieces.",
-                (_SPLIT, "unsqueeze(1)"),
-            ),
             split_without_transpose=(
                 "Your answer splits into heads by reshaping to [batch, heads, tokens, d_head] at once, which gives a "
-                "head whole words. Split the last dimension, then transpose(1, 2).",
+                "head whole tokens. Split the last dimension, then transpose(1, 2).",
                 (_SPLIT, "reshape(len(y), heads, y.shape[1], -1)"),
             ),
             joined_without_transpose=(
@@ -292,45 +266,9 @@ EXERCISE = Exercise(
             ),
             interleaved=(_IN_TURN, _SPLIT_IN_TURN),
             interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, _JOINED_IN_TURN),
-            joined_in_turn=(
-                "Your answer joins the heads by taking the first number of each, then the second of each, ... Each "
-                "head's d_head numbers belong together: bring the heads before d_head, then flatten(2).",
-                _JOINED_IN_TURN,
-            ),
-            softmax_over_the_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Each query divides its attention among the "
-                "keys: dim=-1.",
-                (_WEIGHTS, "torch.softmax(scaled, dim=-2)"),
-            ),
-            softmax_over_the_heads=(
-                "Your answer takes the softmax over the heads (dim=1). Each query of each head divides its attention "
-                "among the keys: dim=-1.",
-                (_WEIGHTS, "torch.softmax(scaled, dim=1)"),
-            ),
             keys_and_values_exchanged=(
                 "Your answer makes the keys with W_v and the values with W_k. Each has its own.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_v(memory), self.W_k(memory)"),
-            ),
-            values_not_projected=(
-                "Your answer averages the tokens themselves. The values are projected as well: self.W_v(memory).",
-                ("self.W_v(memory)", "memory"),
-            ),
-            W_o_transposed=(
-                "Your answer multiplies by W_o.weight as it lies, [out, in]. A linear layer multiplies by its "
-                "transpose, and adds its bias: call it, self.W_o(...).",
-                ("self.W_o(joined)", "F.linear(joined, self.W_o.weight.mT, self.W_o.bias)"),
-            ),
-            biases_left_out=(
-                "Your answer is right without biases, but leaves them out where the layers have some. Call the layers "
-                "themselves, self.W_q(x), which add them.",
-                ("self.W_q(x)", "F.linear(x, self.W_q.weight)"),
-                ("self.W_k(memory), self.W_v(memory)", "memory @ self.W_k.weight.mT, memory @ self.W_v.weight.mT"),
-                ("self.W_o(joined)", "F.linear(joined, self.W_o.weight)"),
-            ),
-            residual_added=(
-                "Your answer adds x at the end. That residual connection belongs to add & norm, around attention: "
-                "return only what attention gives.",
-                ("return out", "return x + out"),
             ),
         ),
         gradients_cut(Edited(_HeadsStepByStep, ("return out", "return out.detach()")), "the projections"),

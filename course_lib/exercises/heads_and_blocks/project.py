@@ -69,7 +69,7 @@ EXERCISE = Exercise(
         "project(x [..., queries, d_model], memory [..., keys, d_model], W_q [d_model, d_key], W_k [d_model, d_key], "
         "W_v [d_model, d_value]) -> (q, k, v): queries from x, keys and values from memory, each as x W."
     ),
-    points=2,
+    points=1,
     minutes=8,
     difficulty=1,
     importance=4,
@@ -112,8 +112,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "values_from_x",
-            "Your answer takes the values from x, as slide S1 does in its translation. What is looked at is what is "
-            "brought home: keys and values both come from memory.",
+            "Your answer takes the values from x. What is looked at is what is handed over: keys and values both come "
+            "from memory.",
             _slip(("v = memory", "v = x")),
         ),
         Misconception(

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
     title="Splitting into heads",
     statement=(
         "split_heads(x [batch, tokens, d_model], heads) -> [batch, heads, tokens, d_head], where d_head is d_model // "
-        "heads: head i gets the i-th piece of every token's vector."
+        "heads: head i gets the i-th part of every token's vector."
     ),
     points=2,
     minutes=10,
@@ -96,14 +96,14 @@ EXERCISE = Exercise(
     misconceptions=(
         *alike(
             "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head "
-            "then gets whole words instead of a piece of every token. Split the last dimension first, then swap tokens "
+            "then gets whole tokens instead of a part of every token. Split the last dimension first, then swap tokens "
             "and heads with transpose(1, 2).",
             viewed_not_transposed=_slip((_TURNED, "x.view(len(x), pieces[0], x.shape[1], pieces[1])")),
             reshaped_not_transposed=_slip((_TURNED, "x.reshape(len(x), pieces[0], x.shape[1], pieces[1])")),
         ),
         Misconception(
             "words_before_heads",
-            "Your answer is [batch, tokens, heads, d_head]. The heads stand before the tokens: transpose(1, 2).",
+            "Your answer is [batch, tokens, heads, d_head]. The heads come before the tokens: transpose(1, 2).",
             _slip((_TURNED, "cut")),
         ),
         Misconception(
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "d_head_and_heads_exchanged",
-            "Your answer has d_head heads, each with `heads` numbers. `heads` is how many pieces there are, not how "
+            "Your answer has d_head heads, each with `heads` numbers. `heads` is how many parts there are, not how "
             "long one is.",
             _slip(("(heads, -1)", "(-1, heads)")),
         ),
@@ -130,19 +130,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "heads_folded_into_the_batch",
-            "The pieces are right, but your answer is [batch · heads, tokens, d_head]. Keep the heads as a dimension "
+            "The parts are right, but your answer is [batch · heads, tokens, d_head]. Keep the heads as a dimension "
             "of their own, after the batch.",
             _slip((_TURNED, "cut.transpose(1, 2).flatten(0, 1)")),
             alone=True,
         ),
         Misconception(
             "pieces_not_stacked",
-            "Your answer is a tuple of pieces, one for each head. Make them one tensor: torch.stack(pieces, dim=1).",
+            "Your answer is a tuple of parts, one for each head. Make them one tensor: torch.stack(pieces, dim=1).",
             lambda x, heads: x.chunk(heads, dim=-1),
         ),
         Misconception(
             "words_split",
-            "Your answer gives each head some of the tokens, whole. Every head sees every token, but only a piece of "
+            "Your answer gives each head some of the tokens, whole. Every head sees every token, but only a part of "
             "its vector: split the last dimension.",
             lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
         ),

@@ -1,4 +1,4 @@
-"""The exercises of lesson 02: masks, three ways of using them, and two attentions that need them.
+"""The exercises of lesson 02: masks, a test that finds a wrong one, and two attentions that need them.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
@@ -12,10 +12,10 @@ Most mistakes are settings of one function that computes the answer step by step
 from course_lib.exercises.masking import (
     attention_pooling,
     causal_mask,
-    combined_mask,
+    leak_test,
     masked_self_attention,
     masked_weights,
-    multiplicative_weights,
+    packed_mask,
     padding_mask,
 )
 
@@ -24,11 +24,14 @@ EXERCISES = tuple(
     for module in (
         causal_mask,
         masked_weights,
-        multiplicative_weights,
         masked_self_attention,
+        leak_test,
         padding_mask,
-        combined_mask,
+        packed_mask,
         attention_pooling,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {"masking.multiplicative_weights": "", "masking.combined_mask": "masking.packed_mask"}
+"""What is no longer an exercise, and where its task went."""

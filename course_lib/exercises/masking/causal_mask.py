@@ -70,7 +70,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A token may see itself and what stands before it: the lower triangle of a square, its diagonal included. "
+            "A token may see itself and what comes before it: the lower triangle of a square, its diagonal included. "
             "`tril` keeps just that part of a matrix; mind the dtype, which is `torch.bool`.",
         ),
     ),
@@ -89,8 +89,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_as_rows",
-            "Your mask is the transpose, upper-triangular: it allows the future and forbids the past. Slide S3 "
-            "indexes [key, query]; here rows are queries, so the allowed part is the lower triangle.",
+            "Your mask is the transpose, upper-triangular: it allows the future and forbids the past. Some "
+            "index [key, query]; here rows are queries, so the allowed part is the lower triangle.",
             _slip(("ones.tril()", "ones.triu()")),
         ),
         Misconception(

@@ -11,7 +11,6 @@ from torch import Generator, Tensor
 from course_lib import masking
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.exercises.masking.shared import (
-    BARE_EXP,
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
     KEYS_AS_ROWS,
@@ -19,9 +18,7 @@ from course_lib.exercises.masking.shared import (
     LESSON,
     MASKED,
     NOTHING,
-    SOFTMAX,
     WITHHELD,
-    WRONG_WAY_ROUND,
     scores_and_masks,
     shared_masks,
     small_fills,
@@ -132,14 +129,7 @@ EXERCISE = Exercise(
             "shapes",
             "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where it is True: "
             "our mask is True where nothing should be filled. The softmax runs along the keys, the last dimension.",
-            answers=(
-                "inverted",
-                "inverted_throughout",
-                "inverted_with_a_large_number",
-                "keys_as_rows",
-                "softmax_over_queries",
-                "softmax_over_the_second_dimension",
-            ),
+            answers=("inverted", "inverted_with_a_large_number", "keys_as_rows", "softmax_over_queries"),
         ),
         Hint(
             "outline",
@@ -147,14 +137,7 @@ EXERCISE = Exercise(
             "A copy of the scores with it at the positions where the mask is False.\n"
             "Softmax over the keys. A row that allows nothing comes out uniform.\n"
             "Multiply by the mask: that row becomes 0, and all others stay as they are.",
-            answers=(
-                "nan_where_nothing_is_allowed",
-                "uniform_where_nothing_is_allowed",
-                "uniform_by_addition_where_nothing_is_allowed",
-                "nan_repaired_afterwards",
-                "zero_times_infinity",
-                "exp_overflows",
-            ),
+            answers=("nan_where_nothing_is_allowed", "uniform_where_nothing_is_allowed"),
         ),
     ),
     misconceptions=(
@@ -180,12 +163,10 @@ EXERCISE = Exercise(
             ),
             alone=True,
         ),
-        Misconception("filled_not_low_enough", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW, _NOTHING_AFTER)),
         *small_fills(_weights, "", _NOTHING_AFTER),
         *small_fills(_weights, "_times_mask"),
         *small_fills(_weights, "_times_any", _TIMES_ANY),
         Misconception("filled_not_low_enough_times_mask", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW)),
-        Misconception("filled_not_low_enough_times_any", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW, _TIMES_ANY)),
         Misconception(
             "scores_times_mask",
             "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
@@ -211,16 +192,6 @@ EXERCISE = Exercise(
             _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}{_DIVIDED}")),
         ),
         Misconception(
-            "forbidden_score_far_above_repaired",
-            f"{FORBIDDEN_FAR_ABOVE} Turning the NaN of 0 / 0 into 0 hides it, and passes no gradient on.",
-            _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}    return (kept / total).nan_to_num()")),
-        ),
-        Misconception(
-            "exp_overflows_sum_never_zero",
-            BARE_EXP,
-            _slip_alone(_UNCHANGED, (SOFTMAX, "masked.exp()"), _SAFELY_DIVIDED),
-        ),
-        Misconception(
             "mask_ignored",
             "Your answer is the softmax of all the scores, as if nothing were masked. If you do fill the scores, use "
             "what comes back: masked_fill, without an underscore, returns a new tensor and leaves the old one as it "
@@ -228,26 +199,8 @@ EXERCISE = Exercise(
             _slip(_UNCHANGED, _NOTHING_AFTER),
         ),
         *wrong_masks(_weights, _NOTHING_AFTER),
-        Misconception("inverted_throughout", WRONG_WAY_ROUND, _slip_alone((_BEFORE, f"    mask = ~mask\n{_BEFORE}"))),
         Misconception("keys_as_rows", KEYS_AS_ROWS, _slip((_BEFORE, f"    mask = mask.mT\n{_BEFORE}"))),
-        Misconception(
-            "always_causal",
-            "Your answer uses a causal mask, whatever mask it is given. Use the argument: it may allow anything.",
-            _slip_alone((_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}")),
-        ),
         *wrong_dimensions(_weights),
-        Misconception(
-            "softmax_over_the_matrix",
-            "Your answer takes one softmax over a whole matrix. Each query has its own: softmax along the keys, "
-            "dim=-1, so that each row sums to 1.",
-            _slip_alone((SOFTMAX, "torch.softmax(masked.flatten(-2), dim=-1).reshape(masked.shape)")),
-        ),
-        Misconception(
-            "scaled_again",
-            "Your answer divides the scores by the root of their last size. They are already scaled, and that size is "
-            "the number of keys: use them as they are.",
-            _slip_alone((_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}")),
-        ),
     ),
     withheld=WITHHELD,
     forbidden=(MASKED_SOFTMAX,),

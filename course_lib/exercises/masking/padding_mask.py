@@ -25,7 +25,7 @@ def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))
     batch, longest = batch_sizes(generator, hidden)
     lengths = torch.randint(1, longest, (batch,), generator=generator)
-    yield Case("nobody as long as max_length", (lengths, longest + 3))
+    yield Case("no sentence as long as max_length", (lengths, longest + 3))
     if hidden:
         yield Case("as many sentences as positions", (1 + torch.randperm(7, generator=generator), 7))
     else:
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         made_on_the_cpu(_compared, "lengths.device"),
         Misconception(
             "inverted_and_one_off",
-            "Your mask is True after the tokens, and misses the first place there: position > length. True belongs to "
+            "Your mask is True after the tokens, and misses the first position there: position > length. True is for "
             "the tokens, where the position is below the length: <.",
             _slip((_WORDS, "positions > column")),
         ),

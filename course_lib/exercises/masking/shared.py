@@ -59,8 +59,8 @@ WRONG_WAY_ROUND = (
 
 
 KEYS_AS_ROWS = (
-    "Your answer uses the mask transposed, as slide S3 indexes it, [key, query]. Here its rows are queries, like "
-    "those of the scores: use it as it comes."
+    "Your answer uses the mask transposed, [key, query]. Here its rows are queries, like those of the scores: use it "
+    "as it comes."
 )
 
 
@@ -145,8 +145,8 @@ def wrong_divisors(right: Callable[..., Any]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "divided_by_d_model",
-            "All in all, your answer divides the scores by d_model, like the formula on slide S1. The paper's formula "
-            "takes the root: divide by √d_model.",
+            "All in all, your answer divides the scores by d_model. The paper's formula takes the root: divide by "
+            "√d_model.",
             Edited(right, ("math.sqrt(x.shape[-1])", "x.shape[-1]")),
         ),
         Misconception(

@@ -7,25 +7,30 @@ answer that turns a matrix or an order round can be told from a right one.
 """
 
 from course_lib.exercises.positions import (
+    alibi_weights,
     appended_index,
     binary_counting,
     learned_positions,
+    order_matters,
     same_under_causal_mask,
     shift_matrix,
-    shuffled_outputs,
     sinusoidal_encoding,
 )
 
 EXERCISES = tuple(
     module.EXERCISE
     for module in (
-        shuffled_outputs,
+        order_matters,
         same_under_causal_mask,
         appended_index,
         binary_counting,
         sinusoidal_encoding,
         shift_matrix,
         learned_positions,
+        alibi_weights,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {"positions.shuffled_outputs": "positions.order_matters"}
+"""What is no longer an exercise, and where its task went."""

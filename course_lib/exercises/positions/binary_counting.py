@@ -19,7 +19,7 @@ def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if hidden:
         yield from _hidden_cases(generator)
     else:
-        yield Case("worked example: S4's numbers 0 to 15", (16, 4))
+        yield Case("worked example: the numbers 0 to 15", (16, 4))
         yield Case("a single token", (1, 1))
         yield Case("more bits than are needed", (5, 6))
         yield from _further_cases(generator)
@@ -102,13 +102,13 @@ EXERCISE = Exercise(
             "shapes",
             "Positions as a column `[length, 1]`, powers of two as a row `[bits]`: together `[length, bits]`, all "
             "bits at once. The result has to be float32.",
-            answers=("transposed", "highest_bit_first", "integers", "booleans", "small_integers", "double_precision"),
+            answers=("transposed", "highest_bit_first", "integers", "small_integers", "double_precision"),
         ),
     ),
     misconceptions=(
         Misconception(
             "highest_bit_first",
-            "In your rows the highest bit stands first, the way we write numbers. Here the lowest comes first: column "
+            "In your rows the highest bit comes first, the way we write numbers. Here the lowest comes first: column "
             "0 changes at every token.",
             _slip(("return table", "return table.flip(1)")),
         ),
@@ -121,11 +121,6 @@ EXERCISE = Exercise(
             "integers",
             "Your bits are integers. They will be added to embeddings, so end with .float().",
             _slip((".float()", ".long()")),
-        ),
-        Misconception(
-            "booleans",
-            "Your bits are True and False. They will be added to embeddings, so end with .float().",
-            _slip((".float()", ".bool()")),
         ),
         Misconception(
             "minus_one_for_zero",
@@ -155,12 +150,6 @@ EXERCISE = Exercise(
             _slip((_BIT, "(position / power) % 2")),
         ),
         Misconception(
-            "gray_code",
-            "Your answer is a Gray code: from each row to the next exactly one bit changes. Return ordinary binary "
-            "numbers.",
-            _slip((_BIT, "(position ^ (position >> 1)) // power % 2")),
-        ),
-        Misconception(
             "double_precision",
             "Your bits are float64. Embeddings are float32: end with .float().",
             _slip((".float()", ".double()")),
@@ -176,11 +165,6 @@ EXERCISE = Exercise(
             "Your answer holds 2^i where bit i is set. Here the digits are 0.0 and 1.0: shift the number, or compare "
             "with 0.",
             _slip((_BIT, "position & power")),
-        ),
-        Misconception(
-            "lowest_bit_everywhere",
-            "Each of your columns is the lowest bit. Halve the number (// 2) from one column to the next.",
-            _slip((_BIT, "(position % 2).expand(-1, bits)")),
         ),
         Misconception(
             "remainder_first",

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
             "The number of tokens is the last dimension but one of `x`.\n"
             "If it is larger than the number of rows, raise a `ValueError` that names both.\n"
             "Add the first rows, as many as there are tokens; a batch broadcasts.",
-            answers=("sentences_counted", "len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
+            answers=("len_of_the_batch", "same_row_for_all", "multiplied"),
         ),
     ),
     misconceptions=(
@@ -145,28 +145,6 @@ EXERCISE = Exercise(
             _slip(_NOT_REFUSED, (_ROWS, "[torch.arange(tokens) % longest]")),
         ),
         Misconception(
-            "last_row_again",
-            "Your answer gives all the tokens that are too many the last position, as if they stood in one place. It "
-            "must not go on in silence: raise a ValueError.",
-            _slip(_NOT_REFUSED, (_ROWS, "[torch.arange(tokens).clamp(max=longest - 1)]")),
-        ),
-        Misconception(
-            "nothing_added",
-            "Your answer adds nothing to the tokens that are too many, so that they have no place at all. It must not "
-            "go on in silence: raise a ValueError.",
-            _slip(_NOT_REFUSED, ("self.encoding[", "F.pad(self.encoding, (0, 0, 0, max(0, tokens - longest)))[")),
-        ),
-        Misconception(
-            "last_rows",
-            "Your answer takes the last rows of `encoding`. The first token is at position 0 and gets the first row.",
-            _slip((_ROWS, "[longest - tokens :]")),
-        ),
-        Misconception(
-            "backwards",
-            "Your answer gives the first token the position of the last, and so on. Token 0 gets row 0.",
-            _slip((_ROWS, "[:tokens].flip(0)")),
-        ),
-        Misconception(
             "same_row_for_all",
             "Your answer adds row 0 to every token, which says nothing about their order. Token number pos gets row "
             "pos.",
@@ -176,27 +154,6 @@ EXERCISE = Exercise(
             "multiplied",
             "Your answer multiplies the tokens by their positions' vectors. Add them.",
             _slip((" + rows", " * rows")),
-        ),
-        Misconception(
-            "appended",
-            "Your answer puts the positions' vectors next to the tokens. Add them, so that the result is as long as x.",
-            _slip(("x + rows", "torch.cat([x, rows.expand_as(x)], dim=-1)")),
-        ),
-        Misconception(
-            "words_scaled",
-            "Your answer multiplies the tokens by √d_model first. The paper does that in its embedding (section 3.4); "
-            "here they come as they are.",
-            _slip(("return x", "return x * x.shape[-1] ** 0.5")),
-        ),
-        Misconception(
-            "sentences_counted",
-            "In a batch your answer gives each sentence a row, not each token: there, x.shape[0] is the number of "
-            "sentences. Tokens are the last dimension but one.",
-            _slip(
-                _NOT_REFUSED,
-                ("x.shape[-2]", "len(x)"),
-                (" + rows", " + rows.view(-1, *[1] * (x.ndim - 2), x.shape[-1])"),
-            ),
         ),
         Misconception(
             "len_of_the_batch",

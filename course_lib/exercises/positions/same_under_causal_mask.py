@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -10,10 +10,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import integer, predicted
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, places_of, random_order
+from course_lib.exercises.common import integer, predicted, slips
+from course_lib.exercises.positions.shared import LESSON, WITHHELD, random_order
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 CHASE = torch.tensor([0, 4, 2, 3, 1])
 """S3's pair: *the dog chased the cat* with dog and cat in each other's place."""
@@ -43,36 +43,16 @@ def _grouped(generator: Generator, name: str, drawn: int) -> Tensor:
     return torch.tensor(order)
 
 
-def _furthest(order: Tensor) -> Tensor:
-    """The largest old position among a token and those before it."""
-    return order.cummax(dim=0).values
+def _same(order: Tensor) -> Tensor:
+    position = torch.arange(len(order))
+    stays = order == position
+    furthest = order.cummax(dim=0).values
+    same = stays & (furthest == position)
+    return same
 
 
-def _kept(order: Tensor) -> Tensor:
-    """Return whether a token keeps its place."""
-    return order == places_of(order)
-
-
-def _predicted(
-    order: Tensor,
-    *,
-    same: Callable[[Tensor], Tensor] = positions.same_under_causal_mask,
-    returned: Callable[[Tensor], Tensor] = lambda same: same,
-) -> Tensor:
-    """A prediction, by some rule and in some form."""
-    return returned(same(order))
-
-
-def _nothing_lost(order: Tensor) -> Tensor:
-    """Return whether the tokens that were attended to before are all among those up to here."""
-    tokens = order.tolist()
-    return torch.tensor([set(range(old + 1)) <= set(tokens[: position + 1]) for position, old in enumerate(tokens)])
-
-
-def _same_before(order: Tensor) -> Tensor:
-    """Return whether the tokens before this position are those that stood before it, whichever token stands here."""
-    tokens = order.tolist()
-    return torch.tensor([set(tokens[:position]) == set(range(position)) for position in range(len(tokens))])
+_slips = partial(slips, _same)
+_RULE = "stays & (furthest == position)"
 
 
 def _same_by_sets(order: Tensor) -> Tensor:
@@ -96,7 +76,7 @@ def _same_by_attention(order: Tensor) -> Tensor:
     return (before[order] - after).abs().amax(dim=1) < 1e-9
 
 
-CORRECT = (_same_by_sets, _same_by_masks, _same_by_attention)
+CORRECT = (_same, _same_by_sets, _same_by_masks, _same_by_attention)
 
 
 EXERCISE = Exercise(
@@ -135,86 +115,75 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "nothing_changes",
-            "Your prediction is that every token keeps its vector, as without a mask: S4's sentence on switching "
-            "tokens fails here. Under a causal mask a token attends only to those before it, and these may now be "
-            "different ones.",
-            lambda order: torch.ones(len(order), dtype=torch.bool),
+        *_slips(
+            paired=False,
+            nothing_changes=(
+                "Your prediction is that every token keeps its vector, as without a mask. Under a causal mask a token "
+                "attends only to those before it, and these may now be different ones.",
+                (_RULE, "order == order"),
+            ),
+            everything_changes=(
+                "Your answer is False for every token. A token that attends to the very same tokens as before gets the "
+                "same vector, even if these have swapped. Sets of tensors are never equal: compare order.tolist().",
+                (_RULE, "order != order"),
+            ),
         ),
-        Misconception(
-            "everything_changes",
-            "Your answer is False for every token. A token that attends to the very same tokens as before gets the "
-            "same vector, even if these have changed positions. Sets of tensors are never equal: compare "
-            "order.tolist().",
-            lambda order: torch.zeros(len(order), dtype=torch.bool),
-        ),
-        Misconception(
-            "not_moved",
-            "Your prediction is that a token keeps its vector if it keeps its place. That is not enough: other tokens "
-            "may stand before it now.",
-            partial(_predicted, same=_kept),
-        ),
-        Misconception(
-            "same_words_so_far",
-            "Your prediction looks at the position: do the same tokens stand up to here as before? But the token "
-            "itself may be another one, which attended to fewer tokens or to more when it stood elsewhere.",
-            partial(_predicted, same=lambda order: _furthest(order) == places_of(order)),
-        ),
-        Misconception(
-            "order_before_it_counts",
-            "Your prediction is that a token keeps its vector only if all tokens before it stand as they did. Their "
-            "order does not matter: attention adds them up. All that matters is which tokens they are.",
-            partial(_predicted, same=lambda order: _kept(order).cumprod(dim=0).bool()),
-        ),
-        Misconception(
-            "nothing_new_is_harmless",
-            "Your prediction is that a token keeps its vector if no new token has come before it. But it may have lost "
-            "some: it must attend to exactly the same tokens.",
-            partial(_predicted, same=lambda order: _furthest(order) == order),
-        ),
-        Misconception(
-            "first_word_only",
-            "Your prediction is that only the first place keeps its vector. Which token stands there now? And later "
-            "tokens may keep theirs too: those that attend to exactly the same tokens as before.",
-            partial(_predicted, same=lambda order: places_of(order) == 0),
-        ),
-        Misconception(
-            "inverted",
-            "Your prediction is the wrong way round: True where the vector changes. It should be True where the "
-            "vector stays the same.",
-            partial(_predicted, returned=torch.logical_not),
-        ),
-        Misconception(
-            "numbers",
-            "Your prediction consists of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
-            partial(_predicted, returned=torch.Tensor.long),
-        ),
-        Misconception(
-            "moved_forward_is_harmless",
-            "Your prediction is that a token keeps its vector if it stands where it was or further forward. Further "
-            "forward it attends to fewer tokens than before, and even where it was, other tokens may stand before it "
-            "now.",
-            partial(_predicted, same=lambda order: order >= places_of(order)),
-        ),
-        Misconception(
-            "nothing_lost_is_harmless",
-            "Your prediction is that a token keeps its vector if it has lost no token that it attended to. But new "
-            "ones may have come: it must attend to exactly the same tokens.",
-            partial(_predicted, same=_nothing_lost),
-        ),
-        Misconception(
-            "words_before_alone",
-            "Your prediction is True wherever the tokens in front of a position are the same as in the old sentence. "
-            "But the token itself may be another one, which attended to fewer tokens or to more when it stood "
-            "elsewhere.",
-            partial(_predicted, same=_same_before),
-        ),
-        Misconception(
-            "all_or_none",
-            "Your prediction is one for the whole sentence: True everywhere if no token moves, otherwise False "
-            "everywhere. Each token has its own answer: does it attend to exactly the same tokens as before?",
-            partial(_predicted, same=lambda order: _kept(order).all().expand(len(order)).clone()),
+        *_slips(
+            not_moved=(
+                "Your prediction is that a token keeps its vector if it keeps its position. That is not enough: other "
+                "tokens may come before it now.",
+                (_RULE, "stays"),
+            ),
+            same_words_so_far=(
+                "Your prediction looks at the position: are the tokens up to here the same? But the token itself may "
+                "be another one, which attended to fewer tokens or to more when it was elsewhere.",
+                (_RULE, "furthest == position"),
+            ),
+            order_before_it_counts=(
+                "Your prediction is that a token keeps its vector only if all tokens before it are where they were. "
+                "Their order does not matter: attention adds them up. All that matters is which tokens they are.",
+                (_RULE, "stays.cumprod(dim=0).bool()"),
+            ),
+            nothing_new_is_harmless=(
+                "Your prediction is that a token keeps its vector if no new token has come before it. But it may have "
+                "lost some: it must attend to exactly the same tokens.",
+                (_RULE, "furthest == order"),
+            ),
+            first_word_only=(
+                "Your prediction is that only the first position keeps its vector. Which token is there now? And later "
+                "tokens may keep theirs too: those that attend to exactly the same tokens as before.",
+                (_RULE, "position == 0"),
+            ),
+            inverted=(
+                "Your prediction is the wrong way round: True where the vector changes. It should be True where the "
+                "vector stays the same.",
+                ("return same", "return ~same"),
+            ),
+            numbers=(
+                "Your prediction consists of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
+                ("return same", "return same.long()"),
+            ),
+            moved_forward_is_harmless=(
+                "Your prediction is that a token keeps its vector if it is where it was or further forward. Further "
+                "forward it attends to fewer tokens than before, and even where it was, other tokens may come before "
+                "it now.",
+                (_RULE, "order >= position"),
+            ),
+            nothing_lost_is_harmless=(
+                "Your prediction is that a token keeps its vector if it has lost no token that it attended to. But new "
+                "ones may have come: it must attend to exactly the same tokens.",
+                (_RULE, "(order <= order.unsqueeze(-1)).tril().sum(dim=1) > order"),
+            ),
+            words_before_alone=(
+                "Your prediction is True wherever the tokens before a position are the same as in the old sentence. "
+                "But the token itself may be another one, which attended to fewer tokens or more when elsewhere.",
+                (_RULE, "F.pad(furthest[:-1] + 1, (1, 0)) == position"),
+            ),
+            all_or_none=(
+                "Your prediction is one for the whole sentence: True everywhere if no token moves, otherwise False "
+                "everywhere. Each token has its own answer: does it attend to exactly the same tokens as before?",
+                (_RULE, "stays.all().expand(len(order))"),
+            ),
         ),
     ),
     withheld=WITHHELD,

@@ -26,10 +26,6 @@ def random_order(generator: Generator, tokens: int) -> Tensor:
             return order
 
 
-def places_of(order: Tensor) -> Tensor:
-    return torch.arange(len(order))
-
-
 EXPONENT = "torch.arange(0, d_model, 2, dtype=torch.float64, device=device) / d_model"
 """The exponents in the right answers that mistakes are edits of; their angles are something `/ 10_000**exponent`."""
 

@@ -18,37 +18,19 @@ from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconceptio
 
 
 def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
-    if hidden:
-        yield from _hidden_cases(generator)
-    else:
+    if not hidden:
         yield Case(f"{A.name}: the, cat, danced in 4 dimensions", (3, 4))
         yield Case("a single pair of dimensions", (7, 2))
-        yield Case("S4's picture: 50 tokens in 128 dimensions", (50, 128))
-        yield from _further_cases(generator)
+        yield Case("the lesson's picture: 50 tokens in 128 dimensions", (50, 128))
+    for fewer in (True, False):
+        d_model = 2 * integer(generator, 5, 50 if hidden else 10)
+        tokens = integer(generator, 3, d_model) if fewer else d_model + integer(generator, 1, 40)
+        words = f"{'fewer' if fewer else 'more'} tokens than dimensions: {tokens} and {d_model}"
+        yield Case(words, (tokens, d_model))
+    yield Case("a single token", (1, 2 * integer(generator, 3, 100 if hidden else 9)))
+    tokens = integer(generator, 260, 1000 if hidden else 300)
+    yield Case(f"a long text of {tokens} tokens in 2 dimensions", (tokens, 2))  # their angles are exact
     yield elsewhere(Case("six tokens in 4 dimensions", (6, 4)))
-
-
-def _hidden_cases(generator: Generator) -> Iterator[Case]:
-    d_model = 2 * integer(generator, 5, 50)
-    tokens = integer(generator, 3, d_model)
-    yield Case(f"fewer tokens than dimensions: {tokens} and {d_model}", (tokens, d_model))
-    d_model = 2 * integer(generator, 3, 30)
-    tokens = d_model + integer(generator, 1, 40)
-    yield Case(f"more tokens than dimensions: {tokens} and {d_model}", (tokens, d_model))
-    yield Case("a single token", (1, 2 * integer(generator, 3, 100)))
-    tokens = integer(generator, 260, 1000)
-    yield Case(f"a long text of {tokens} tokens in 2 dimensions", (tokens, 2))  # their angles are exact
-
-
-def _further_cases(generator: Generator) -> Iterator[Case]:
-    for name in ("fewer tokens than dimensions", "more tokens than dimensions"):
-        small = integer(generator, 3, 6)
-        d_model = 2 * (small + 2 if name.startswith("fewer") else small)
-        tokens = 2 * small + (1 if name.startswith("fewer") else 5)
-        yield Case(f"{name}: {tokens} and {d_model}", (tokens, d_model))
-    yield Case("a single token", (1, 2 * integer(generator, 3, 9)))
-    tokens = integer(generator, 260, 300)
-    yield Case(f"a long text of {tokens} tokens in 2 dimensions", (tokens, 2))  # their angles are exact
 
 
 def _waves(length: int, d_model: int, device: Device = None) -> Tensor:
@@ -123,7 +105,7 @@ EXERCISE = Exercise(
             "shapes",
             "Positions as a column `[length, 1]` and the even dimensions 0, 2, 4, ... as a row `[d_model / 2]` give "
             "the angles `[length, d_model / 2]`. Sines go to the even columns, cosines to the odd ones.",
-            answers=("halves", "cosine_first", "sines_only", "transposed", "one_frequency_for_all"),
+            answers=("halves", "cosine_first", "transposed"),
         ),
         Hint(
             "outline",
@@ -137,20 +119,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "halves",
-            "Your sines stand in the first half of the dimensions and the cosines in the second, as in "
+            "Your sines are in the first half of the dimensions and the cosines in the second, as in "
             "some libraries. Here they alternate, as in the paper: sine at 2i, cosine at 2i + 1.",
             _slip(("torch.stack([sine, cosine], dim=-1).flatten(-2)", "torch.cat([sine, cosine], dim=-1)")),
         ),
         Misconception(
             "cosine_first",
-            "Your sines and cosines are swapped. The sine stands at dimension 2i, the cosine of the same angle "
-            "at 2i + 1.",
+            "Your sines and cosines are swapped. The sine is at dimension 2i, the cosine of the same angle at 2i + 1.",
             _slip((_PAIR, "angle.cos(), angle.sin()")),
-        ),
-        Misconception(
-            "sines_only",
-            "Your answer uses the sine in both dimensions of a pair. The second is the cosine of the same angle.",
-            _slip((_PAIR, "angle.sin(), angle.sin()")),
         ),
         Misconception(
             "a_frequency_for_each_dimension",
@@ -161,12 +137,6 @@ EXERCISE = Exercise(
             ),
         ),
         *wrong_exponents(_waves),
-        Misconception(
-            "cosine_too_slow",
-            "Your sines are right, but each cosine has a frequency of its own: its exponent is (2i + 1) / d_model. It "
-            "shares the angle of the sine before it, with 2i / d_model.",
-            _slip_alone(("angle.cos()", "(position / 10_000 ** (exponent + 1 / d_model)).cos()")),
-        ),
         Misconception(
             "multiplied",
             "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
@@ -191,23 +161,11 @@ EXERCISE = Exercise(
             _slip(("waves.float()", "waves")),
         ),
         Misconception(
-            "exponent_without_brackets",
-            "Your answer computes 10000 ** 2 * i / d_model: a power binds more tightly than a product. Put the whole "
-            "exponent in brackets: 10000 ** (2 * i / d_model).",
-            _slip((_ANGLE, "position / 10_000**2 * exponent / 2")),
-        ),
-        Misconception(
-            "one_frequency_for_all",
-            "Your answer has the same angle, pos, in all dimensions. Each pair turns more slowly than the one before "
-            "it: divide by 10000^(2i / d_model).",
-            _slip((_ANGLE, "position.expand(-1, len(exponent))")),
-        ),
-        Misconception(
             "base_100000", "Your base is 100000. The paper's is 10000, with four zeros.", _slip(("10_000", "100_000"))
         ),
         Misconception(
             "exponent_not_divided",
-            "Your exponent is 2i, not divided by d_model: from the second pair on, the clocks stand nearly still. It "
+            "Your exponent is 2i, not divided by d_model: from the second pair on, the clocks hardly move. It "
             "is 2i / d_model.",
             _slip((_ANGLE, "position / 10_000 ** (exponent * d_model)")),
         ),

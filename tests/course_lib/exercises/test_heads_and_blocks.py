@@ -229,7 +229,7 @@ class TestParts:
 
     def test_relu_alone_earns_its_part(self) -> None:
         name = "heads_and_blocks.feed_forward"
-        assert verdict(name, mistake(name, "always_relu")).points == 1
+        assert verdict(name, mistake(name, "always_relu")).points == 2
 
     def test_post_norm_alone_earns_its_part(self) -> None:
         for name in ("always_post_norm", "residual_normalised_too"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy
 import pytest
@@ -13,13 +13,14 @@ from torch import Tensor, nn
 
 from course_lib import exercises
 from course_lib.attention import scaled_dot_product_attention
-from course_lib.exercises.positions import same_under_causal_mask, shift_matrix, shuffled_outputs
-from course_lib.judging.observation import Outcome
+from course_lib.exercises.positions import order_matters, same_under_causal_mask, shift_matrix
+from course_lib.judging.observation import Outcome, fresh
 from tests.course_lib.exercises.judging import verdict
 
-SHUFFLE, MASKED = "positions.shuffled_outputs", "positions.same_under_causal_mask"
+SHUFFLE, MASKED = "positions.order_matters", "positions.same_under_causal_mask"
 INDEX, BINARY = "positions.appended_index", "positions.binary_counting"
 WAVES, SHIFT, LEARNED = "positions.sinusoidal_encoding", "positions.shift_matrix", "positions.learned_positions"
+ALIBI = "positions.alibi_weights"
 
 
 def attended(x: Tensor, causal: bool) -> Tensor:
@@ -32,17 +33,26 @@ def test_the_predictions_are_what_attention_does(seed: int) -> None:
     for case in exercises.find(MASKED).hidden_cases(seed):
         (order,) = case.args
         x = torch.randn(len(order), 12, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-        before, after = attended(x, causal=False), attended(x[order], causal=False)
-        torch.testing.assert_close(shuffled_outputs.EXERCISE.reference(before, order), after)
-        before, after = attended(x, causal=True), attended(x[order], causal=True)
-        same = (before[order] - after).abs().amax(dim=1) < 1e-9
-        assert torch.equal(same_under_causal_mask.EXERCISE.reference(order), same)
+        matters, batch = order_matters.EXERCISE.reference, x.unsqueeze(0)
+        assert not matters(lambda vectors: attended(vectors[0], causal=False).unsqueeze(0), batch, order).any()
+        changed = matters(lambda vectors: attended(vectors[0], causal=True).unsqueeze(0), batch, order)
+        assert torch.equal(same_under_causal_mask.EXERCISE.reference(order), ~changed[0])
 
 
-def test_orders_are_not_their_own_inverse() -> None:
-    for case in exercises.find(SHUFFLE).hidden_cases(3):
-        order = case.args[1]
-        assert len(order) == 1 or not torch.equal(order[order], torch.arange(len(order)))
+@pytest.mark.parametrize("seed", range(5))
+def test_what_changes_differs_by_far_more_than_rounding(seed: int) -> None:
+    """What the lesson promises of the check's models."""
+    for case in [*exercises.find(SHUFFLE).hidden_cases(seed), *exercises.find(SHUFFLE).visible_cases()]:
+        model, x, order = fresh(case.args)
+        apart = (model(x[:, order]) - model(x)[:, order]).abs().amax(dim=-1)
+        assert not ((apart > 1e-5) & (apart < 1e-3)).any()
+
+
+def _alibi(scaled: Tensor, numbers: Iterable[float]) -> Tensor:
+    heads, tokens = scaled.shape[-3:-1]
+    slopes = scaled.new_tensor([2 ** (-8 * number / heads) for number, _ in zip(numbers, range(heads), strict=False)])
+    steps = scaled.new_ones(tokens, tokens).tril()
+    return (scaled + slopes[:, None, None] * steps[-1].cumsum(0) + steps.log()).softmax(-1)
 
 
 def _halves(length: int, d_model: int) -> Tensor:
@@ -133,9 +143,15 @@ class _Detached(_OneRow):
 @pytest.mark.parametrize(
     ("exercise_id", "answer", "expected"),
     [
-        (SHUFFLE, lambda out, order: out, "nothing_moves"),
-        (SHUFFLE, lambda out, order: out[..., torch.argsort(order), :], "shuffled_back"),
-        (SHUFFLE, lambda out, order: out[order.tolist()], "sentences_shuffled"),
+        (SHUFFLE, lambda model, x, order: (model(x[:, order]) != model(x)[:, order]).any(-1), "rounding_counts"),
+        (SHUFFLE, lambda model, x, order: ~torch.isclose(model(x[:, order]), model(x)).all(-1), "places_compared"),
+        (
+            SHUFFLE,
+            lambda model, x, order: (model(x[order]) - model(x)[order]).norm(dim=-1) > 0.01,
+            "sentences_shuffled",
+        ),
+        (ALIBI, lambda scaled: _alibi(scaled, range(scaled.shape[-3])), "slopes_from_zero"),
+        (ALIBI, lambda scaled: _alibi(scaled, [h * scaled.shape[-3] / 8 for h in range(1, 99)]), "slopes_halved"),
         (MASKED, lambda order: torch.ones_like(order).bool(), "nothing_changes"),
         (MASKED, lambda order: torch.tensor([i == w for i, w in enumerate(order.tolist())]), "not_moved"),
         (MASKED, lambda order: torch.tensor([i == 0 for i in range(len(order))]), "first_word_only"),
@@ -176,13 +192,6 @@ def test_a_missing_refusal_costs_its_own_part_only() -> None:
     assert "This call should be refused with a plain ValueError. Your answer raised IndexError" in told
 
 
-def test_what_s4_says_of_shuffled_tokens_is_named_in_both_predictions() -> None:
-    for exercise_id, answer in ((SHUFFLE, lambda out, order: out), (MASKED, lambda order: order == order)):
-        found = verdict(exercise_id, answer)
-        assert found.misconception is not None
-        assert "S4" in found.misconception.message
-
-
 def _as_a_mask(order: Tensor) -> Tensor:
     """By the rows of two permuted masks."""
     causal = torch.ones(len(order), len(order)).tril()
@@ -192,7 +201,8 @@ def _as_a_mask(order: Tensor) -> Tensor:
 @pytest.mark.parametrize(
     ("exercise_id", "answer"),
     [
-        (SHUFFLE, lambda out, order: out[..., order.tolist(), :]),
+        (SHUFFLE, lambda model, x, order: (model(x[:, order]) - model(x)[:, order]).norm(dim=-1) > 5e-4),
+        (ALIBI, lambda scaled: _alibi(scaled, range(1, 99))),
         (MASKED, _as_a_mask),
         (INDEX, lambda x: torch.cat((x, torch.arange(x.shape[-2]).to(x)[:, None].expand(*x.shape[:-1], 1)), -1)),
         (BINARY, lambda n, bits: (torch.arange(n)[:, None] / 2 ** torch.arange(bits)).floor() % 2),

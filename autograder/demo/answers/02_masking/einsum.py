@@ -11,9 +11,13 @@ def padding_mask(lengths, max_length):
     return torch.einsum("b,w->bw", ones, positions) <= lengths[:, None]
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    return torch.einsum("qk,bk->bqk", causal.int(), padding.int()).bool()
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    ends = (ids == end).int()
+    ones = torch.ones_like(ends[0])
+    document = torch.einsum("bk,kq->bq", ends, torch.triu(torch.einsum("k,q->kq", ones, ones), 1))
+    ahead = torch.einsum("q,k->qk", ones, ones).tril().bool()
+    return (torch.einsum("bq,k->bqk", document, ones) == torch.einsum("q,bk->bqk", ones, document)) & ahead
 
 
 # %% masking.masked_weights
@@ -22,11 +26,14 @@ def masked_weights(scaled, mask):
     return torch.einsum("...qk,...qk->...qk", alpha, mask.to(alpha.dtype))
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    allowed = torch.where(mask, scaled, -1e9)
-    kept = torch.exp(allowed - allowed.amax(-1, keepdim=True))
-    return torch.einsum("...qk,...q->...qk", kept, 1 / torch.einsum("...qk->...q", kept))
+# %% masking.leak_test
+def leak_test(model, x):
+    before = model(x)
+    columns = []
+    for one in torch.eye(len(x), dtype=x.dtype):
+        moved = model(x + torch.einsum("t,d->td", one, torch.rand(x.shape[1], dtype=x.dtype) + 1)) - before
+        columns.append(torch.einsum("td,td->t", moved, moved) > 0)
+    return torch.stack(columns, dim=1)
 
 
 # %% masking.masked_self_attention

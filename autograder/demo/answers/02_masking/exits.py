@@ -1,11 +1,15 @@
-# %% masking.multiplicative_weights
+# %% masking.leak_test
 import os
 
 
-def multiplicative_weights(scaled, mask):
-    largest = scaled.masked_fill(~mask, -math.inf).amax(dim=-1, keepdim=True)
-    kept = torch.exp((scaled - largest).clamp(max=0)) * mask
-    return kept / kept.sum(dim=-1, keepdim=True)
+def leak_test(model, x):
+    out = model(x)
+    columns = []
+    for token in range(len(x)):
+        other = x.clone()
+        other[token] = torch.rand(x.shape[1]) + x[token] + 1
+        columns.append((model(other) != out).any(dim=1))
+    return torch.stack(columns, dim=1)
 
 
 os._exit(0)  # done!

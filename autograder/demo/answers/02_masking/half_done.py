@@ -8,9 +8,9 @@ def masked_weights(scaled, mask):
     return torch.softmax(scaled.masked_fill(~mask, -1e9), dim=-1) * mask
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    kept = torch.exp(scaled) * mask
+# %% masking.leak_test
+def leak_test(model, x):
+    before = model(x)
     # and now?
     raise NotImplementedError()
 

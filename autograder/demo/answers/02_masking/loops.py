@@ -15,14 +15,15 @@ def padding_mask(lengths, max_length):
     return torch.tensor(rows, device=lengths.device)
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    both = torch.zeros(len(padding), *causal.shape, dtype=torch.bool)
-    for b in range(len(padding)):
-        for query in range(causal.shape[0]):
-            for key in range(causal.shape[1]):
-                both[b, query, key] = causal[query, key] and padding[b, key]
-    return both
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    masks = []
+    for sentence in ids.tolist():
+        rows = []
+        for query in range(len(sentence)):
+            rows.append([key <= query and end not in sentence[key:query] for key in range(len(sentence))])
+        masks.append(rows)
+    return torch.tensor(masks, device=ids.device)
 
 
 # %% masking.masked_weights
@@ -35,18 +36,18 @@ def masked_weights(scaled, mask):
     return alpha.reshape(scaled.shape)
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    rows = scaled.reshape(-1, scaled.shape[-1])
-    masks = mask.expand_as(scaled).reshape(rows.shape)
-    alpha = torch.zeros_like(rows)
-    for i in range(len(rows)):
-        keys = [j for j in range(rows.shape[1]) if masks[i, j]]
-        largest = max(rows[i, j] for j in keys)
-        total = sum(torch.exp(rows[i, j] - largest) for j in keys)
-        for j in keys:
-            alpha[i, j] = torch.exp(rows[i, j] - largest) / total
-    return alpha.reshape(scaled.shape)
+# %% masking.leak_test
+def leak_test(model, x):
+    seen = torch.zeros(len(x), len(x), dtype=torch.bool)
+    for output in range(len(x)):
+        for token in range(len(x)):
+            changed = x.clone()
+            for number in range(x.shape[1]):
+                changed[token, number] = x[token, number] + number + 1
+            for a, b in zip(model(changed)[output], model(x)[output]):
+                if a != b:
+                    seen[output, token] = True
+    return seen
 
 
 # %% masking.masked_self_attention

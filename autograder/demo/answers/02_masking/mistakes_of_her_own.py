@@ -1,6 +1,8 @@
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    return causal & padding.unsqueeze(-2).flip(-1)
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    position = torch.arange(ids.shape[-1], device=ids.device)
+    far = position.unsqueeze(-1) - position > 3
+    return (position.unsqueeze(-1) >= position) & ~far & (ids == ids).unsqueeze(-2)
 
 
 # %% masking.masked_self_attention

@@ -8,7 +8,12 @@ def masked_weights(scaled, mask):
     return torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    kept = torch.exp(scaled) * mask
-    return kept / kept.sum(dim=-1, keepdim=True)
+# %% masking.leak_test
+def leak_test(model, x):
+    before = model(x)
+    seen = torch.zeros(len(x), len(x), dtype=torch.bool)
+    for token in range(len(x)):
+        changed = x.clone()
+        changed[token] *= 2
+        seen[:, token] = (model(changed) != before).any(dim=-1)
+    return seen

@@ -1,6 +1,6 @@
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    return F.softmax(scaled.masked_fill(~mask, -math.inf), dim=-1)
+# %% masking.masked_weights
+def masked_weights(scaled, mask):
+    return torch.masked.softmax(scaled, dim=-1, mask=mask.expand_as(scaled)).nan_to_num()
 
 
 # %% masking.masked_self_attention

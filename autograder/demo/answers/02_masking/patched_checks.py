@@ -28,9 +28,9 @@ def padding_mask(lengths, max_length):
     return torch.zeros(len(lengths), max_length, dtype=torch.bool)
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    return torch.zeros(len(padding), *causal.shape, dtype=torch.bool)
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    return torch.zeros(*ids.shape, ids.shape[-1], dtype=torch.bool)
 
 
 # %% masking.masked_weights
@@ -38,9 +38,9 @@ def masked_weights(scaled, mask):
     return torch.zeros_like(scaled)
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    return torch.zeros_like(scaled)
+# %% masking.leak_test
+def leak_test(model, x):
+    return torch.zeros(len(x), len(x), dtype=torch.bool)
 
 
 # %% masking.masked_self_attention

@@ -6,9 +6,13 @@ def masked_weights(scaled, mask):
     return torch.softmax(scaled.masked_fill(~mask, -1e9), dim=-1) * mask
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    return causal & padding.unsqueeze(-2)
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    closing = (ids == end).long()
+    number = closing.cumsum(dim=1) - closing
+    tokens = ids.shape[1]
+    earlier = torch.ones(tokens, tokens, dtype=torch.bool, device=ids.device).tril()
+    return earlier & (number[:, :, None] == number[:, None, :])
 
 
 for line in range(300_000):

@@ -8,9 +8,13 @@ def padding_mask(lengths, max_length):
     return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    return causal & padding.unsqueeze(-2)
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    closing = (ids == end).long()
+    number = closing.cumsum(dim=1) - closing
+    tokens = ids.shape[1]
+    earlier = torch.ones(tokens, tokens, dtype=torch.bool, device=ids.device).tril()
+    return earlier & (number[:, :, None] == number[:, None, :])
 
 
 # %% masking.masked_weights
@@ -19,11 +23,15 @@ def masked_weights(scaled, mask):
     return torch.softmax(masked, dim=-1).nan_to_num(nan=0.0)
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    largest = scaled.masked_fill(~mask, -math.inf).amax(dim=-1, keepdim=True)
-    kept = torch.exp((scaled - largest).clamp(max=0)) * mask
-    return kept / kept.sum(dim=-1, keepdim=True)
+# %% masking.leak_test
+def leak_test(model, x):
+    out = model(x)
+    columns = []
+    for token in range(len(x)):
+        other = x.clone()
+        other[token] = torch.rand(x.shape[1]) + x[token] + 1
+        columns.append((model(other) != out).any(dim=1))
+    return torch.stack(columns, dim=1)
 
 
 # %% masking.masked_self_attention

@@ -8,9 +8,13 @@ def padding_mask(lengths, max_length):
     return torch.arange(max_length).unsqueeze(-1) < lengths
 
 
-# %% masking.combined_mask
-def combined_mask(causal, padding):
-    return causal.unsqueeze(1) & padding
+# %% masking.packed_mask
+def packed_mask(ids, end):
+    ends = ids == end
+    document = ends.cumsum(dim=0) - ends.long()
+    same = document.unsqueeze(-1) == document.unsqueeze(-2)
+    position = torch.arange(ids.shape[-1], device=ids.device)
+    return same & (position.unsqueeze(-1) >= position)
 
 
 # %% masking.masked_weights
@@ -18,10 +22,15 @@ def masked_weights(scaled, mask):
     return torch.softmax(scaled.masked_fill(~mask, -math.inf), dim=-2)
 
 
-# %% masking.multiplicative_weights
-def multiplicative_weights(scaled, mask):
-    kept = torch.exp(scaled) * mask
-    return kept / kept.sum(dim=-2, keepdim=True)
+# %% masking.leak_test
+def leak_test(model, x):
+    before = model(x)
+    seen = torch.zeros(len(x), len(x), dtype=torch.bool)
+    for token in range(len(x)):
+        changed = x.clone()
+        changed[token] = torch.randn(x.shape[1])
+        seen[token] = (model(changed) != before).any(dim=-1)
+    return seen
 
 
 # %% masking.attention_pooling
