@@ -479,7 +479,7 @@ check("subwords.vocabulary_size", hidden=True)
 # The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it, since other words may need them:
 # *and* has an *a* without a *y*.
 #
-# Now try a text of your own. Type one into the field, step through the merges or press *Play*, and watch both bars: every
+# Now try a text of your own. Type one into the field, step through the merges or press *Play*, and watch both bars of *tokens now*: every
 # step makes the text shorter and the vocabulary longer. Begin with the words of one family (*tanzen, tanzte, getanzt*), then
 # write without any repetition: which pairs are merged when all are equally rare?
 

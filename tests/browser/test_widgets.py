@@ -120,7 +120,7 @@ MOVES: Mapping[str, Mapping[str, str]] = {
     },
     "merging": {
         "one step on": "Enter",
-        "pairs merged": "ArrowRight",
+        "merges": "ArrowRight",
         "one step back": "Space",
         "your text": "x",
         "Play": "Enter",
@@ -408,11 +408,11 @@ def test_more_beams_find_more_and_a_branch_is_taken_by_hand(opened: Callable[...
 
 def test_pairs_are_merged_in_a_text_of_ones_own(opened: Callable[..., Page]) -> None:
     page = opened("merging")
-    field, steps = control(page, "your text"), control(page, "pairs merged")
+    field, steps = control(page, "your text"), control(page, "merges")
     chips = page.locator(".katze-chip")
     field.fill("aaaa <b> ba")
     assert chips.all_inner_texts() == [*"▁aaaa", *"▁<b>", *"▁ba"]
-    assert "Next: a + a, which stand side by side 3 times, more often" in page.locator(".katze-say").inner_text()
+    assert "Next: a + a, neighbours 3 times, more often" in page.locator(".katze-say").inner_text()
     steps.press("ArrowRight")
     assert chips.all_inner_texts() == ["▁", "aa", "aa", *"▁<b>", *"▁ba"]
     assert "as often as" in page.locator(".katze-say").inner_text()
@@ -434,7 +434,7 @@ def test_the_script_learns_the_pairs_that_the_library_learns(opened: Callable[..
     for left, right in merges:
         on.press("Enter")
         assert set(marked.all_inner_texts()) == {left + right}
-    assert control(page, "pairs merged").get_attribute("max") == str(len(merges))
+    assert control(page, "merges").get_attribute("max") == str(len(merges))
 
 
 def test_a_word_is_pointed_at(opened: Callable[..., Page]) -> None:

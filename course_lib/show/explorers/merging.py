@@ -32,6 +32,6 @@ def merging(text: str, *, mark: str = "▁") -> None:
         still=f"<p>{escape(' '.join(mark + word for word in words))}</p>"
         f"<table><tr><td></td><th>in the text</th><th>different ones</th></tr>{lines}</table>",
         alt="A text cut into characters, whose most frequent pairs of neighbours are merged one after the other; their "
-        "counts as bars, and how many pieces there are, beside the characters and the words.",
+        "counts as bars, and how many tokens there are, next to the characters and the words.",
         text="\n".join(f"{name}: {len(all_)} in the text, {len(set(all_))} different" for name, all_ in rows),
     )

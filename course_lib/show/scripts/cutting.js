@@ -21,7 +21,7 @@ function draw({ text, merges, mark }) {
     const found = typed.split(/\s+/).filter(Boolean).flatMap((word) => cut(word, known));
     pieces.replaceChildren(...found.map((piece, i) => chip(piece, i % 2 ? 0.7 : 0.25)));
     const last = known ? `; the last one merges ${merges[known - 1].join(" and ")}` : "";
-    say(`${found.length} pieces by ${known} pairs${last}.`);
+    say(`${found.length} tokens by ${known} merges${last}.`);
   }
 
   const box = field("text", text, (value) => {

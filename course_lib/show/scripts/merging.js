@@ -3,7 +3,7 @@
 function draw({ text, mark }) {
   const { element, say } = speaker();
   const counted = el("div", { style: "flex:1 1 18em" });
-  const cut = el("p", { "aria-label": "the text in pieces" });
+  const cut = el("p", { "aria-label": "the text in tokens" });
   const measured = el("div", { class: "katze-row top", style: "flex:1 1 18em" });
   let [typed, rounds, ages, walk] = [text, [], new Map(), null];
 
@@ -68,7 +68,7 @@ function draw({ text, mark }) {
     const lengths = [sum(all.map((word) => [...word].length + 1)), pieces.flat().length, all.length];
     const kinds = [new Set(rounds[0].pieces.flat()).size, known, new Set(all).size];
     const lines = [["symbols in the text", lengths], ["different ones to know", kinds]].map(([label, numbers]) => {
-      const drawn = bars(label, ["characters", "pieces now", "words"], { most: Math.max(...numbers), text: String });
+      const drawn = bars(label, ["characters", "tokens now", "words"], { most: Math.max(...numbers), text: String });
       drawn.set(numbers, [1]);
       return el("div", { style: "flex:1 1 18em" }, label, drawn.element);
     });
@@ -86,18 +86,18 @@ function draw({ text, mark }) {
     drawn.set(first.map(([, times]) => times), [0]);
     counted.replaceChildren("the most frequent pairs of neighbours, the next one to be merged in orange", drawn.element);
     measure(rounds[number]);
-    const before = made ? `“${made}” is a piece now. ` : "";
-    if (!next.length) return say(`${before}Each word is one piece: there is nothing left to merge.`);
+    const before = made ? `“${made}” is a token now. ` : "";
+    if (!next.length) return say(`${before}Each word is one token: there is nothing left to merge.`);
     const [[pair, times], ...others] = next;
     const same = others.filter(([, count]) => count === times).length;
-    const why = same ? `as often as ${same} other pair${same > 1 ? "s" : ""}: the pieces that came first decide` : "more often than any other";
-    say(`${before}Next: ${pair.replace(" ", " + ")}, which stand side by side ${times} time${times > 1 ? "s" : ""}, ${why}.`);
+    const why = same ? `as often as ${same} other pair${same > 1 ? "s" : ""}: the tokens that came first decide` : "more often than any other";
+    say(`${before}Next: ${pair.replace(" ", " + ")}, neighbours ${times} time${times > 1 ? "s" : ""}, ${why}.`);
   }
 
   function renew() {
     learn();
     if (walk) walk.stop();
-    const fresh = player("pairs merged", rounds.length, show, { text: (number) => `${number} of ${rounds.length - 1}` });
+    const fresh = player("merges", rounds.length, show, { text: (number) => `${number} of ${rounds.length - 1}` });
     if (walk) walk.element.replaceWith(fresh.element);
     walk = fresh;
     show(0);
