@@ -1373,7 +1373,7 @@ def sums():
     axes.set_title("Learning to add, four seeds")
     show.figure(
         drawn,
-        "Percent of sums that are right, for four seeds: by digits nearly all, in training and of new ones; with one token "
+        "% of sums that are right, for four seeds: by digits nearly all, in training and of new ones; with one token "
         "for each number most of those in training, and hardly any new one.",
     )
 
@@ -1414,7 +1414,7 @@ def two_languages():
 
 # %% [markdown]
 # In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and with
-# German merges it is the other way round. So the language is not to blame, the training text is. Whoever pays per token pays
+# German merges it is the other way round. So the language is not to blame, the training text is. If you pay per token, you pay
 # for it, a context holds a third of the text, and attention has eight times as many scores. Petrov et al. (2023), "Language
 # Model Tokenizers Introduce Unfairness Between Languages", found up to fifteen times the tokens for the same text.
 #
