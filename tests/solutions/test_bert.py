@@ -47,7 +47,7 @@ class TestBERT(ExecutedLesson):
         assert numbers(r"the one that follows is nearer for (\d) of 8", output)[0] <= 3
 
     def test_fifty_labels_and_a_frozen_encoder_beat_the_bag_with_all(self, output: str) -> None:
-        rows = re.findall(r"^(bag|probe) ?(of|on) (.*?), +(\d+) labels: (.*)$", output, flags=re.M)
+        rows = re.findall(r"^(bag|probe) ?(of|on) (.*?), +(\d+) labels: (\d.*)$", output, flags=re.M)
         found = {(feature, int(size)): percentages(shares.replace(",", " %")) for _, _, feature, size, shares in rows}
         assert {size for _, size in found} == {50, 200, 2382}
         assert min(found["the mean", 50]) > max(found["embeddings", 2382]) - 2.5
