@@ -25,7 +25,7 @@
 #
 # By the end of this lesson you will have programmed that number yourself, and you will know what it sees, what it misses,
 # and what to ask people when it matters. You will also be able to judge a tagger, where things are simpler, though even
-# simple things go wrong. (S0 to S4 are the lectures; `docs/sources.md` in the course's repository says what they are.)
+# simple things go wrong.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -81,9 +81,9 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 # %% [markdown]
 # ## 1. Where there is one right answer
 #
-# A tagger says something about every word. S1's headline is *British Left Waffles on Falkland Islands*: *British Left* is
+# A tagger says something about every word. Take the headline *British Left Waffles on Falkland Islands*: *British Left* is
 # a party (an organisation, ORG), *Falkland Islands* is a place (a location, LOC), and everything else is Other. There is
-# one right tag for each word, so we can simply count. S1: treat it like any prediction, and ask of every token whether it
+# one right tag for each word, so we can simply count. Treat it like any prediction, and ask of every token whether it
 # is right. The share of tokens that are right is the **accuracy**.
 #
 # Here are three headlines and what a hasty tagger says, followed by the truth where it differs. The third headline is
@@ -205,7 +205,7 @@ def accuracy_hides_what_f1_shows():
 # %% [markdown]
 # ### 1.2 Whole sentences
 #
-# Less common but helpful, says S1: the metric **per sequence**. Was the *entire* sentence right? If a tagger's output
+# Less common but helpful: the metric **per sequence**. Was the *entire* sentence right? If a tagger's output
 # feeds something else, a sentence with one wrong tag may be as useless as one with five. This number is merciless: if
 # each word in a sentence of twenty is right with probability 0.97, all of them are right with probability
 # $0.97^{20} \approx 0.54$ (if mistakes were independent, which they are not quite).
@@ -357,7 +357,7 @@ def your_tagger_judged():
 # Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*: all
 # of them will do. Let us use the tagger's yardstick all the same, and see what it says about our two translators. It
 # needs a right answer, so a human translator has given us one, the **reference**. What a program says is the
-# **hypothesis** (S1's words).
+# **hypothesis**.
 #
 # *Predict first:* Felix leaves out one word of eleven. How many words are in the right position?
 
@@ -380,13 +380,15 @@ place_by_place()
 
 # %% [markdown]
 # Felix left out one word. From there on everything is one position too far to the left, and counts as wrong. The
-# yardstick needs one answer for each input word. Tagging has that; the lectures call it *no time delay*. Translation
+# yardstick needs one answer for each input word. Tagging has that. Translation
 # reads first and writes afterwards, *with* a delay, as long or as short as it likes.
-#
-# (S1 heads two slides on judging generated text with "no time delay". That is a slip: translation and summaries are the
-# kind *with* delay, and you have just seen what happens if you take the heading at its word. The heading for taggers says
-# "w/o no time delay", one negation too many.)
-#
+
+# %% [markdown] tags=["slides"]
+# S1 says *no time delay* for tagging and *with time delay* for translation. It heads two slides on judging generated text with
+# "no time delay". That is a slip: translation and summaries are the kind *with* delay, and you have just seen what happens if you
+# take the heading at its word. The heading for taggers says "w/o no time delay", one negation too many.
+
+# %% [markdown]
 # So we need a measure that does not depend on the position. There are two kinds. One asks **people**. It is slow, it is
 # expensive, and it tells us what we want to know. The other compares with references **automatically**, and hopes to
 # agree with the people. We build the automatic ones first.
@@ -400,7 +402,7 @@ place_by_place()
 #
 # ### 3.1 Counting, and clipping
 #
-# A precision is easy to have, as you know from section 1. S1's cat is on the chair again, and a program has discovered
+# A precision is easy to have, as you know from section 1. The cat is on the chair again, and a program has discovered
 # that *the* and *cat* are always right:
 
 # %%
@@ -741,7 +743,7 @@ for row in corpus:
     print("{}\n   reference  {}\n   Felix      {}\n   Minka      {}".format(*row))
 
 # %% [markdown]
-# How do eight precisions become one? There are two ways, the same two as for labels (S1):
+# How do eight precisions become one? There are two ways, the same two as for labels:
 #
 # - **micro**: add up the counts of all sentences, matched and total, and divide *once*. That is *corpus* BLEU.
 # - **macro**: divide for each sentence, and take the mean. That is the mean of *sentence* BLEUs.
@@ -1017,7 +1019,7 @@ def error_rates_of_the_translators():
 #
 # ## 5. What people say
 #
-# S1's recipe for **human evaluation**: get responses from your model, write a questionnaire, show it to people, and ask
+# The recipe for **human evaluation**: get responses from your model, write a questionnaire, show it to people, and ask
 # for *goodness*. What that is depends on the task: is it fluent, is it coherent, is it appropriate? For translations the
 # main question is whether it *means the same*. And there are two ways of asking:
 #
@@ -1145,7 +1147,7 @@ show.matrices(
 # a good stand-in for people, the points would rise from the lower left to the upper right. For a second opinion we also
 # ask a metric of a newer kind.
 #
-# **BERTScore** (Zhang et al., 2020; on S1's list) gives up on equal words. It reads both sentences with a BERT, takes the
+# **BERTScore** (Zhang et al., 2020) gives up on equal words. It reads both sentences with a BERT, takes the
 # contextual vector of each token, and matches each with the most similar one on the other side. To BERTScore, *kitten*
 # and *cat* are no strangers.
 #
@@ -1204,11 +1206,11 @@ except ModuleNotFoundError as error:
 
 # %% [markdown]
 # A library for each, behind a common front: sacrebleu, rouge-score, jiwer, nltk, and our own BERT for the last. Here is
-# who is who, in the order of S1's list:
+# who is who:
 #
 # - **Perplexity** does not look at what a model *says*, but at the probability that it gives to the right answer. It
-#   needs no translations at all, is available at every step of training, and says little about what comes out in the end
-#   ("not always favoured", says S1). The cell below has it for S1's *The gray fluffy cat meowed very loudly*.
+#   needs no translations at all, is available at every step of training, and says little about what comes out in the end.
+#   The cell below has it for *The gray fluffy cat meowed very loudly*.
 # - **WER** and its relatives count edits; the **CER** does so in characters.
 # - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference was said?
 #   (Libraries report its F1 today. ROUGE-L looks for the longest common subsequence.)
