@@ -16,6 +16,7 @@ from course_lib import exercises
 from course_lib.checking import check, progress, solution
 from course_lib.judging.exercise import Exercise
 from course_lib.learner import solutions
+from course_lib.learner.ending import NEXT
 from course_lib.learner.progress_file import progress_file
 from course_lib.learner.recall import QUESTIONS
 from course_lib.learner.solutions import SOLVED, Solution, solution_of
@@ -162,4 +163,4 @@ def test_the_wheel_has_the_pages() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = settings["tool"]["setuptools"]["package-data"]["course_lib.learner"]
     found = {path for pattern in patterns for path in SOLVED.parent.glob(pattern)}
-    assert found == {*SOLVED.iterdir(), *QUESTIONS.iterdir()}
+    assert found == {*SOLVED.iterdir(), *QUESTIONS.iterdir(), NEXT}
