@@ -121,7 +121,9 @@ def and_turned_around(cases: CaseMaker) -> CaseMaker:
         made = list(cases(generator, hidden))
         yield from made
         if not hidden:
-            yield replace(made[0], name=f"{made[0].name}, turned around", args=_turned_around(made[0].args))
+            yield replace(
+                made[0], name=f"{made[0].name}, its numbers in reverse order", args=_turned_around(made[0].args)
+            )
 
     return make
 
