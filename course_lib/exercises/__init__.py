@@ -72,6 +72,7 @@ SECONDS = {
 """How long a lesson's cells run on two cores of a laptop, all together: measured, and written down by hand."""
 
 WRITTEN = {
+    "primer.best_of_five": 2,
     "words_in_a_bag.told_apart": 2,
     "attention.why_scale": 2,
     "masking.why_decoder": 2,

@@ -30,6 +30,7 @@
 # | 6 | a model of two layers | 2 | 6 |
 # | 7 | a split into training and test | 1 | 5 |
 # | 8 | a training loop | 3 | 12 |
+# | 9 | a short answer, in words | 2 | 10 |
 #
 
 # %% [markdown]
@@ -67,7 +68,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # - A number takes one entry, and the dimension is gone. Entries count from 0, and -1 is the last one.
 # - A slice such as `1:3` takes some of them, here entries 1 and 2, and the dimension stays. `:` takes all.
-# - Dimensions that you do not mention stay as they are. `...` stands for as many `:` as are needed.
+# - Dimensions that you do not mention stay as they are. `...` means as many `:` as are needed.
 #
 # **Predict first.** What is the shape of each of these? Write it down, then run the cells below.
 
@@ -89,7 +90,7 @@ for indexed, shape in shapes.items():
 
 # %% [markdown]
 # When code fails, print shapes first. Most mistakes in this field are a dimension that is missing, left over, or in the wrong
-# place.
+# position.
 #
 # ### Exercise 1 · The last word of each sentence
 # `primer.last_words` · 1 point · about 4 minutes
@@ -142,7 +143,7 @@ print("of all:       ", scores.sum())
 print("kept:         ", scores.sum(dim=1, keepdim=True).tolist())
 
 # %% [markdown]
-# Arithmetic goes number by number. `a - b` and `a * b` work on the numbers at the same place of two tensors, and `x.square()`
+# Arithmetic goes number by number. `a - b` and `a * b` work on the numbers at the same position of two tensors, and `x.square()`
 # and `x.sqrt()` on every number of one. No loop is needed.
 #
 # ### Exercise 2 · How far each cat has danced
@@ -429,7 +430,7 @@ check("primer.walk_downhill", hidden=True)
 
 # %% [markdown]
 # Here are three sentences with their applause, and the loss as a landscape over the two weights, seen from above. A grey line
-# joins places where the loss is the same, and the cross is the lowest place of all. Three walks begin at the same place, with
+# joins points where the loss is the same, and the cross is the lowest point of all. Three walks begin at the same point, with
 # the rates 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
 
 # %%
@@ -561,9 +562,9 @@ class Critic(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Each layer is called like a function, and what it returns goes into the next. The ReLU stands between the two and nowhere else:
+# You call each layer like a function, and what it returns goes into the next. The ReLU is between the two and nowhere else:
 # after the last layer it would forbid negative logits, and without it two layers could do no more than one. Torch watches
-# the parameters of a module without being asked, so gradients reach all four of them without another line.
+# a module's parameters by itself, so gradients reach all four of them without another line.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-critic-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.critic")
@@ -581,7 +582,7 @@ check("primer.critic", hidden=True)
 # Shuffle the **labels**, the right answers, *with* the examples.
 #
 # The test is for the end. If you try several learning rates and keep the one that does best on the test, its result is partly
-# luck. Whoever has something to choose keeps a third part, for **validation**, and chooses by that.
+# luck. If you have something to choose, keep a third part, for **validation**, and choose by that.
 #
 # A shuffle is a list of numbers, and a tensor can be indexed by it:
 
@@ -667,13 +668,16 @@ print("cat, danced, slept:", model.weight.detach())
 #
 # Train a linear layer to choose between classes. Begin with the weight and bias that are given, and take `steps` steps of
 # `torch.optim.Adam` with the learning rate `rate`. At every step the loss is the cross-entropy of all examples. Return the
-# trained weight and bias and the losses, each as it was *before* its step; all three without gradients (`detach()`).
+# trained weight and bias and the losses, each as it was *before* its step.
 #
 # An optimizer takes any list of watched tensors, so you need no `nn.Linear`: `weight.clone().requires_grad_()` is such a tensor.
-# Leave the caller's tensors as they are. Numbers in double precision (float64) are tried too.
 #
 # Shapes: `weight` is `[classes, features]`, `bias` is `[classes]`, `x` is `[examples, features]`, `labels` is an integer tensor
 # `[examples]`; the result is a tuple of `weight`, `bias` and `losses`, which is `[steps]`.
+
+# %% [markdown] tags=["fine-print"]
+# All three come out without gradients (`detach()`). Leave the caller's tensors as they are. Numbers in double precision
+# (float64) are tried too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "primer-train-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -735,7 +739,7 @@ for sentence, clapped in evenings[:4]:
 # two losses?
 
 # %%
-my_accuracies = {"training": None, "test": None}  # in percent
+my_accuracies = {"training": None, "test": None}  # in %
 
 
 # %% tags=["demo"]
@@ -773,9 +777,33 @@ def two_hundred_evenings():
 # test's loss is at its lowest at the dot, and rises from then on. That is **overfitting**. Without the split you would have seen
 # the blue line only, and been proud of it.
 #
-# Nobody can be right about all the others, by the way. Even somebody who knows the rule is wrong wherever the mood is strange,
+# By the way, no model can be right about all the others. Even somebody who knows the rule is wrong wherever the mood is strange,
 # about one time in six.
 #
+# ### Exercise 9 · In your own words
+# `primer.best_of_five` · 2 points, read by a person · about 10 minutes
+#
+# A friend has seen the picture above. She trains five models on the 100 training evenings, for 10, 30, 60, 100 and 300 steps,
+# measures each on the test, and keeps the one with the lowest test loss. She reports that loss as what to expect on new evenings.
+# "I never trained on the test", she says. In three to six sentences: is her number too good, too bad, or right? Why, although no
+# step ever saw a test evening? What would you do with the same 200 evenings? And would five *hundred* models make it better
+# or worse?
+#
+# Learning on your own? Once yours is written,
+# `solution("primer.best_of_five")`, in a cell of its own, shows one good answer and what earns its points.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "primer-best_of_five-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# Her number is too good, on average. The five results differ partly by chance, because the test has only 100 evenings, a sixth of
+# them strange. Choosing the lowest keeps the model for which that chance was kindest, and on new evenings it will be like any
+# other. No step saw the test, but the choice did, and choosing is learning, too. I would cut the evenings into three: 100 for
+# training, 50 for validation and 50 for the test; choose the number of steps by validation, and measure the chosen model once
+# on the test. With five hundred models the luckiest is luckier still, so the number gets worse as a forecast while it looks
+# better.
+#
+# *(One point: too good, because the choice uses the test and keeps what was lucky on it; more models make it worse. One point:
+# a third part to choose by, and the test used once, at the end.)*
+
+# %% [markdown]
 # ## Glossary
 #
 # - **Tensor**: a box of numbers, with any number of dimensions.

@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Layers are called like functions. Send the bags through the first layer, the result through a ReLU, and "
-            "that through the second layer. `self.` stands in front of what belongs to the model.",
+            "that through the second layer. Write `self.` in front of what belongs to the model.",
         ),
         Hint(
             "shapes",

@@ -66,7 +66,7 @@ EXERCISE = Exercise(
         Misconception(
             "last_sentence",
             "Your answer is the last sentence, all of it: a single index goes to the first dimension. Keep the first "
-            "with `:`, and put -1 in the second place.",
+            "with `:`, and put -1 in the second position.",
             lambda x: x[-1],
         ),
         Misconception(

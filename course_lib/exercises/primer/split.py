@@ -92,7 +92,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "`order` lists the numbers of the examples, shuffled. Indexing with it shuffles a tensor; do the same to "
-            "the labels, so that each example keeps its own. Then cut both at the same place.",
+            "the labels, so that each example keeps its own. Then cut both at the same position.",
         ),
         Hint(
             "shapes",
