@@ -197,3 +197,22 @@ def softmax_jacobian(scores: Float[Tensor, "... keys"]) -> Float[Tensor, "... ke
     """
     alpha = torch.softmax(scores, dim=-1)
     return torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+
+
+def attention_gradients(
+    q: Float[Tensor, "... queries d_head"],
+    k: Float[Tensor, "... keys d_head"],
+    v: Float[Tensor, "... keys d_value"],
+    of_out: Float[Tensor, "... queries d_value"],
+) -> tuple[Float[Tensor, "... queries d_head"], Float[Tensor, "... keys d_head"], Float[Tensor, "... keys d_value"]]:
+    """The gradients of a loss with respect to q, k and v, from the one with respect to `out`.
+
+    What torch's autograd does, by hand: Dao et al. (2022), "FlashAttention", appendix B.2.
+    """
+    root = math.sqrt(q.shape[-1])
+    alpha = torch.softmax(q @ k.mT / root, dim=-1)
+    of_v = alpha.mT @ of_out
+    of_alpha = of_out @ v.mT
+    of_scaled = alpha * (of_alpha - (alpha * of_alpha).sum(dim=-1, keepdim=True))
+    of_scores = of_scaled / root
+    return of_scores @ k, of_scores.mT @ q, of_v

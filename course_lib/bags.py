@@ -1,16 +1,19 @@
 """Words in a bag: every word a vector, every sentence the mean of its words, and a linear layer to classify it (S3).
 
 The first model of the course, and what it cannot do: a bag knows which words a sentence has, but not their order.
-`BagClassifier` is the lesson's; `BagOfEmbeddings` is the same bag in place of `BERT`, under the same heads, to
+`train_bag` trains the lesson's; `BagOfEmbeddings` is the same bag in place of `BERT`, under the same heads, to
 compare them.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
@@ -32,6 +35,28 @@ def cosine_similarities(table: Float[Tensor, "vocab_size d_model"], i: int) -> F
     """
     lengths: Tensor = torch.linalg.vector_norm(table, dim=-1)
     return table @ table[i] / (lengths * lengths[i])
+
+
+def analogy(
+    table: Float[Tensor, "vocab_size d_model"], words: Sequence[str], a: str, b: str, c: str, count: int
+) -> list[str]:
+    """The words nearest to b - a + c by cosine, best first: a is to b as c is to them. The three asked are left out.
+
+    Mikolov et al. (2013), "Linguistic Regularities in Continuous Space Word Representations", section 4, with all
+    vectors scaled to length 1.
+
+    Args:
+        table: an embedding for each word, none of them all zeros.
+        words: the word of each row.
+        count: how many to return.
+    """
+    unit = table / torch.linalg.vector_norm(table, dim=-1, keepdim=True)
+    asked = [words.index(word) for word in (a, b, c)]
+    target = unit[asked[1]] - unit[asked[0]] + unit[asked[2]]
+    cosines = unit @ target
+    cosines[asked] = -math.inf
+    nearest: list[int] = cosines.topk(count).indices.tolist()
+    return [words[row] for row in nearest]
 
 
 def same_vector(first: str, second: str) -> bool:
@@ -58,33 +83,49 @@ def mean_pooling(
     return total / count.clamp(min=1)
 
 
-class BagClassifier(nn.Module):
-    """The mean of a sentence's embeddings, and a linear layer that gives each class a number (S3).
+def bag_logits(
+    parameters: Sequence[Tensor], ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
+) -> Float[Tensor, "batch classes"]:
+    """The logits of a bag of embeddings: the mean of each sentence's embeddings, and a linear layer (S3).
 
-    The slide's constructor takes a `hidden_dim` as well, which nothing uses, and its mean counts padding.
+    The slide's mean counts padding; its `hidden_dim` makes no layer.
+
+    Args:
+        parameters: the table [vocab_size, d_model], the layer's weight [classes, d_model] and its bias [classes].
+        ids: the words.
+        mask: True at words, False at padding.
     """
-
-    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.output = nn.Linear(d_model, classes)
-
-    def forward(
-        self, ids: Int[Tensor, "batch words"], mask: Bool[Tensor, "batch words"]
-    ) -> Float[Tensor, "batch classes"]:
-        """The logits of each sentence's classes.
-
-        Args:
-            ids: the words.
-            mask: True at words, False at padding.
-        """
-        logits: Tensor = self.output(mean_pooling(self.embedding(ids), mask))
-        return logits
+    table, weight, bias = parameters
+    return mean_pooling(table[ids], mask) @ weight.T + bias
 
 
-def count_bag_parameters(vocab_size: int, d_model: int, hidden_dim: int, classes: int) -> int:
-    """Count a `BagClassifier`'s parameters; `hidden_dim`, which the slide passes as well, is never used (S3)."""
-    return vocab_size * d_model + d_model * classes + classes
+def train_bag(
+    parameters: Sequence[Tensor],
+    ids: Int[Tensor, "examples words"],
+    mask: Bool[Tensor, "examples words"],
+    labels: Int[Tensor, " examples"],
+    orders: Int[Tensor, "epochs examples"],
+    batch_size: int,
+    rate: float,
+) -> tuple[list[Tensor], Float[Tensor, " epochs"]]:
+    """Train a bag of embeddings with Adam, in mini-batches, each epoch in its own order.
+
+    Returns:
+        the trained parameters, and each epoch's mean loss over its examples, as it was when each was seen.
+    """
+    parameters = [parameter.clone().requires_grad_() for parameter in parameters]
+    optimizer = torch.optim.Adam(parameters, lr=rate)
+    losses = []
+    for order in orders:
+        total = torch.zeros((), device=ids.device)
+        for chosen in order.split(batch_size):
+            loss = F.cross_entropy(bag_logits(parameters, ids[chosen], mask[chosen]), labels[chosen])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total = total + len(chosen) * loss.detach()
+        losses.append(total / len(order))
+    return [parameter.detach() for parameter in parameters], torch.stack(losses)
 
 
 def logits_accuracy(logits: Float[Tensor, "examples classes"], labels: Int[Tensor, " examples"]) -> Float[Tensor, ""]:

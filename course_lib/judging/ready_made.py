@@ -77,6 +77,9 @@ COSINE = ReadyMade(
 JACOBIAN = ReadyMade("jacobian", ("jacobian", "jacrev", "jacfwd", "hessian"))
 """Derivatives of all outputs by all inputs at once."""
 
+AUTOGRAD = ReadyMade("autograd", ("backward", "vjp", "jvp", "torch.autograd", "torch.func"))
+"""Gradients by torch, of whatever was computed."""
+
 ADAM = ReadyMade(
     "adam",
     (

@@ -6,7 +6,6 @@ PIECES = {
     "attention.scores": "dot_product_scores",
     "attention.scale": "scale_scores",
     "attention.weights": "attention_weights",
-    "attention.output": "weighted_values",
     "masking.causal_mask": "causal_mask",
     "masking.masked_weights": "masked_weights",
     "positions.sinusoidal_encoding": "sinusoidal_encoding",

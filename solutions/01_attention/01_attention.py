@@ -15,38 +15,43 @@
 # # Lesson 01 · Attention
 #
 # *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and are looking for the next
-# word. Where in the English sentence do you look? At *danced*, of course. You may not notice that you do it, but your
-# eyes jump there, past *the* and *cat*, because what you need is there.
+# word. Where in the English sentence do you look? At *danced*, of course. You may not notice it, but your eyes jump there, past
+# *the* and *cat*, because what you need is there.
 #
-# **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. It is the one idea on which the
-# transformer is built, and it is a small one: two matrix products, a division and a softmax. Tonight you write all of it,
-# and you will know why every piece is there.
+# **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on this one
+# idea, and it is a small one: two matrix products, a division and a softmax. In this lesson you write all of it, forwards and
+# backwards, and find out why every step is there.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | one word's embedding in its context | 2 | 10 |
-# | 2 | the scores of all queries and keys | 2 | 8 |
+# | 2 | the scores of all queries and keys | 1 | 8 |
 # | 3 | the scaling | 1 | 4 |
 # | 4 | the softmax, safe for large scores | 3 | 12 |
-# | 5 | the weighted average of the values | 1 | 5 |
-# | 6 | scaled dot-product attention in one piece | 4 | 15 |
-# | 7 | the variance of dot products, measured | 2 | 8 |
-# | 8 | the derivative of softmax | 2 | 12 |
+# | 5 | scaled dot-product attention in one piece | 4 | 15 |
+# | 6 | the variance of dot products, measured | 1 | 8 |
+# | 7 | the derivative of softmax | 2 | 12 |
+# | 8 | the gradients of attention, by hand | 3 | 25 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # **How this notebook works**, if you begin here: below each task there is a cell to write in and one that checks it, as
-# often as you like. Results have the dtype of the numbers that came in, unless a task says otherwise. Gradients are
-# compared where a task says so. Cells that show something with a function of yours wait until it is there. Stuck?
-# `hint("attention.contextual_embedding")` opens a hint, and with each further call the next one. `solution(...)` shows
-# the answer with its reason, once you have tried; `progress()` shows how far you are.
-#
-# The lectures are cited as S0 to S4 ([docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md)
-# says what they are), and *the paper* is Vaswani et al. (2017),
-# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). Where a slide has a slip we show the right number *and* how
-# the printed one came about, because finding out what somebody else's code really computed is half the trade.
+# often as you like. Cells that draw with a function of yours wait until it is there. Stuck?
+# `hint("attention.contextual_embedding")` opens a hint, and each further call the next one. `solution(...)` shows the answer
+# with its reason, once you have tried; `progress()` shows how far you are. *The paper* is Vaswani et al. (2017),
+# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
+
+# %% [markdown] tags=["slides"]
+# The course follows five lectures, S0 to S4;
+# [docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md) says what they are. Where a slide has a
+# slip we show the right number *and* how the printed one came about: finding out what somebody else's code really computed is
+# half the trade.
+
+# %% [markdown] tags=["fine-print"]
+# Results have the dtype of the numbers that came in, unless a task says otherwise. Gradients are compared where a task says so.
 
 # %%
 import math
+from itertools import product
 
 import torch
 
@@ -54,18 +59,19 @@ from course_lib import show
 from course_lib.checking import case, check, hint, progress, solution
 
 show.use_style()
+torch.set_printoptions(precision=4, sci_mode=False)
 
 # %% [markdown]
 # ## 1. One word in its context
 #
-# You know a word by the company it keeps. An embedding table does not: it gives every word one vector, whatever
-# sentence it stands in. Lesson 00 put such vectors into a bag, and saw what that forgets. It cannot be enough:
+# You know a word by the company it keeps. An embedding table does not: it gives every word one vector, whatever the
+# sentence. Lesson 00 put such vectors into a bag, and saw what that forgets. It cannot be enough:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
 #
-# In both sentences *station* gets the same vector. (The slides of S3 add a nastier pair: *the animal didn't cross the
-# street because **it** was too tired*, and *... because **it** was too wide*. One word at the end decides what *it* is.)
+# In both sentences *station* gets the same vector. (A harder pair: *the animal didn't cross the street because **it** was too
+# tired*, and *... because **it** was too wide*. One word at the end decides what *it* is.)
 #
 # What we want is a **contextual embedding**: take the stand-alone vector of *station* and let the other words of the
 # sentence pull at it. *Train* should pull hard, *slowly* a little, *the* hardly at all. In a formula, with $w_j$ for
@@ -73,12 +79,14 @@ show.use_style()
 #
 # $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
 #
-# So each contextual embedding is a weighted average of all the words in the sentence, the word itself included.
-# (S3 writes the weight with the indices the other way round, $s_{j,i}$. Here the word that listens always comes first,
-# because later it will be the *row* of a matrix.)
+# So each contextual embedding is a weighted average of all the words in the sentence, the word itself included. The word that
+# listens always comes first, because later it will be the *row* of a matrix.
 #
 # Let us make up embeddings with two dimensions, so that we can draw them. Dimension 0 says how much a word has to do
 # with travelling, dimension 1 how much with broadcasting.
+
+# %% [markdown] tags=["slides"]
+# S3, where this recipe and the pair with *it* come from, writes the weight with its indices in the other order, $s_{j,i}$.
 
 # %%
 sentence = ["The", "train", "slowly", "left", "the", "station"]
@@ -94,8 +102,8 @@ embeddings = torch.tensor(
 )
 
 # %% [markdown]
-# Where do the weights come from? The idea is disarmingly simple: **related words have similar vectors, and the dot
-# product measures how similar two vectors are.** For *station* (word 5) and *train* (word 1):
+# Where do the weights come from? From one simple observation: **related words have similar vectors, and the dot product
+# measures how similar two vectors are.** For *station* (word 5) and *train* (word 1):
 #
 # $$w_5 \cdot w_1 = 1.4 \times 2.2 + 1.4 \times 0.3 = 3.5 .$$
 #
@@ -115,7 +123,7 @@ for word, vector in zip(sentence, embeddings.tolist(), strict=True):
 
 shares = [power / sum(powers) for power in powers]
 for word, share in zip(sentence, shares, strict=True):
-    print(f"station listens to {word:8} {share:6.1%}")
+    print(f"station listens to {word:8} {100 * share:5.1f} %")
 
 # %% tags=["demo"]
 show.bars(
@@ -127,18 +135,19 @@ show.bars(
 )
 
 # %% [markdown]
-# *Station* keeps about half of itself and takes a good third from *train*. Nobody told it that trains matter more than
-# adverbs: the dot products did.
+# *Station* keeps about half of itself and takes a good third from *train*. No rule says that trains matter more than adverbs:
+# the dot products do.
 #
 # ### Exercise 1 · A word in its context
 # `attention.contextual_embedding` · 2 points · about 10 minutes
 #
 # Write the recipe above for any sentence and any word: dot products of the word with all words, softmax, weighted
-# average. You may use `torch.softmax` here; in exercise 4 you will build your own. (The dot products stay small here, so
-# that a plain `exp` does as well.)
+# average. You may use `torch.softmax` here; in exercise 4 you build your own.
 #
-# Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`. The gradient of
-# `embeddings` is compared too.
+# Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
+
+# %% [markdown] tags=["fine-print"]
+# The gradient of `embeddings` is compared too. The dot products stay small here, so a plain `exp` is good enough.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-contextual_embedding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -160,8 +169,8 @@ def contextual_embedding(embeddings, position):
 # Dot products say how related the word is to each word of the sentence, the softmax turns them into shares that are
 # positive and sum to 1, and the average with these shares is the word in its context. The word takes part in its own
 # average, usually with the largest share; leaving it out would replace it by its neighbours. Without the softmax the
-# "weights" may be negative and sum to anything, and the longer the sentence, the longer the vector: nothing that comes
-# after could rely on its size.
+# "weights" may be negative and sum to anything: the longer the sentence, the longer the vector, and no later step could rely
+# on its size.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-contextual_embedding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.contextual_embedding")
@@ -170,7 +179,7 @@ check("attention.contextual_embedding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put the same word into its two sentences. The vector that goes in is the same; the one that comes out is not.
+# Now put the same word into its two sentences. The same vector goes in, and two different ones come out.
 
 
 # %% tags=["demo"]
@@ -203,16 +212,15 @@ def station_in_two_sentences():
 
 
 # %% [markdown]
-# That is the whole trick. Everything else tonight makes it more general, faster and better behaved.
+# The rest of the lesson makes this more general, faster and better behaved.
 #
 # ### Real vectors
 #
 # Does a real model do it? all-MiniLM-L6-v2 has six layers of attention over a table of words. Lesson 00 looked into the table,
 # where *station* has one row with radio and trains around it. Now the two sentences go through all six layers, and what
-# comes out where *station* stood is its contextual embedding.
+# comes out at the position of *station* is its contextual embedding.
 #
-# **Predict first.** The cosine of the table's *station* with itself is 1, of course. What will be the cosine of the two
-# that come out?
+# **Predict first.** The cosine of the table's *station* with itself is 1. What will be the cosine of the two that come out?
 
 # %%
 cosine_of_the_two_stations = None  # a number from -1 to 1
@@ -225,6 +233,8 @@ try:
 except ModuleNotFoundError as missing:
     encoder = None
     print(missing)
+else:
+    print(f"{len(encoder.bert.blocks)} layers, {encoder.bert.embedding.weight.shape[1]} numbers for each word")
 
 
 def in_context(text, word):
@@ -236,7 +246,12 @@ def cosine(a, b):
     return torch.cosine_similarity(a, b, dim=-1).item()
 
 
-if encoder is not None:
+# %% tags=["demo"]
+@show.when_ready
+def who_is_near_station():
+    if encoder is None:
+        print("This cell needs the model.")
+        return
     by_train = in_context("the train slowly left the station", "station")
     by_radio = in_context("the radio station was playing old hits", "station")
     show.prediction("the cosine of the two stations", cosine_of_the_two_stations, cosine(by_train, by_radio))
@@ -268,20 +283,24 @@ if encoder is not None:
         "and beside radio radio and broadcast are.",
     )
 
+
 # %% [markdown]
 # Before, radio is a little ahead, whatever the sentence is about. After, each sentence has its own *station*: beside a train,
-# *train* and *railway* come nearest; beside a radio, *radio* and *broadcast* do. Nobody wrote a rule for it.
+# *train* and *railway* come nearest; beside a radio, *radio* and *broadcast* do.
 #
-# And the nastier pair? What does *it* mean to this model, when the animal is tired, and when the street is wide? Write down
+# And the harder pair? What does *it* mean to this model when the animal is tired, and when the street is wide? Write down
 # what you expect to be nearer to *it* in each, then look.
 
 # %%
 nearer_to_it = {"tired": "", "wide": ""}  # "animal" or "street"
 
+
 # %% tags=["demo"]
-if encoder is None:
-    print("This cell needs the model, too.")
-else:
+@show.when_ready
+def nearer_to_it_in_both():
+    if encoder is None:
+        print("This cell needs the model, too.")
+        return
     for end in nearer_to_it:
         text = f"the animal did not cross the street because it was too {end}"
         it = in_context(text, "it")
@@ -289,15 +308,15 @@ else:
         print(f"too {end}: " + ", ".join(f"it · {word} {value:.2f}" for word, value in near.items()))
         show.prediction(f"nearer to it, too {end}", nearer_to_it[end], max(near, key=near.get))
 
+
 # %% [markdown]
 # The last word does move *it*: away from the animal and towards the street, as it should. But not far enough; the animal stays
-# ahead in both. Here is the honest picture of context in a small model: it leans, it does not decide. (Larger ones decide.
-# Schoolbooks show only those.)
+# ahead in both. That is context in a small model: it leans, it does not decide.
 #
 # ## 2. The general recipe
 #
-# Nothing in the recipe needs the words to come from the same sentence. S1 states it for anything that looks at something:
-# an item $x_i$ looking at $K$ vectors $z_1, \dots, z_K$.
+# Nothing in the recipe needs the words to come from the same sentence. Take anything that looks at something: an item $x_i$
+# looking at $K$ vectors $z_1, \dots, z_K$.
 #
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
@@ -305,19 +324,15 @@ else:
 # First a distribution $\alpha$ over the things to look at, then their average under that distribution. Any similarity
 # will do; ours is the dot product.
 #
-# S1's example is another cat: *The cat is on the chair.* is being translated to *Le chat est sur la chaise*, and the
-# first French word looks back at the seven source tokens (the full stop is one). The slide gives it the weights
-# $(0.3, 0.15, 0.07, \dots, 0.07)$. Let us add them up.
+# Here is another cat: *The cat is on the chair.* is being translated to *Le chat est sur la chaise*, and the first French word
+# looks back at the seven source tokens (the full stop is one). The weights must sum to 1, or the result is no average: with
+# weights that sum to 0.8, seven times the same vector would come out a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
-slide_alpha = torch.tensor([0.30, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
 alpha_le = torch.tensor([0.50, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
-print(f"the slide's weights sum to {slide_alpha.sum():.2f}, ours to {alpha_le.sum():.2f}")
-
 same = torch.ones(7, 3)  # seven times the same vector: their average must be that vector again
-for whose, weights in (("slide", slide_alpha), ("ours", alpha_le)):
-    print(f"average of seven vectors (1, 1, 1), {whose}:", [round(x, 2) for x in (weights @ same).tolist()])
+print(f"the weights sum to {alpha_le.sum():.2f}; average:", [round(x, 2) for x in (alpha_le @ same).tolist()])
 
 # %% tags=["demo"]
 show.bars(
@@ -327,17 +342,19 @@ show.bars(
     alt="Bars of attention weights for Le: The 0.50, cat 0.15, and 0.07 for each of the other five tokens.",
 )
 
-# %% [markdown]
-# The slide's numbers are an illustration and sum to 0.80, so its "average" comes out a fifth too short. A softmax can
-# never do that: its outputs sum to 1 by construction. Our version gives the missing 0.20 to *The*, which is where *Le*
-# should be looking.
-#
-# Two more small slips on the same slides, so that they don't trip you up. The sum there runs to $N+1$ over the $N+1$
-# vectors $h_0, \dots, h_N$; counted from 0 the last index is $N$. And a later slide takes *French* words as the values
-# of this translation. What is averaged are vectors of the words looked **at**, so in translation keys and values both
-# come from the English source. (Both sentences happen to have seven tokens, so that even the shapes don't complain.)
+# %% [markdown] tags=["slides"]
+# The recipe and the example are S1's. Its slide gives *Le* the weights $(0.3, 0.15, 0.07, \dots, 0.07)$, which sum to 0.80; ours
+# give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there runs to $N+1$ over the $N+1$
+# vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide takes *French* words as the values of this translation.
+# What is averaged are vectors of the words looked **at**, so keys and values both come from the English source. (Both sentences
+# happen to have seven tokens, so that even the shapes don't complain.)
 
-# %%
+# %% tags=["slides", "demo"]
+slide_alpha = torch.tensor([0.30, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
+print(
+    f"the slide's weights sum to {slide_alpha.sum():.2f}; average:",
+    [round(x, 2) for x in (slide_alpha @ same).tolist()],
+)
 h = torch.eye(7)  # h_0, ..., h_N, made up
 N = len(h) - 1
 total = sum(alpha_le[n] * h[n] for n in range(N + 1))
@@ -351,10 +368,11 @@ french = ["Le", "chat", "est", "sur", "la", "chaise", "."]
 for whose, values in (("the slide", french), ("right", source)):
     print(f"{whose:9} averages", ", ".join(f"{share:.2f} {word}" for share, word in zip(alpha_le, values, strict=True)))
 
-# %% [markdown]
+# %% [markdown] tags=["slides"]
 # Read the last two lines aloud. To find out what *Le* should say, you would have to average *Le* itself and six words
 # that have not been written yet.
-#
+
+# %% [markdown]
 # ## 3. Query, key, value
 #
 # Until now a vector played three parts at once: it asked, it was compared, and it was what got averaged. The transformer
@@ -367,21 +385,23 @@ for whose, values in (("the slide", french), ("right", source)):
 # Think of a library. Your query is compared with the title on the spine of each book (the key), but what you take home is
 # what is written inside (the value). Keys and values come in pairs, one of each for every item.
 #
-# Now the lecture's worked example (S2), which we will take apart number by number. We have written *die Katze* and want
-# the next word. The queries are the German words so far, the keys and values are the three English words:
+# Here is an example that we will take apart number by number. We have written *die Katze* and want the next word. The queries
+# are the German words so far, the keys and values are the three English words:
 #
 # $$q = \begin{pmatrix} -1 & -2.5 \\ 4 & 3 \end{pmatrix}\;\begin{matrix}\text{die}\\ \text{Katze}\end{matrix}
 # \qquad
 # k = v = \begin{pmatrix} -2 & -4 \\ -2.5 & -0.5 \\ 4.5 & 2.5 \end{pmatrix}\;
 # \begin{matrix}\text{the}\\ \text{cat}\\ \text{danced}\end{matrix}$$
 #
-# Queries from one sentence, keys and values from another: this is called **cross-attention**. When all three come from
-# the same sentence, as with *station*, it is **self-attention**.
+# Queries from one sentence, keys and values from another: this is **cross-attention**. When all three come from the same
+# sentence, as with *station*, it is **self-attention**.
 #
-# (A slide remarks that in transformers keys and values are always the same. They come from the same *words*. But each
-# goes through a learned matrix of its own first, so as soon as there is anything to learn, $k$ and $v$ differ. Below,
-# two made-up matrices stand in for the learned ones, which come in lesson 04. Keep the two apart in your head and in
-# your code.)
+# In this example keys and values are equal, to keep it small. In a transformer they come from the same *words*, but each goes
+# through a learned matrix of its own first, so $k$ and $v$ differ. Below, two made-up matrices replace the learned ones, which
+# come in lesson 04. Keep the two apart in your head and in your code.
+
+# %% [markdown] tags=["slides"]
+# This is S2's worked example. A slide there remarks that in transformers keys and values are always the same.
 
 # %%
 queries, keys = ["die", "Katze"], ["the", "cat", "danced"]
@@ -407,8 +427,10 @@ print("the same three words as values:", (k @ to_value).tolist())
 # \qquad \text{scores}_{ij} = q_i \cdot k_j .$$
 #
 # Read it by rows: row 0 is how *die* rates *the*, *cat*, *danced*. **Rows are queries, columns are keys**, throughout the
-# course. In $k^\top$ it is the *columns* that are keys, and each row is one dimension. (The slide labels the rows of its
-# `K.T` with *the*, *cat*, *danced*; the labels belong on the columns.)
+# course. In $k^\top$ it is the *columns* that are keys, and each row is one dimension.
+
+# %% [markdown] tags=["slides"]
+# S2 labels the rows of its `K.T` with *the*, *cat*, *danced*; the labels belong on the columns.
 
 # %%
 for i, query in enumerate(queries):
@@ -418,13 +440,16 @@ for i, query in enumerate(queries):
 
 # %% [markdown]
 # ### Exercise 2 · Scores
-# `attention.scores` · 2 points · about 8 minutes
+# `attention.scores` · 1 point · about 8 minutes
 #
-# The loop above takes one pair at a time. Write the matrix product. Make it work with any number of leading dimensions
-# as well: a batch of sentences is `[batch, words, d_head]`, and soon there will be heads too.
+# The loop above takes one pair at a time. Write the matrix product. Make it work with any number of leading dimensions: a
+# batch of sentences is `[batch, words, d_head]`, and soon there will be heads too.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`. The leading
-# dimensions `...` are the same in both. Gradients are compared too: the answer becomes part of a model that learns.
+# dimensions `...` are the same in both.
+
+# %% [markdown] tags=["fine-print"]
+# Gradients are compared too: the answer becomes part of a model that learns. That holds for exercises 3, 4 and 5 as well.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scores-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -446,7 +471,7 @@ def dot_product_scores(q, k):
 # and therefore works for a sentence, a batch, and later for heads. `k.T` works in the first example and breaks in the
 # first batch. `reshape` is worse: the shape is right, no error is raised, and the numbers of different keys are mixed.
 
-# %% nbgrader={"grade": true, "grade_id": "attention-scores-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "attention-scores-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.scores")
 ### BEGIN HIDDEN TESTS
 check("attention.scores", hidden=True)
@@ -461,9 +486,9 @@ check("attention.scores", hidden=True)
 # $$\text{scaled} = \frac{\text{scores}}{\sqrt{d_\text{head}}}
 # = \begin{pmatrix} 8.4853 & 2.6517 & -7.6014 \\ -14.1421 & -8.1317 & 18.0312 \end{pmatrix} .$$
 #
-# Why a division at all, and why a root? That gets a section of its own (4). For now note only *which* number is under
-# the root: how many components one query has. Not how many keys there are, and not its length $|q|$ either. (It is the
-# paper's formula, section 3.2.1. One of S1's slides leaves the root out; section 3.5 comes back to it.)
+# Why a division at all, and why a root? Section 4 answers that. For now note only *which* number is under the root: how many
+# components one query has. Not how many keys there are, and not its length $|q|$ either. (It is the paper's formula, section
+# 3.2.1.)
 #
 # ### Exercise 3 · Scaling
 # `attention.scale` · 1 point · about 4 minutes
@@ -471,8 +496,7 @@ check("attention.scores", hidden=True)
 # Divide the scores by $\sqrt{d_\text{head}}$. The scores alone cannot tell you $d_\text{head}$ (look at their shape), so
 # it is handed to you.
 #
-# Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`. Gradients are
-# compared too.
+# Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scale-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -509,7 +533,7 @@ check("attention.scale", hidden=True)
 # $$\alpha_{ij} = \frac{\exp(\text{scaled}_{ij})}{\sum_{j'} \exp(\text{scaled}_{ij'})}, \qquad
 # \alpha = \begin{pmatrix} 0.9971 & 0.0029 & 0.0000 \\ 0.0000 & 0.0000 & 1.0000 \end{pmatrix} .$$
 #
-# *Die* looks at *the*, and *Katze*, which was just written, looks ahead to *danced*. That is just what a translator does.
+# *Die* looks at *the*, and *Katze*, which was just written, looks ahead to *danced*. A translator does the same.
 #
 # There is one trap. The exponential function grows fast:
 
@@ -520,8 +544,8 @@ print("exp(89)   =", torch.tensor(89.0).exp().item(), " too large for float32")
 print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item())
 
 # %% [markdown]
-# A score of 89 is not exotic, and it would turn a whole row into `nan`. The way out is that a softmax does not change
-# when the same number $c$ is subtracted from every score of a row, because the factor $e^{-c}$ cancels:
+# A score of 89 is not exotic, and it would turn a whole row into `nan`. The way out: a softmax does not change when you subtract
+# the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
 #
 # $$\frac{e^{x_i - c}}{\sum_j e^{x_j - c}} = \frac{e^{-c}\, e^{x_i}}{e^{-c} \sum_j e^{x_j}}
 # = \frac{e^{x_i}}{\sum_j e^{x_j}} .$$
@@ -531,12 +555,13 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # ### Exercise 4 · Attention weights
 # `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
-# Write the softmax over the keys yourself: `torch.softmax` and its relatives (`log_softmax`, `nn.Softmax`, ...) are not
-# allowed in this one; `torch.logsumexp` is. Two points are for the right values, the third is for scores so large that a
-# plain `exp` overflows, and for rows whose scores are far apart. All scores are finite.
+# Write the softmax over the keys yourself, without `torch.softmax` and its relatives. Two points are for the right values, the
+# third is for scores so large that a plain `exp` overflows, and for rows whose scores are far apart.
 #
-# Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1. Gradients are
-# compared too.
+# Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
+
+# %% [markdown] tags=["fine-print"]
+# Not allowed are `log_softmax`, `nn.Softmax` and the like; `torch.logsumexp` is. All scores are finite.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -577,45 +602,11 @@ check("attention.weights", hidden=True)
 #
 # Spelt out for *die*, dimension 1:
 # $0.9971 \times (-4) + 0.0029 \times (-0.5) + 0.0000 \times 2.5 = -3.9898$. One row of $\alpha$ meets one column of $v$.
-# The row for *Katze* is the value of *danced*, all but unchanged: it has found its word.
-#
-# ### Exercise 5 · Weighted values
-# `attention.output` · 1 point · about 5 minutes
-#
-# Average the values with the weights of each query.
-#
-# Shapes: `alpha` is `[..., queries, keys]`, `v` is `[..., keys, d_value]`, the result is `[..., queries, d_value]`.
-# (Values may have another number of components than queries and keys; nothing compares them.) Gradients are compared
-# too.
-
-
-# %% nbgrader={"grade": false, "grade_id": "attention-output-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def weighted_values(alpha, v):
-    """For each query the average of the values, weighted by its row of alpha.
-
-    alpha: [..., queries, keys]
-    v: [..., keys, d_value]
-    returns: [..., queries, d_value]
-    """
-    ### BEGIN SOLUTION
-    return alpha @ v
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# Row i of `alpha` holds query i's weights for all keys, row j of `v` is what key j has to give: the product of the two
-# matrices is, row by row, the weighted average. Since the weights of a row sum to 1 already, nothing is divided any
-# more. The order is not free: `v @ alpha` fits only where the sizes happen to agree, and then it mixes components of
-# vectors where it should mix vectors.
-
-# %% nbgrader={"grade": true, "grade_id": "attention-output-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("attention.output")
-### BEGIN HIDDEN TESTS
-check("attention.output", hidden=True)
-### END HIDDEN TESTS
+# The row for *Katze* is almost exactly the value of *danced*: it has found its word. (Values may have another number of
+# components than queries and keys; nothing compares them.)
 
 # %% [markdown]
-# Here are your four functions one after the other, on the lecture's example. Follow one line: that is one query's journey.
+# Here are your three functions and this last step, one after the other. Follow one line: that is one query's journey.
 # Before you run it, say for *die* and for *Katze* which English word will get most of alpha.
 
 
@@ -625,7 +616,7 @@ def worked_example_step_by_step():
     scores = dot_product_scores(q, k)
     scaled = scale_scores(scores, 2)
     alpha = attention_weights(scaled)
-    out = weighted_values(alpha, v)
+    out = alpha @ v
     show.matrices(
         show.Panel("scores = q kᵀ", scores, queries, keys),
         show.Panel("scaled = scores / √2", scaled, queries, keys, decimals=4),
@@ -640,8 +631,8 @@ def worked_example_step_by_step():
 
 # %% [markdown]
 # And here you can ask every number where it comes from. Click on any cell, or walk there with the arrow keys and press
-# Enter: the cells that it was made from light up. Then switch to what the slide prints, and see how far its slip, a
-# division by 3, reaches: which matrices change, and does `alpha` still choose the same words?
+# Enter: the cells that it was made from light up. Then switch to a division by 3, the number of *keys*, which is a common slip.
+# Which matrices change, and does `alpha` still choose the same words?
 
 # %% tags=["demo"]
 show.attention_stepper()
@@ -653,19 +644,18 @@ show.attention_stepper()
 #
 # $$\operatorname{Attention}(q, k, v) = \operatorname{softmax}\!\left(\frac{q\,k^\top}{\sqrt{d_\text{head}}}\right) v$$
 #
-# One warning about S1: its slide prints $\frac{1}{d_k}$, without the root. The paper divides by $\sqrt{d_k}$, and
-# section 4 shows that only the root is right.
-#
-# ### Exercise 6 · Scaled dot-product attention
+# ### Exercise 5 · Scaled dot-product attention
 # `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
-# Write the equation. This one stands on its own: write it out again in a few lines with `torch.softmax`, rather than
-# calling your functions from above, and a slip up there will cost you nothing here. What you may not use is torch's
-# ready-made attention. The check compares the gradients of `q`, `k` and `v` as well, so don't `detach` anything. Scores
-# stay moderate here: large ones were the business of exercise 4.
+# Write the equation. Write it out again in a few lines with `torch.softmax` rather than calling your functions from above: then
+# a slip up there costs you nothing here. Do not use torch's ready-made attention.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
 # `[..., queries, d_value]`.
+
+# %% [markdown] tags=["fine-print"]
+# The gradients of `q`, `k` and `v` are compared, so don't `detach` anything. Scores stay moderate here; large ones were the
+# business of exercise 4.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scaled_dot_product-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -689,11 +679,11 @@ def scaled_dot_product_attention(q, k, v):
 # Each line is one of the names of this course: scores, scaled, alpha, out. Dimensions are counted from the end
 # throughout, so that the same four lines serve a sentence, a batch and a batch of heads.
 #
-# The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which is
-# what scaling is to prevent. The softmax runs over the keys, because each query shares out a weight of 1 among what it
-# looks at; over the queries the sums of columns would be 1, and a query could end up with no weight at all. Nothing
-# here detaches, so gradients reach queries and keys through the weights. That is the only way in which a model learns
-# where to look.
+# The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which
+# scaling should prevent. The softmax runs over the keys, because each query shares out a weight of 1 among what it
+# looks at; over the queries the sums of columns would be 1, and a query could end up with no weight at all. And `alpha @ v`
+# averages whole value vectors: `v @ alpha` fits only where the sizes happen to agree. Nothing here detaches, so gradients reach
+# queries and keys through the weights. That is the only way in which a model learns where to look.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scaled_dot_product-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention.scaled_dot_product")
@@ -702,8 +692,7 @@ check("attention.scaled_dot_product", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Torch ships the same computation as one fused kernel, written by people who count every microsecond. Yours should
-# agree with it to the last digits.
+# Torch has the same computation as one fused kernel. Yours should agree with it to the last digits.
 
 
 # %% tags=["demo"]
@@ -717,18 +706,17 @@ def compared_with_the_fused_kernel():
 
 
 # %% [markdown]
-# Now take the query into your own hands: drag the arrow, or move its two sliders. The blue points are the three keys,
-# which are the values too; the ring is `out`. Where must the query point so that `out` lies on *cat*? Can `out` ever leave
-# the triangle of the values? And what does a longer arrow in the same direction change?
+# Now move the query yourself: drag the arrow, or use its two sliders. The blue points are the three keys, which are the values
+# too; the ring is `out`. Where must the query point so that `out` lies on *cat*? Can `out` ever leave the triangle of the
+# values? And what does a longer arrow in the same direction change?
 
 # %% tags=["demo"]
 show.query_explorer()
 
-# %% [markdown]
-# ### 3.6 The slide, proofread
+# %% [markdown] tags=["slides"]
+# ### The slide, proofread
 #
-# If you have S2 open beside you, your numbers differ from the printed ones. You are right and the slide is not, and it
-# is worth seeing exactly why.
+# S2 prints other numbers than yours. You are right and the slide is not, and it is worth seeing exactly why.
 #
 # | step | right | printed on the slide |
 # |---|---|---|
@@ -739,12 +727,12 @@ show.query_explorer()
 # | out, *die* | -2.0015, -3.9898 | -2.02, -3.78 |
 # | out, *Katze* | 4.5000, 2.5000 | 4.49, 2.49 |
 #
-# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. What was computed is something else. **Which computation printed
-# 4.0000?** Find it before you read on: change the first line below until it prints the slide's row. There is one number
-# that gives all six at once, and the slide's own matrices say where it comes from.
+# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. **Which computation printed 4.0000?** Find it before you read on:
+# change the first line below until it prints the slide's row. One number gives all six at once, and the slide's own matrices
+# say where it comes from.
 
 
-# %%
+# %% tags=["slides", "demo"]
 def suspect(scores):
     return scores / math.sqrt(2)  # right, and not what is printed: change this line
 
@@ -754,14 +742,11 @@ reconstructed = suspect(torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]
 print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
-# %% [markdown]
+# %% [markdown] tags=["slides"]
 # Got it? Then here is the whole chain, up to the last line of the table.
 
-# %%
+# %% tags=["slides", "demo"]
 scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
-print_as = {"precision": 4, "sci_mode": False}
-torch.set_printoptions(**print_as)
-
 slide_scaled = scores / 3  # the number of keys, where √2 belongs
 slide_weights = torch.softmax(slide_scaled, dim=-1)
 slide_out = slide_weights @ v
@@ -777,41 +762,35 @@ print("softmax of that\n", slide_weights)
 print("times v\n", slide_out)
 print("the same, cut to two decimals\n", cut(slide_out))
 print(f"0.999995 rounded: {slide_weights[1, 2]:.2f}, cut: {cut(slide_weights)[1, 2]:.2f}")
+print("softmax(scores), never scaled\n", torch.softmax(scores, dim=-1))
+print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 
-# %% [markdown]
-# So there are four slips, one on top of the other:
+# %% [markdown] tags=["slides"]
+# Four slips, one on top of the other:
 #
 # 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a root.
 # 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
-#    *cat* a weight of 0.0003. The printed `alpha` is the softmax of the (wrongly) scaled values, which is what the code
-#    should have said.
+#    *cat* a weight of 0.0003. The printed `alpha` is the softmax of the (wrongly) scaled values.
 # 3. **The decimals.** 0.9395 was rounded, to 0.94; but 0.999995 was cut off, to 0.99, and so a row of weights no longer
 #    sums to 1. The `out` that follows is cut as well: -2.0269 became -2.02.
 # 4. **The expanded sum.** The slide writes `out` out as a 2 × 2 matrix, but prints the same row twice, and takes
 #    the second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column
 #    of $v$: $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
 #
-# Here is slip 2 taken at its word, and beside it S1's division by $d$ without the root.
-
-# %%
-print("softmax(scores), never scaled\n", torch.softmax(scores, dim=-1))
-print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
+# The last two lines above take slip 2 at its word, and S1's formula, which divides by $d_k$ without the root.
 
 # %% [markdown]
-# In this tiny example all variants pick the same winners, which is why nobody noticed. In a model with
-# $d_\text{head} = 64$ it makes a difference. Which one, exactly? Everybody has an answer to that. Let us measure it.
-#
 # ## 4. Why divide by √d?
+#
+# In the stepper's tiny example a wrong divisor changes little: the same words win. In a model with $d_\text{head} = 64$ the
+# divisor makes a difference. Which one, exactly? Let us measure it.
 #
 # ### 4.1 The variance of a dot product
 #
-# Take a query and a key whose components are random, independent, with mean 0 and variance 1. Each product
-# $q_i k_i$ then has mean 0 and variance 1 too, and the dot product adds up $d$ of them. Variances of independent things
-# add, so
+# Take a query and a key whose components are random and independent, with mean 0 and variance 1. Each product $q_i k_i$ then
+# has mean 0 and variance 1 too, and the dot product adds up $d$ of them. Variances of independent terms add, so
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) = d .$$
-#
-# (The slide says "0-1 random variables"; it means mean 0 and variance 1, not coin flips.)
 #
 # A variance of $d$ is a typical size of $\sqrt d$. So dividing by $\sqrt d$ brings the scores back to size 1 in every
 # dimension: $\operatorname{Var}(q \cdot k / \sqrt d) = d / d = 1$. Dividing by $d$ would overshoot, to a variance of
@@ -819,14 +798,17 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
 #
 # That is theory. Measure it.
 #
-# ### Exercise 7 · The variance of dot products
-# `attention.dot_product_variance` · 2 points · about 8 minutes
+# ### Exercise 6 · The variance of dot products
+# `attention.dot_product_variance` · 1 point · about 8 minutes
 #
-# Given many queries and an equal number of keys, take the dot product of each query with *its own* key (the first with
-# the first, the second with the second) and return the sample variance of those numbers, the unbiased one, which divides
-# by $\text{samples} - 1$.
+# You are given many queries and an equal number of keys. Take the dot product of each query with *its own* key (the first with
+# the first, the second with the second) and return the sample variance of those numbers: the unbiased one, which divides by
+# $\text{samples} - 1$.
 #
 # Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
+
+# %% [markdown] tags=["slides"]
+# S2 says "0-1 random variables" and means mean 0 and variance 1, not coin flips. S1 divides by $d_k$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-dot_product_variance-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -850,7 +832,7 @@ def dot_product_variance(q, k):
 # number of samples because the mean is estimated from the same numbers, and dividing by their full number comes out too
 # small on average. numpy's `var` does that unless it is told otherwise.
 
-# %% nbgrader={"grade": true, "grade_id": "attention-dot_product_variance-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "attention-dot_product_variance-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.dot_product_variance")
 ### BEGIN HIDDEN TESTS
 check("attention.dot_product_variance", hidden=True)
@@ -872,7 +854,7 @@ def variance_against_dimension():
     drawn, [axes] = show.frames()
     axes.loglog(widths, raw, "o-", label="q · k")
     axes.loglog(widths, by_root, "o-", label="q · k / √d")
-    axes.loglog(widths, by_d, "o-", label="q · k / d  (S1)")
+    axes.loglog(widths, by_d, "o-", label="q · k / d")
     axes.loglog(widths, widths, ":", color=show.GREY, label="theory: d")
     axes.set(xlabel="d_head", ylabel="variance, measured", title="Only the root keeps the scores at one size")
     axes.set_xticks(widths, labels=[str(d) for d in widths])
@@ -885,25 +867,24 @@ def variance_against_dimension():
 # %% [markdown]
 # ### 4.2 The gradient of softmax
 #
-# Why does the size matter? Because of what the softmax does to *gradients*. Training changes a score a little and
-# watches whether the loss improves. That only works if changing a score changes the weights. How much it does is the
-# derivative of softmax, a matrix for each row of scores:
+# Why does the size matter? Because of what the softmax does to *gradients*. Training asks how the loss changes if a score
+# changes a little. The score acts only through the weights, so what counts is how much they change: the derivative of the
+# softmax, a matrix for each row of scores.
 #
 # $$J_{ij} = \frac{\partial \alpha_i}{\partial x_j} = \alpha_i\,(\delta_{ij} - \alpha_j),
 # \qquad \delta_{ij} = \begin{cases} 1 & i = j \\ 0 & \text{otherwise.}\end{cases}$$
 #
-# On the diagonal stands $\alpha_i (1 - \alpha_i)$: raise a score and its own weight goes up. Off the diagonal stands
+# On the diagonal is $\alpha_i (1 - \alpha_i)$: raise a score and its own weight goes up. Off the diagonal is
 # $-\alpha_i \alpha_j$: all other weights go down, since the total stays 1. Every row sums to 0.
 #
 # Now suppose one score is far ahead, so that $\alpha \approx (1, 0, \dots, 0)$. Then *every* entry is a product with a
-# factor near 0. The softmax of this row has made up its mind and no longer listens: it is **saturated**, and hardly any
-# gradient gets through it.
+# factor near 0. The softmax of this row is **saturated**: hardly any gradient gets through it.
 #
-# ### Exercise 8 · The derivative of softmax
+# ### Exercise 7 · The derivative of softmax
 # `attention.softmax_jacobian` · 2 points · about 12 minutes
 #
-# Write the matrix $J$ from the formula, for any number of leading dimensions. You are welcome to use `torch.softmax`, but
-# not torch's own Jacobian functions, since the point is the formula. The scores stay small here.
+# Write the matrix $J$ from the formula, for any number of leading dimensions. You may use `torch.softmax`, but not torch's own
+# Jacobian functions.
 #
 # Shapes: `scores` is `[..., keys]`, the result is `[..., keys, keys]`.
 
@@ -934,9 +915,9 @@ check("attention.softmax_jacobian", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The size of $J$ (the root of the sum of its squared entries) is the volume at which gradients can speak. First for three
-# equal scores and for the two rows of our example, *die* and *Katze*. Then for random queries and sixteen random keys, as the
-# dimension grows.
+# The **norm** of $J$, the root of the sum of its squared entries, says how strongly a change in the scores can move the weights.
+# First for three equal scores and for the two rows of our example, *die* and *Katze*. Then for random queries and sixteen
+# random keys, as the dimension grows.
 
 
 # %% tags=["demo"]
@@ -947,10 +928,10 @@ def jacobian_of_the_example():
     jacobians = {name: softmax_jacobian(row) for name, row in rows.items()}
     show.matrices(
         *(
-            show.Panel(f"{name}: size {jacobian.norm():.2g}", jacobian, keys, keys, decimals=4, reach=0.25)
+            show.Panel(f"{name}: norm {jacobian.norm():.2g}", jacobian, keys, keys, decimals=4, reach=0.25)
             for name, jacobian in jacobians.items()
         ),
-        title="∂alpha / ∂scaled: wide awake, and almost deaf",
+        title="∂alpha / ∂scaled: large for equal scores, nearly 0 where one score is far ahead",
         alt="Three softmax Jacobians: with equal scores up to 0.22, for die at most 0.003, for Katze all 0.0000.",
     )
 
@@ -970,8 +951,8 @@ def gradient_against_dimension():
     drawn, [axes] = show.frames()
     axes.semilogx(widths, by_root, "o-", color=show.ORANGE, label="softmax(q · k / √d)")
     axes.semilogx(widths, unscaled, "o-", color=show.BLUE, label="softmax(q · k)")
-    axes.set(xlabel="d_head", ylabel="mean size of ∂alpha / ∂scores", ylim=(0, None))
-    axes.set_title("By the scores: without scaling the derivative fades")
+    axes.set(xlabel="d_head", ylabel="mean norm of ∂alpha / ∂scores", ylim=(0, None))
+    axes.set_title("Without scaling the derivative by the scores shrinks")
     axes.set_xticks(widths[::2], labels=[str(d) for d in widths[::2]])
     axes.minorticks_off()
     axes.legend()
@@ -981,8 +962,8 @@ def gradient_against_dimension():
 
 
 # %% [markdown]
-# All of it in one picture: let `d_head` grow and divide by nothing, by the root, by `d_head` itself. When is the gradient
-# deaf, and when can alpha no longer choose? Then leave the root in place and turn the **temperature**, a further divisor
+# All of it in one picture: let `d_head` grow and divide by nothing, by the root, by `d_head` itself. When is the derivative
+# nearly 0, and when can alpha no longer choose? Then leave the root in place and turn the **temperature**, a further divisor
 # that lesson 06 will need: a low one sharpens alpha, a high one flattens it.
 
 # %% tags=["demo"]
@@ -991,12 +972,12 @@ show.softmax_gradient()
 # %% [markdown]
 # ### 4.3 What reaches the query
 #
-# Here many texts stop: no scaling, no gradient, no learning. But nobody trains *scores*. What is learned are the
-# matrices behind $q$ and $k$, and what reaches them comes through one more factor. With $c$ for the divisor,
+# Here many texts stop: no scaling, no gradient, no learning. But the scores are not what is trained. A model trains the
+# matrices that make $q$ and $k$, and the gradient reaches them through one more factor. With $c$ for the divisor,
 #
 # $$\text{scaled} = \frac{K q}{c}, \qquad \frac{\partial \alpha}{\partial q} = \frac{1}{c}\, J\, K .$$
 #
-# The rows of $K$ are as long as $\sqrt d$. Without a division ($c = 1$) the gradient keeps all of that; with $c = \sqrt d$ it
+# The rows of $K$ are about $\sqrt d$ long. Without a division ($c = 1$) the gradient keeps all of that; with $c = \sqrt d$ it
 # cancels; with $c = d$ a factor of $1/\sqrt d$ remains. So two things pull in opposite directions: $J$ shrinks, and $K$
 # grows. **Predict who wins at $d_\text{head} = 64$**: how many times as large is the mean $|\partial \alpha / \partial q|$ without
 # the division as with $\sqrt d$? (Less than 1 is what "the gradient vanishes" would mean.)
@@ -1037,7 +1018,7 @@ def what_reaches_the_query():
         panel.loglog(widths, median, "o:", color=show.INK, label="median")
         panel.set(title=f"divided by {name}", xlabel="d_head", ylim=(1e-4, 20))
         panel.set_xticks(widths, labels=[str(d) for d in widths])
-        panel.set_yticks([1e-4, 1e-2, 1], labels=["0.0001", "0.01", "1"])
+        panel.set_yticks([1e-4, 1e-2, 1], labels=["10⁻⁴", "10⁻²", "1"])
         panel.minorticks_off()
         panel.legend(loc="lower left")
     panels[0].set_ylabel("|∂alpha/∂q|")
@@ -1049,18 +1030,90 @@ def what_reaches_the_query():
 
 
 # %% [markdown]
-# So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. What breaks is something
-# else. Look at the shaded band, which holds four queries of five. Divided by $\sqrt d$ it is narrow: every query gets about
-# the same, at every width. Undivided it spans several powers of ten: a few queries are shouted at, others hear nothing,
-# and which is which is an accident of the random start. From 256 on the *median* collapses as well, and only then does the
-# usual story hold. Divided by $d$ all queries are equal again, and equally quiet, the quieter the wider the head.
+# So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. Something else breaks.
+# Look at the shaded band, which holds four queries of five. Divided by $\sqrt d$ it is narrow: every query gets about the same
+# gradient, at every width. Undivided it spans several powers of ten: a few queries get very large gradients and others almost
+# none, and the random start decides which. From 256 on the *median* collapses as well, and only then does the usual story hold.
+# Divided by $d$ all queries are equal again, but their gradients shrink as the head gets wider.
 #
-# ### 4.4 Does it matter in training?
+# ### 4.4 Backwards by hand
+#
+# You have all the pieces for the whole way back. Training hands attention one gradient, that of the loss with respect to `out`.
+# Attention must turn it into three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a
+# product $C = A B$ the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row by
+# its Jacobian, which is symmetric. You need not build it, since
+#
+# $$\big(J \bar\alpha\big)_i = \alpha_i \Big(\bar\alpha_i - \sum_j \alpha_j \bar\alpha_j\Big) .$$
+#
+# ### Exercise 8 · Attention, backwards
+# `attention.gradients` · 3 points · about 25 minutes
+#
+# Return the gradients with respect to `q`, `k` and `v`, without torch's autograd. Go forward to $\alpha$ first, then back: out,
+# softmax, scaling, scores. Each gradient has the shape of what it belongs to, so check the shapes as you go.
+#
+# Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, and `of_out` is the
+# gradient of `out`, `[..., queries, d_value]`. The result is a tuple of three tensors, like `q`, `k` and `v`.
+
+# %% [markdown] tags=["fine-print"]
+# Not allowed are `backward`, `torch.autograd` and `torch.func`. Scores stay moderate.
+
+
+# %% nbgrader={"grade": false, "grade_id": "attention-gradients-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_gradients(q, k, v, of_out):
+    """The gradients of attention with respect to its inputs.
+
+    q: [..., queries, d_head]
+    k: [..., keys, d_head]
+    v: [..., keys, d_value]
+    of_out: [..., queries, d_value], the gradient with respect to softmax(q kᵀ / √d_head) v
+    returns: of_q, of_k, of_v
+    """
+    ### BEGIN SOLUTION
+    root = math.sqrt(q.shape[-1])
+    alpha = torch.softmax(q @ k.transpose(-2, -1) / root, dim=-1)
+    of_v = alpha.transpose(-2, -1) @ of_out
+    of_alpha = of_out @ v.transpose(-2, -1)
+    of_scaled = alpha * (of_alpha - (alpha * of_alpha).sum(dim=-1, keepdim=True))
+    of_scores = of_scaled / root
+    return of_scores @ k, of_scores.transpose(-2, -1) @ q, of_v
+    ### END SOLUTION
+
+
+# %% [markdown] tags=["reason"]
+# The way back visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. Through the softmax each row loses
+# its mean, weighted by alpha, and is multiplied by alpha: a weight can only grow at the others' expense. The scores were divided
+# by the root, so their gradient is, too. `q kᵀ` gives the last two. Nothing but alpha is needed from the way forward, and alpha
+# can be computed again from `q` and `k`: so FlashAttention (Dao et al., 2022, appendix B.2) never stores the large matrix.
+
+# %% nbgrader={"grade": true, "grade_id": "attention-gradients-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("attention.gradients")
+### BEGIN HIDDEN TESTS
+check("attention.gradients", hidden=True)
+### END HIDDEN TESTS
+
+
+# %% tags=["demo"]
+@show.when_ready
+def beside_autograd():
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((10, 16), (12, 16), (12, 24))
+    inputs = [torch.randn(4, 8, *shape, generator=generator, requires_grad=True) for shape in shapes]
+    of_out = torch.randn(4, 8, 10, 24, generator=generator)
+    by_torch = torch.autograd.grad(torch.nn.functional.scaled_dot_product_attention(*inputs), inputs, of_out)
+    yours = attention_gradients(*(x.detach() for x in inputs), of_out)
+    for name, one, other in zip("qkv", yours, by_torch, strict=True):
+        print(f"gradient of {name}: largest difference from torch's {(one - other).abs().max():.1e}")
+
+
+# %% [markdown]
+# That is all that autograd does for attention. From now on let torch do it.
+#
+# ### 4.5 Does it matter in training?
 #
 # A gradient is not yet a training. So train: one head of width 64 must look things up. It sees eight pairs of a symbol and its
 # number, and then one of the symbols again; which number went with it? Only attention can tell. Three divisors, three random
 # starts each; the batches are the same for all. The left half starts with queries and keys whose components have variance 1, as
-# in the theory; the right half with what `nn.Linear` does when nobody asks, which makes them smaller.
+# in the theory; the right half with the default of `nn.Linear`, which makes them smaller.
 #
 # **Predict** the order before you run it: which divisor learns first, which last, and does the last one learn at all?
 
@@ -1068,12 +1121,7 @@ def what_reaches_the_query():
 learns_first, learns_last = "", ""  # "1", "√d" or "d"
 
 
-# %% tags=["demo"]
-import itertools
-
-from course_lib.training.progress import track
-
-
+# %%
 def lookup_losses(divisor, seed, unit_variance, symbols=16, pairs=8, d_head=64, steps=120):
     """The loss at each step of a head that learns to find the number that went with a symbol."""
     torch.manual_seed(seed)
@@ -1102,56 +1150,60 @@ def lookup_losses(divisor, seed, unit_variance, symbols=16, pairs=8, d_head=64, 
     return losses
 
 
-def learned_at(losses):
-    """The first step from which on the loss of ten steps is below 0.5 on average, or None."""
-    means = [sum(losses[step : step + 10]) / 10 for step in range(len(losses) - 9)]
-    return next((step for step, mean in enumerate(means) if mean < 0.5), None)
+# %% tags=["demo"]
+from course_lib.training.progress import track
 
 
-starts = {"components of variance 1": True, "nn.Linear as it is": False}
-divisors = {"1": 1, "√d": 8, "d": 64}
-trainings = list(itertools.product(starts, divisors, range(3)))
-losses_of = {
-    (start, name, seed): lookup_losses(divisors[name], seed, starts[start])
-    for start, name, seed in track(trainings, "18 heads")
-}
-drawn, panels = show.frames(2, width=10.5, height=3.8)
-for panel, (start, unit_variance) in zip(panels, starts.items(), strict=True):
-    first_steps = {}
-    for name, colour in zip(divisors, (show.BLUE, show.ORANGE, show.GREEN), strict=True):
-        runs = [losses_of[start, name, seed] for seed in range(3)]
-        for seed, losses in enumerate(runs):
-            panel.plot(losses, color=colour, linewidth=1.2, label=f"divided by {name}" if not seed else None)
-        first_steps[name] = [learned_at(losses) for losses in runs]
-        said = ", ".join("never" if step is None else str(step) for step in first_steps[name])
-        print(f"{start}, divided by {name:2}: loss below 0.5 from step {said}")
-    panel.axhline(math.log(16), color=show.GREY, linestyle=":", linewidth=1)
-    panel.set(title=start, xlabel="step", ylim=(0, 3.2))
-    if unit_variance:
-        order = sorted(first_steps, key=lambda name: sum(step or 1000 for step in first_steps[name]))
-        show.prediction("learns first", learns_first, order[0])
-        show.prediction("learns last", learns_last, order[-1])
-panels[0].set_ylabel("loss (dotted: guessing)")
-panels[1].legend(loc="upper right", bbox_to_anchor=(1, 0.9))
-show.figure(
-    drawn,
-    "Two panels of training losses. Left: divided by √d all three starts learn first, by d somewhat later, undivided they fall "
-    "slowly and unevenly. Right: √d is first again, and the others are closer to it.",
-)
+@show.when_ready
+def which_divisor_learns():
+    def learned_at(losses):
+        """The first step from which on the loss of ten steps is below 0.5 on average, or None."""
+        means = [sum(losses[step : step + 10]) / 10 for step in range(len(losses) - 9)]
+        return next((step for step, mean in enumerate(means) if mean < 0.5), None)
+
+    starts = {"components of variance 1": True, "nn.Linear as it is": False}
+    divisors = {"1": 1, "√d": 8, "d": 64}
+    losses_of = {
+        (start, name, seed): lookup_losses(divisors[name], seed, starts[start])
+        for start, name, seed in track(list(product(starts, divisors, range(3))), "18 heads")
+    }
+    drawn, panels = show.frames(2, width=10.5, height=3.8)
+    for panel, (start, unit_variance) in zip(panels, starts.items(), strict=True):
+        first_steps = {}
+        for name, colour in zip(divisors, (show.BLUE, show.ORANGE, show.GREEN), strict=True):
+            runs = [losses_of[start, name, seed] for seed in range(3)]
+            for seed, losses in enumerate(runs):
+                panel.plot(losses, color=colour, linewidth=1.2, label=f"divided by {name}" if not seed else None)
+            first_steps[name] = [learned_at(losses) for losses in runs]
+            said = ", ".join("never" if step is None else str(step) for step in first_steps[name])
+            print(f"{start}, divided by {name:2}: loss below 0.5 from step {said}")
+        panel.axhline(math.log(16), color=show.GREY, linestyle=":", linewidth=1)
+        panel.set(title=start, xlabel="step", ylim=(0, 3.2))
+        if unit_variance:
+            order = sorted(first_steps, key=lambda name: sum(step or 1000 for step in first_steps[name]))
+            show.prediction("learns first", learns_first, order[0])
+            show.prediction("learns last", learns_last, order[-1])
+    panels[0].set_ylabel("loss (dotted: guessing)")
+    panels[1].legend(loc="upper right", bbox_to_anchor=(1, 0.9))
+    show.figure(
+        drawn,
+        "Two panels of training losses. Left: divided by √d all three starts learn first, by d somewhat later, undivided "
+        "they fall slowly and unevenly. Right: √d is first again, and the others are closer to it.",
+    )
+
 
 # %% [markdown]
-# Undivided, it depends on the start: with one the loss moves soon enough, with another it has hardly begun when everybody else
-# is done, and its path is jerky throughout. So both stories were too simple. The root is first with every seed. The
-# division by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by
-# itself: what matters is the size of the scores, and the divisor is one way to set it. That is what the scaling is for. It
-# doesn't save the gradient from death; it gives **every query about the same gradient, at every width**, so that one
-# learning rate and one way to start fit heads of 2 and heads of 1024 components.
+# Undivided, it depends on the start: with one the loss moves soon enough, with another it has hardly begun when all others
+# are done, and its path is jerky throughout. So both stories were too simple. The root is first with every seed. Division by
+# $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by itself: what matters
+# is the size of the scores, and the divisor is one way to set it. Scaling gives **every query about the same gradient, at every
+# width**, so that one learning rate and one way to start fit heads of 2 and heads of 1024 components.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
 #
 # A friend trains a transformer with $d_\text{head} = 64$ and has left out the division. "Then no gradient gets through and
-# nothing is learnt", says a second. "It is only a constant, the weights will make up for it", says a third. You have
+# nothing is learned", says a second. "It is only a constant, the weights will make up for it", says a third. You have
 # measured it. In three to six sentences: what does leaving it out do to the scores, to alpha, and to the gradients of
 # different queries at the start of training? Who is right about the training? And why is dividing by $d_\text{head}$ not
 # right either?
@@ -1161,12 +1213,13 @@ show.figure(
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a typical
-# size of 8, and alpha is nearly one-hot for many queries; which key wins is an accident of the random start. For those queries
-# the derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them. Others are not
+# size of 8, and alpha is nearly one-hot for many queries; the random start decides which key wins. For those queries the
+# derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them. Others are not
 # saturated, and theirs is larger than with the root, because the keys in J K are not divided: the mean grows, and the queries
 # get very unequal shares. So neither friend is quite right: the curves showed that the model can learn, but late, unevenly, and
-# with some starts hardly at all in the same time. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another
-# factor of 8, and learning starts later; only the root brings the variance to 1 at any width.
+# with some starts hardly at all in the same time. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform,
+# every gradient is smaller by another factor of 8, and learning starts later. Only the root brings the variance to 1 at any
+# width.
 #
 # *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven and not simply zero; training
 # is slower, not impossible. One point: the root makes the variance 1, d overshoots: nearly uniform alpha, small gradients.)*
@@ -1175,9 +1228,8 @@ show.figure(
 # ## 5. What attention replaced
 #
 # Before the transformer, sentences went through **recurrent networks** (RNNs). An RNN reads word by word and keeps a
-# hidden state: $h_n = f(W_h h_{n-1} + W_e c_n)$. To know $h_3$ it must have $h_2$, and before that $h_1$.
-#
-# That has two consequences (S2, S4).
+# hidden state: $h_n = f(W_h h_{n-1} + W_e c_n)$. To know $h_3$ it must have $h_2$, and before that $h_1$. That has two
+# consequences.
 #
 # - **Waiting.** A sentence of $n$ words takes $n$ steps one after the other, however many processors you own.
 #   Self-attention has no such chain: row 7 of `out` does not need row 6. All rows come out of the same matrix products,
@@ -1190,9 +1242,9 @@ show.figure(
 # | RNN | $n$ | $n$ | about $n\, d^2$ |
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
-# The path can be measured. Torch keeps a record of what was computed from what, so as to send gradients back along it. So
-# let a sentence through each of the two, stand at the output of the last word, and walk back to the vector of the first:
-# how many operations are on the shortest way? Then let a gradient set out on it, and see how much arrives.
+# (Vaswani et al., 2017, table 1.) The path can be measured. Torch keeps a record of what was computed from what, so as to send
+# gradients back along it. Put a sentence through each of the two, start at the output of the last word, and walk back to the
+# vector of the first: how many operations are on the shortest way? Then let a gradient set out on it, and see how much arrives.
 #
 # **Guess first.** Torch needs a handful of operations for a step of an RNN, and another handful for all of attention. How
 # many are on the way in a sentence of 50 words? And how many words back has the gradient in an RNN fallen to a hundredth
@@ -1204,9 +1256,6 @@ a_hundredth_after = None  # words
 
 
 # %% tags=["demo"]
-from itertools import product
-
-
 @show.when_ready
 def the_way_back():
     d, longest, sentences = 64, 50, 20
@@ -1270,25 +1319,23 @@ def the_way_back():
 
 
 # %% [markdown]
-# There are the table's *n* and its *1*, on a real graph: every further word makes the way through an RNN longer, and the
-# way through attention not at all. On the right is what comes of it. As torch starts it, an RNN has next to nothing left
-# after a dozen words. Started with an orthogonal matrix, which keeps lengths, it forgets more slowly, and still every step
-# takes its toll. In attention all words before the last get the same share, however far away they stand. (The last word itself
+# This is the table's *n* and its *1*, on a real graph: every further word makes the way through an RNN longer, and the
+# way through attention not at all. On the right is what follows. As torch starts it, an RNN has next to nothing left
+# after a dozen words. Started with an orthogonal matrix, which keeps lengths, it forgets more slowly, but every step still
+# costs something. In attention all words before the last get the same share, however far away they are. (The last word itself
 # gets more, since it is the one that asks.)
 #
-# Fewer steps, though, is not the same as less time. Look at the table's last column: attention compares all $n^2$ pairs. On a
-# device that can do thousands of multiplications at once, that hardly matters and the waiting does. On a laptop's
-# processor it soon matters. So do not take our word for it: count the steps, and beside them measure the time **on the
-# machine you are sitting at**. Write down a guess first: at 64 words, how many times as fast as the RNN is attention?
+# Fewer steps, though, does not mean less time. Look at the table's last column: attention compares all $n^2$ pairs. On a
+# device that does thousands of multiplications at once, that hardly matters and the waiting does. On a laptop's processor it
+# soon matters. So count the steps, and measure the time **on your own machine**. Write down a guess first: at 64 words, how
+# many times as fast as the RNN is attention?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think that it is slower
 
-# %% tags=["demo"]
-from course_lib.ground.timing import race
-
+# %%
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-d_model, batch = 64, 4
+d_model = 64
 rnn = torch.nn.RNN(d_model, d_model, batch_first=True).to(device)
 to_q, to_k, to_v = (torch.nn.Linear(d_model, d_model, bias=False).to(device) for _ in range(3))
 
@@ -1299,43 +1346,52 @@ def self_attention(x):
     return torch.softmax(scaled, dim=-1) @ to_v(x)
 
 
-lengths = [2**power for power in range(1, 11)]
-taken = race(
-    {"RNN": rnn, "self-attention": self_attention},
-    lengths,
-    lambda length: torch.randn(batch, length, d_model, device=device),
-    runs=5,
-)
-show.race(
-    lengths,
-    {"RNN": lengths, "self-attention": [1] * len(lengths)},
-    taken,
-    machine=device.type,
-    alt="Left: an RNN takes as many steps in a row as words, attention one. Right: measured times.",
-)
+# %% tags=["demo"]
+from course_lib.ground.timing import race
 
-print(f"{device.type}, {torch.get_num_threads()} threads, batch {batch}, d_model {d_model}, forward pass only")
-for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-attention"], strict=True):
-    winner = "attention" if attending < recurrent else "the RNN"
-    times = max(recurrent, attending) / min(recurrent, attending)
-    verdict = f"{winner} is {times:.1f} times as fast" if times > 1.2 else "about the same"
-    print(f"{length:5} words: RNN {recurrent:7.2f} ms, attention {attending:7.2f} ms: {verdict}")
-at_64 = lengths.index(64)
-show.prediction("times as fast at 64 words", times_as_fast_at_64, taken["RNN"][at_64] / taken["self-attention"][at_64])
+
+@show.when_ready
+def steps_and_time():
+    lengths, batch = [2**power for power in range(1, 11)], 4
+    taken = race(
+        {"RNN": rnn, "self-attention": self_attention},
+        lengths,
+        lambda length: torch.randn(batch, length, d_model, device=device),
+        runs=5,
+    )
+    show.race(
+        lengths,
+        {"RNN": lengths, "self-attention": [1] * len(lengths)},
+        taken,
+        machine=device.type,
+        alt="Left: an RNN takes as many steps in a row as words, attention one. Right: measured times.",
+    )
+    print(f"{device.type}, {torch.get_num_threads()} threads, batch {batch}, d_model {d_model}, forward pass only")
+    for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-attention"], strict=True):
+        winner = "attention" if attending < recurrent else "the RNN"
+        times = max(recurrent, attending) / min(recurrent, attending)
+        verdict = f"{winner} is {times:.1f} times as fast" if times > 1.2 else "about the same"
+        print(f"{length:5} words: RNN {recurrent:7.2f} ms, attention {attending:7.2f} ms: {verdict}")
+    at_64 = lengths.index(64)
+    ratio = taken["RNN"][at_64] / taken["self-attention"][at_64]
+    show.prediction("times as fast at 64 words", times_as_fast_at_64, ratio)
+
 
 # %% [markdown]
 # Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words
-# attention gains **little or nothing** (there is little to wait for), somewhere in between it wins, though by nothing
-# like the ratio of the steps, and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores.
-# The promise of attention is that the work *can* be done at once. It is kept on hardware that can do it, and in training,
-# where the whole sentence is there from the start; that is why the lectures say that transformers are faster to train and
-# not simply that they are faster. (Writing a sentence is another matter: word by word, now as before. Lesson 06 comes
+# attention gains **little or nothing** (there is little to wait for); somewhere in between it wins, though by nothing
+# like the ratio of the steps; and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores.
+# The promise of attention is that the work *can* be done at once. Hardware that works in parallel keeps it, in training, where
+# the whole sentence is there from the start. (Writing a sentence is another matter: word by word, as ever. Lesson 06 comes
 # back to that.)
+
+# %% [markdown] tags=["slides"]
+# S2 and S4 say that transformers are faster *to train*, and not simply that they are faster.
 
 # %% [markdown]
 # ## Stretch · Break the scaling where it counts
 #
-# For no points, if you are not tired yet. `lookup_losses` of section 4.4 is yours to change, in a cell of your own.
+# No points. `lookup_losses` of section 4.5 is yours to change, in a cell of your own.
 #
 # 1. Let `d_head` be 16 and 256. Does the order of the three divisors stay, and does the distance between them grow?
 # 2. Replace Adam by plain gradient descent (`torch.optim.SGD`, with a rate that you search for). Adam divides each gradient by
@@ -1367,8 +1423,8 @@ show.prediction("times as fast at 64 words", times_as_fast_at_64, taken["RNN"][a
 # %% [markdown]
 # ## What you have now
 #
-# You have written attention: scores, scaling, softmax, average. You have seen why each of the four is there, and
-# found the mistakes in a slide by recomputing it.
+# You have written attention, forwards and backwards: scores, scaling, softmax, average. You have seen why each of the four is
+# there.
 #
 # Two things should worry you. In self-attention *every* word looks at *every* other, even at those that come later. A
 # model that should predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:

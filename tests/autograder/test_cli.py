@@ -88,7 +88,7 @@ def answer_file(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("processes")
 def test_check_passes_a_right_answer(answer_file: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["check", "attention.scores", str(answer_file), "--json", str(tmp_path / "out.json")]) == 0
-    assert "Right, 2 of 2 points" in capsys.readouterr().out
+    assert "Right, 1 of 1 point" in capsys.readouterr().out
     record = json.loads((tmp_path / "out.json").read_text())
     assert list(record) == [
         "exercise", "passed", "points", "max_points", "outcome", "misconception", "cases", "level",
@@ -226,7 +226,7 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
         "worth_a_look", "level", "repairs", "problem", "remarks", "total", "graded_now", "why", "before",
     ]  # fmt: skip
     by_id = {(record["student"], record["exercise"]): record for record in records}
-    assert by_id["ada", "attention.scores"]["points"] == 2
+    assert by_id["ada", "attention.scores"]["points"] == 1
     assert by_id["ada", "attention.scale"]["outcome"] == "not_attempted"
     assert by_id["bob", "attention.scores"]["outcome"] == "unreadable"
     assert by_id["bob", "attention.scores"]["points"] is None
@@ -238,7 +238,7 @@ def test_grade_writes_records_gradebook_notebook_and_feedback(course: Path, caps
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        assert gradebook.find_submission(LESSON, "ada").score == 2
+        assert gradebook.find_submission(LESSON, "ada").score == 1
 
 
 @pytest.mark.usefixtures("processes")
@@ -251,7 +251,7 @@ def test_grade_again_tells_what_changed_and_why(course: Path, capsys: pytest.Cap
     capsys.readouterr()
     assert main(["grade", LESSON, "--json", "out.json"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "attention.scores: wrong (keys_as_rows), 0 points -> passed, 2 points" in shown
+    assert "attention.scores: wrong (keys_as_rows), 0 points -> passed, 1 point" in shown
     assert "1 submission unchanged" in shown
     records = json.loads((course / "out.json").read_text())
     by_id = {(record["student"], record["exercise"]): record for record in records}
@@ -445,7 +445,7 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     (tmp_path / "answers" / "attention.scores.py").write_text("def dot_product_scores(q, k): return q @ k.mT")
     assert main(["mine", str(tmp_path), "--json", str(tmp_path / "out.json")]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("1 of the 15 pieces of your transformer are your own.\n")
+    assert said.startswith("1 of the 14 pieces of your transformer are your own.\n")
     assert (
         "cannot be joined: it uses root, which its cells do not define. It came from the cell of attention.scale"
         in said

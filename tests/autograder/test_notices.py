@@ -117,7 +117,7 @@ def test_a_limit_is_told_with_the_cell_and_costs_nothing_else_and_the_instructor
     graded = grade(fork_server, *exercise(SCORES), code(source), *exercise(SCALE))
     assert graded.notices == {2: notice}
     assert graded.remarks == [remark]
-    assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {SCORES: 2, SCALE: 1}
+    assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {SCORES: 1, SCALE: 1}
 
 
 def test_the_instructor_reads_which_setting_stopped_an_answer(fork_server: ForkServer) -> None:

@@ -315,12 +315,12 @@ class TestRunning:
     def test_answers_are_checked_on_what_students_see_and_looked_at_where_they_count(self, save: Save) -> None:
         notebook, empty = filled(), released()
         own = {}
-        for name in ("scores", "weights", "output"):
+        for name in ("scores", "weights", "gradients"):
             cell = graded(notebook, f"attention.{name}", "answer")
             own[name] = cell["source"].partition("\n")[2]
             cell["source"] = graded(empty, f"attention.{name}", "answer")["source"]
         graded(notebook, "attention.scale", "answer")["source"] = "def scale_scores(scores, d_head):\n    return scores"
-        unfinished = "def weighted_values(alpha, v):\n    raise NotImplementedError()"
+        unfinished = "def attention_gradients(q, k, v, of_out):\n    raise NotImplementedError()"
         notebook["cells"].insert(4, dict(nbformat.v4.new_code_cell(f"{own['weights']}\n\n{unfinished}")))
         graded(notebook, "attention.scaled_dot_product", "check")["source"] += f"\n\n{own['scores']}"
         for later in (
@@ -333,9 +333,9 @@ class TestRunning:
         verdicts = {answer.exercise: answer.verdict for answer in found.answers if answer.verdict}
         assert len(verdicts) == len(EXERCISES)
         failed = {name for name, verdict in verdicts.items() if not verdict.passed}
-        assert failed == {"attention.scale", "attention.output"}
+        assert failed == {"attention.scale", "attention.gradients"}
         states = {answer.exercise: answer.state for answer in found.answers}
-        assert states.pop("attention.output") is State.UNFINISHED
+        assert states.pop("attention.gradients") is State.UNFINISHED
         assert set(states.values()) == {State.WRITTEN}
         assert not any(case.hidden for verdict in verdicts.values() for case in verdict.cases)
         assert "Not yet right: Your answer returns the scores unchanged." in shown(found)

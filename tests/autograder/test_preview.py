@@ -89,7 +89,7 @@ class TestDryRun:
         (course.root / "course.toml").write_text('[exercises."attention.scores"]\ndrop = true\n')
         out = dry_run(course, capsys)
         assert "to be counted anew, attention.scores: dropped\n" in out
-        assert f"  17 of {CHECKED} points -> 15 of {CHECKED - 2} points: ada_reference\n" in out
+        assert f"  17 of {CHECKED} points -> 16 of {CHECKED - 1} points: ada_reference\n" in out
         found = json.loads(dry_run(course, capsys, "--json"))
         assert found["decided"] == ["attention.scores: dropped"]
         assert [one["student"] for one in found["counted_anew"]] == [

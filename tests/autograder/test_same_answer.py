@@ -66,11 +66,11 @@ def awkward() -> Notebook:
     own = dict(nbformat.v4.new_code_cell("def attention_weights(scaled):\n    return scaled.softmax(-1)"))
     notebook["cells"].insert(notebook["cells"].index(cells["attention.weights"]) + 1, own)
     # Without its marker and metadata, and assigned.
-    output = cells["attention.output"]
-    output["source"] = (
-        output["source"].partition("\n")[2] + "\n\nweighted = weighted_values\nweighted_values = weighted"
+    gradients = cells["attention.gradients"]
+    gradients["source"] = (
+        gradients["source"].partition("\n")[2] + "\n\nmine = attention_gradients\nattention_gradients = mine"
     )
-    output["metadata"] = {}
+    gradients["metadata"] = {}
     # Right where it is checked, and broken by a later cell.
     below("attention.scaled_dot_product", "def scaled_dot_product_attention(q, k, v):\n    return F.softmax(q, -1)")
     # No Python.
@@ -110,7 +110,7 @@ def test_progress_counts_and_keeps_what_was_checked(checked: dict[str, Verdict])
         assert progress_file().of(exercise.id).passed is (exercise.id not in MISSES)
         assert kept_at(exercise.id).is_file() is (exercise.id not in MISSES)
     assert "F.softmax" not in kept_at("attention.scaled_dot_product").read_text()
-    for name in ("attention.contextual_embedding", "attention.scale", "attention.output"):
+    for name in ("attention.contextual_embedding", "attention.scale", "attention.gradients"):
         exercise = COURSE.find(name)
         kept: dict[str, Any] = {}
         exec(kept_at(name).read_text(), kept)

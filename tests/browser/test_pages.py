@@ -197,8 +197,8 @@ def test_without_its_filter_the_page_still_runs_nothing_but_the_course_s_widget(
     for link in page.get_by_text("a link").all():
         link.click()
     assert page.locator("svg script, iframe, object").count() > 0, "they are on the page"
-    page.get_by_label("as the slide prints it").check()
-    assert "It divides by 3" in page.locator(".katze-live").inner_text()
+    page.get_by_label("with a slip").check()
+    assert "Divided by 3" in page.locator(".katze-live").inner_text()
     for button in page.get_by_role("button", name="send").all():
         with page.expect_console_message(lambda said: "form-action" in said.text):
             button.evaluate("button => button.click()")  # a click by hand waits for what is forbidden

@@ -12,6 +12,7 @@ from torch.testing import assert_close
 
 from course_lib.attention import (
     attention,
+    attention_gradients,
     attention_weights,
     contextual_embedding,
     dot_product_scores,
@@ -247,3 +248,11 @@ class TestWhyScale:
 
     def test_the_jacobian_vanishes_for_large_scores(self) -> None:
         assert softmax_jacobian(torch.tensor([40.0, 0.0, -40.0])).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("leading", [(), (2,), (2, 3)])
+def test_gradients_are_those_of_autograd(leading: tuple[int, ...]) -> None:
+    q, k, v = (torch.randn(*leading, *shape, requires_grad=True) for shape in ((4, 8), (5, 8), (5, 6)))
+    of_out = torch.randn(*leading, 4, 6)
+    expected = torch.autograd.grad(scaled_dot_product_attention(q, k, v), (q, k, v), of_out)
+    assert_close(attention_gradients(q.detach(), k.detach(), v.detach(), of_out), expected)

@@ -8,16 +8,16 @@ import torch.nn.functional as F
 from torch.testing import assert_close
 
 from course_lib.bags import (
-    BagClassifier,
+    analogy,
+    bag_logits,
     cosine_similarities,
-    count_bag_parameters,
     logits_accuracy,
     look_up,
     majority_accuracy,
     mean_pooling,
     same_vector,
+    train_bag,
 )
-from tests.course_lib.parameters import count_parameters
 
 TABLE = torch.tensor([[0.0, 1.0], [2.0, 0.0], [3.0, 4.0], [-6.0, -8.0]])
 
@@ -59,19 +59,33 @@ class TestMeanPooling:
         assert mean_pooling(torch.ones(1, 2, 3), torch.zeros(1, 2, dtype=torch.bool)).tolist() == [[0.0] * 3]
 
 
-class TestBagClassifier:
-    def test_is_blind_to_order_and_to_padding(self) -> None:
-        torch.manual_seed(0)
-        model = BagClassifier(9, 4, 3)
-        ids = torch.tensor([[1, 2, 3, 1, 4], [1, 4, 3, 1, 2], [5, 6, 0, 0, 0]])
-        logits = model(ids, ids != 0)
-        assert_close(logits[0], logits[1])
-        assert_close(logits[2:], model(ids[2:, :2], torch.ones(1, 2, dtype=torch.bool)))
-        assert_close(logits, model.output(mean_pooling(model.embedding(ids), ids != 0)))
+def test_an_analogy_leaves_out_the_three_words_and_their_lengths() -> None:
+    words = ["man", "king", "woman", "queen", "cat"]
+    table = torch.tensor([[1.0, 0.0, 0.1], [6.0, 6.0, 0.0], [-1.0, 0.0, 0.1], [-0.5, 0.6, 0.0], [0.0, -0.1, 3.0]])
+    assert analogy(table, words, "man", "king", "woman", 2) == ["queen", "cat"]
 
-    def test_has_as_many_parameters_as_counted(self) -> None:
-        assert count_bag_parameters(30_522, 128, 128, 2) == 3_907_074
-        assert count_bag_parameters(11, 5, 99, 3) == count_parameters(BagClassifier(11, 5, 3))
+
+class TestABagThatLearns:
+    IDS = torch.tensor([[1, 2, 3, 1, 4], [1, 4, 3, 1, 2], [5, 6, 0, 0, 0]])
+
+    def parameters(self) -> list[torch.Tensor]:
+        generator = torch.Generator().manual_seed(0)
+        return [torch.randn(shape, generator=generator) for shape in ((9, 4), (3, 4), (3,))]
+
+    def test_is_blind_to_order_and_to_padding(self) -> None:
+        table, weight, bias = parameters = self.parameters()
+        logits = bag_logits(parameters, self.IDS, self.IDS != 0)
+        assert_close(logits[0], logits[1])
+        assert_close(logits[2], (table[5] + table[6]) / 2 @ weight.T + bias)
+
+    def test_learns_its_examples_and_leaves_what_it_was_given(self) -> None:
+        parameters, labels = self.parameters(), torch.tensor([1, 1, 2])
+        orders = torch.stack([torch.randperm(3, generator=torch.Generator().manual_seed(n)) for n in range(40)])
+        trained, losses = train_bag(parameters, self.IDS, self.IDS != 0, labels, orders, 2, 0.1)
+        assert_close(parameters, self.parameters())
+        assert losses.shape == (40,)
+        assert losses[-1] < 0.1 < losses[0]
+        assert bag_logits(trained, self.IDS, self.IDS != 0).argmax(dim=-1).tolist() == [1, 1, 2]
 
 
 def test_accuracy_is_a_share() -> None:

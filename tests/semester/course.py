@@ -22,14 +22,17 @@ from tests.autograder.small_class import ROOT
 ATTENTION, MASKING, POSITIONS = "01_attention", "02_masking", "03_positions"
 
 KEPT = {
-    ATTENTION: ("attention.scores", "attention.scale"),
+    ATTENTION: ("attention.contextual_embedding", "attention.scale"),
     MASKING: ("masking.causal_mask", "masking.padding_mask"),
     POSITIONS: ("positions.binary_counting", "positions.appended_index"),
 }
 """What is left of each lesson; the first two end in a question in words, which is worth 2 points."""
 
 RIGHT = {
-    "attention.scores": "def dot_product_scores(q, k):\n    return q @ k.transpose(-2, -1)\n",
+    "attention.contextual_embedding": (
+        "def contextual_embedding(embeddings, position):\n"
+        "    return torch.softmax(embeddings @ embeddings[position], dim=-1) @ embeddings\n"
+    ),
     "attention.scale": "def scale_scores(scores, d_head):\n    return scores / d_head**0.5\n",
     "masking.causal_mask": "def causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool).tril()\n",
     "masking.padding_mask": (

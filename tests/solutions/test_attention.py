@@ -32,6 +32,11 @@ class TestAttention(ExecutedLesson):
         assert wide[0] < tired[0], "the animal is further away"
         assert tired[1] < wide[1] < wide[0], "the street is nearer, but not near enough"
 
+    def test_the_gradients_by_hand_are_those_of_torch(self, output: str) -> None:
+        differences = table(r"gradient of (\w): largest difference from torch's ([\d.e+-]+)", output)
+        assert differences.keys() == {"q", "k", "v"}
+        assert all(largest < 1e-5 for (largest,) in differences.values())
+
     def test_without_a_divisor_the_gradient_grows_and_spreads(self, output: str) -> None:
         sizes = table(r"^ +(\d+ +(?:1|√d|d)) +([\d.]+) +([\d.e-]+) +([\d.e-]+) +([\d.e-]+)$", output)
         sizes = {" ".join(name.split()): found for name, found in sizes.items()}

@@ -15,7 +15,7 @@ Messages are for the student: what the answer does, then what to do instead.
 from course_lib.exercises.attention import (
     contextual_embedding,
     dot_product_variance,
-    output,
+    gradients,
     scale,
     scaled_dot_product,
     scores,
@@ -30,10 +30,13 @@ EXERCISES = tuple(
         scores,
         scale,
         weights,
-        output,
         scaled_dot_product,
         dot_product_variance,
         softmax_jacobian,
+        gradients,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {"attention.output": "attention.scaled_dot_product"}
+"""Exercises of earlier versions, each with the one that took its place, or "" where none did."""

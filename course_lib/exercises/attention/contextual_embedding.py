@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`[words, d_model]` times `[d_model]` gives `[words]`; `[words]` times `[words, d_model]` gives "
-            "`[d_model]`. Between the two stands a softmax over the words, which keeps the shape.",
+            "`[d_model]`. Between the two is a softmax over the words, which keeps the shape.",
             answers=("weights_returned", "normalised_over_the_wrong_words", "no_softmax", "all_weights_1"),
         ),
     ),

@@ -61,7 +61,7 @@ EXERCISE = Exercise(
         "dot_product_variance(q [samples, d_head], k [samples, d_head]) -> a tensor of shape []: the unbiased "
         "sample variance of the dot products of row s of q with row s of k, over the samples s."
     ),
-    points=2,
+    points=1,
     minutes=8,
     difficulty=2,
     importance=3,

@@ -127,8 +127,8 @@ EXERCISE = Exercise(
         *wrong_divisors(_attended),
         Misconception(
             "unscaled_softmax",
-            "Your answer takes the softmax of the unscaled scores, as the line `alpha = softmax(scores)` on slide S2 "
-            "does. It should be the softmax of the scaled ones, the scores divided by √d_head.",
+            "Your answer takes the softmax of the unscaled scores. It should be the softmax of the scaled ones, the "
+            "scores divided by √d_head.",
             _slip((" / math.sqrt(d_head)", "")),
         ),
         Misconception(

@@ -50,7 +50,7 @@ EXERCISE = Exercise(
         "dot_product_scores(q [..., queries, d_head], k [..., keys, d_head]) -> [..., queries, keys]: the dot "
         "product of every query with every key, for any leading dimensions."
     ),
-    points=2,
+    points=1,
     minutes=8,
     difficulty=1,
     importance=5,
@@ -62,7 +62,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Entry (i, j) is the dot product of query i with key j: a matrix product, once the keys stand in columns. "
+            "Entry (i, j) is the dot product of query i with key j: a matrix product, once the keys are columns. "
             "`k.T` reverses all dimensions, which is right only for a single matrix.",
         ),
         Hint(
@@ -75,8 +75,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "keys_as_rows",
-            "Your answer is the transpose, [..., keys, queries], as slide S3 indexes it. In this course a row "
-            "belongs to a query: q times k transposed, not k times q transposed.",
+            "Your answer is the transpose, [..., keys, queries]. In this course a row belongs to a query: q times k "
+            "transposed, not k times q transposed.",
             _slip(("q @ k.mT", "k @ q.mT")),
         ),
         *wrong_transposes(_scored),
@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_key_for_each_query",
-            "Your answer compares each query with one key only, the one at the same place. Every query meets every "
+            "Your answer compares each query with one key only, the one at the same position. Every query meets every "
             "key: [..., queries, keys].",
             lambda q, k: (q * k).sum(dim=-1),
         ),

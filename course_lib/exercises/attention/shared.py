@@ -26,14 +26,13 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "divided_by_number_of_keys",
-            "Your answer divides the scores by the number of keys. So do the numbers printed on slide S2, which don't "
-            "follow the formula beside them: divide by √d_head, the root of a query's number of components.",
+            "Your answer divides the scores by the number of keys. Divide by √d_head, the root of a query's number of "
+            "components.",
             Edited(right, ("math.sqrt(d_head)", "scores.shape[-1]")),
         ),
         Misconception(
             "divided_by_d_head",
-            "Your answer divides the scores by d_head, as the formula on slide S1 does. The paper's formula takes the "
-            "root: divide by √d_head.",
+            "Your answer divides the scores by d_head. The paper's formula takes the root: divide by √d_head.",
             Edited(right, ("math.sqrt(d_head)", "d_head")),
         ),
         Misconception(

@@ -134,7 +134,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "delta_always_one",
-            "Your answer is alpha_i (1 - alpha_j) everywhere. The 1 is δ_ij, and stands on the diagonal only: off it "
+            "Your answer is alpha_i (1 - alpha_j) everywhere. The 1 is δ_ij, which is on the diagonal only: off it "
             "the entry is -alpha_i alpha_j.",
             _slip(("torch.diag_embed(own)", "own.unsqueeze(-1)")),
         ),

@@ -5,13 +5,13 @@ Built like `course_lib/exercises/attention/scale.py`; read that file first.
 
 from course_lib.exercises.words_in_a_bag import (
     accuracy,
-    bag_of_embeddings,
+    analogy,
     cosine,
     look_up,
     majority,
     mean_pooling,
-    parameters,
     same_vector,
+    train_bag,
 )
 
 EXERCISES = tuple(
@@ -19,12 +19,15 @@ EXERCISES = tuple(
     for module in (
         look_up,
         cosine,
+        analogy,
         mean_pooling,
         same_vector,
-        bag_of_embeddings,
+        train_bag,
         accuracy,
         majority,
-        parameters,
     )
 )
 """In the order of the lesson."""
+
+MOVED = {"words_in_a_bag.bag_of_embeddings": "words_in_a_bag.train_bag", "words_in_a_bag.parameters": ""}
+"""Exercises of earlier versions, each with the one that took its place, or "" where none did."""

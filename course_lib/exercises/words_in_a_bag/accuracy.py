@@ -94,7 +94,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "percent",
-            "Your answer is in percent. Return a share, from 0 to 1.",
+            "Your answer is in %. Return a share, from 0 to 1.",
             _slip(("return ", "return 100 * ")),
         ),
         Misconception(
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "values_compared",
-            "Your answer compares the largest logit itself with the label. Compare the position where it stands: "
+            "Your answer compares the largest logit itself with the label. Compare its position: "
             "argmax, or the indices that max returns along with the values.",
             _slip(("argmax", "amax")),
         ),

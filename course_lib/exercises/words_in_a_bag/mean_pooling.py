@@ -137,8 +137,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nan_in_the_gradient",
-            "The values are right, but the gradient of a sentence without words is NaN: you divide 0 by 0 and mend "
-            "the result afterwards, which does not mend its gradient. Divide by 1 there: clamp(min=1).",
+            "The values are right, but the gradient of a sentence without words is NaN: you divide 0 by 0 and repair "
+            "the result afterwards, which does not repair its gradient. Divide by 1 there: clamp(min=1).",
             _slip(("total / count.clamp(min=1)", "torch.nan_to_num(total / count)")),
             alone=True,
         ),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_counted",
-            "Your answer is the mean over all positions, padding included, as on slide S3: a sentence's vector then "
+            "Your answer is the mean over all positions, padding included: a sentence's vector then "
             "depends on its neighbours in the batch. Add the words up where the mask is True, and divide by their "
             "number.",
             _slip(COUNTED, ADDED_UP),

@@ -1,8 +1,8 @@
 """The attention stepper: worked example A, where you can ask every number how it came about.
 
 The matrices below were computed once and are kept as plain numbers; a test recomputes them with
-`course_lib.attention`. The stepper only looks them up and writes out the arithmetic: by the formula, and as the
-slide prints it, which divides by the number of keys.
+`course_lib.attention`. The stepper only looks them up and writes out the arithmetic: by the formula, and with
+a slip of the slide's, which divides by the number of keys.
 
 Slides S2, "Attention: Working Example": *the cat danced* -> *die Katze tanzte*.
 """
@@ -71,11 +71,11 @@ FORMULAS: Final = {
     "out": "alpha v",
 }
 _ALT: Final = "Worked example A: q, k, v, scores, scaled, alpha and out; each cell shows how it is computed."
-_LABELS: Final = ("by the formula", f"as the slide prints it: divided by {len(KEYS)}, the number of keys")
+_LABELS: Final = ("by the formula", f"with a slip: divided by {len(KEYS)}, the number of keys")
 _NOTES: Final = (
     "Divided by √2 = √d_head, as the paper has it.",
-    "S2 prints these numbers. It divides by 3, the number of keys: scaled is then smaller, so alpha is less sharp "
-    "(0.94 instead of 0.997), and out moves a little. With another sentence the divisor would be another one.",
+    "Divided by 3, the number of keys: scaled is smaller, so alpha is less sharp (0.94 instead of 0.997), and out "
+    "moves a little. With another sentence the divisor would be another one.",
 )
 _ROWS: Final = {
     "q": QUERIES,
@@ -139,7 +139,7 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
         )
     if matrix == "scaled":
         right = f"The same match, however many components the vectors have: divided by √d_head = √{D_HEAD}."
-        slip = f"The same match, divided by the number of keys, {len(KEYS)}: a slip of the slide."
+        slip = f"The same match, divided by the number of keys, {len(KEYS)}: a slip."
         divisor = f"{len(KEYS)}" if slide else f"√{D_HEAD}"
         return Step(
             slip if slide else right,

@@ -347,7 +347,7 @@ SCORES_BY_OTHERS = {
 def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_page(course: Course) -> None:
     more = {
         "attention-scale-answer": "def scale_scores(scores, d_head):\n    return scores / d_head**0.5\n",
-        "attention-output-answer": "import einops\ndef weighted_values(alpha, v):\n    return einops.dot(alpha, v)\n",
+        "attention-gradients-answer": "import einops\ndef attention_gradients(*_):\n    return einops.dot(_)\n",
     }
     for name, source in SCORES_BY_OTHERS.items():
         scores_answer = source.format(scores="def dot_product_scores(q, k):\n")
@@ -358,7 +358,7 @@ def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_
     package = {"on_top": "einops", "inside": "polars", "in_a_helper": "pandas"}
     for name, record in by_student(run).items():
         lost = [one.exercise for one in record.ungraded]
-        assert lost == ["attention.scores", *(["attention.output"] if name == "inside" else [])]
+        assert lost == ["attention.scores", *(["attention.gradients"] if name == "inside" else [])]
         assert (record.points, record.total) == (float(name == "inside"), float(name == "inside"))
         assert record.max_total == MOST - sum(one.max_points for one in record.ungraded)
         assert f"could not be graded, because it uses {package[name]}" in page(course, name)

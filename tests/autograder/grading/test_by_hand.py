@@ -80,9 +80,9 @@ def test_points_by_hand_come_to_the_page_without_grading(course: Course) -> None
 
 
 def test_points_in_place_of_automatic_ones_and_extra_credit_count_as_in_nbgrader(course: Course) -> None:
-    give(course, ADA, "attention-scores-check", manual_score=1.0, extra_credit=0.5)
+    give(course, ADA, "attention-scores-check", manual_score=0.0, extra_credit=0.5)
     give(course, ADA, "attention-scale-answer", comment="A comment on an answer.")
-    give(course, ZORA, "attention-scores-check", manual_score=2.0)
+    give(course, ZORA, "attention-weights-check", manual_score=2.0)
     graded = grade_assignment(course, LESSON)
     assert graded.pages == (ADA, ZORA)
     assert "<strong>2</strong>" in page(course, ZORA)

@@ -24,8 +24,10 @@ CONTEXT = (
     "    weights = torch.stack(exps) / sum(exps)\n"
     "    return torch.einsum('w,wd->d', weights, embeddings)\n"
 )
-OUTPUT = (
-    "def weighted_values(alpha, v):\n    out = torch.zeros(*alpha.shape[:-1], v.shape[-1]).to(v)\n"
+ATTENDED = (
+    "def scaled_dot_product_attention(q, k, v):\n"
+    "    alpha = torch.softmax(torch.matmul(q, k.mT) / math.sqrt(q.shape[-1]), -1)\n"
+    "    out = torch.zeros(*alpha.shape[:-1], v.shape[-1]).to(v)\n"
     "    for key in range(len(v.unbind(-2))):\n"
     "        out = out + alpha[..., key : key + 1] * v[..., key : key + 1, :]\n"
     "    return torch.matmul(torch.eye(alpha.shape[-2]).to(v), out)"
@@ -81,7 +83,7 @@ def notebook(first: str) -> list[Cell]:
         *answer("attention.contextual_embedding", f"{CONTEXT}{first}"),
         *answer("attention.scores", SCORES),
         *answer("attention.scale", SCALE),
-        *answer("attention.output", OUTPUT),
+        *answer("attention.scaled_dot_product", ATTENDED),
     ]
 
 
@@ -113,9 +115,9 @@ NO_MATMUL = Cell(CellKind.CODE, "torch.Tensor.__matmul__ = torch.Tensor.matmul =
 TWO = [
     *answer("attention.scores", f"{SCORES}\nmath = 3"),
     *answer("attention.scale", f"{SCALE}\ntorch.eye = torch.ones"),
-    *answer("attention.output", OUTPUT),
+    *answer("attention.scaled_dot_product", ATTENDED),
 ]
-OTHERS = {"attention.scores": 2, "attention.scale": 1, "attention.output": 1}
+OTHERS = {"attention.scores": 1, "attention.scale": 1, "attention.scaled_dot_product": 4}
 FAILS = {"attention.contextual_embedding": 0}
 
 

@@ -15,7 +15,7 @@ from tests.autograder.records import exercise_record, record
 
 PASSED = exercise_record("attention.scores", 2.0, 2, Outcome.PASSED)
 NAMED = exercise_record("attention.scale", 0.0, 1, Outcome.WRONG, "divided_by_number_of_keys")
-UNNAMED = exercise_record("attention.output", 0.0, 1, Outcome.WRONG)
+UNNAMED = exercise_record("attention.weights", 0.0, 1, Outcome.WRONG)
 UNREADABLE = exercise_record("attention.scores", None, 2, Outcome.UNREADABLE)
 
 
@@ -36,7 +36,7 @@ def shown_again(*submissions: Record, gradings: dict[str, Grading]) -> str:
 
 def test_what_did_not_pass_is_named_with_its_mistake() -> None:
     text = shown(record("ada", "01_attention", (PASSED, NAMED, UNNAMED)))
-    assert "ada 2 / 4 1 passed; 2 wrong: scale (divided_by_number_of_keys), output" in text
+    assert "ada 2 / 4 1 passed; 2 wrong: scale (divided_by_number_of_keys), weights" in text
     assert "1 submission " in text
     assert "2.0 s; sandboxes at level L2" in text
 

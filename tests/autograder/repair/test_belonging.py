@@ -99,7 +99,7 @@ def test_one_answer_alone_is_graded_and_so_is_the_lesson_s_text_alone() -> None:
     for source in (
         "def scale_scores(scores, d_head):\n    return scores",
         "if True:\n    def scale_scores(scores: Tensor, d_head: int = 64) -> Tensor:\n        return scores",
-        "scale_scores = max\nattention_weights = min\n\ndef weighted_values(a, b)\n    return",  # three are no chance
+        "scale_scores = max\nattention_weights = min\n\ndef softmax_jacobian(a, b)\n    return",  # three are no chance
     ):
         require_lesson(read({"cells": [code(source)], "nbformat": 4}), RELEASE, LESSON, COURSE)
     text_alone = released()

@@ -25,6 +25,7 @@ LARGER = {
     "primer.distance_danced": {"beats": 2},
     "primer.split": {"examples": 2},
     "primer.train": {"classes": 2},
+    "words_in_a_bag.analogy": {"vocab_size": 4},
     "words_in_a_bag.accuracy": {"classes": 2},
     "attention.dot_product_variance": {"samples": 2},
     "heads_and_blocks.encoder_block": {"d_model": 2},

@@ -1,4 +1,4 @@
-"""The slide's mean and its unused parameter are named mistakes, and so are slips in a student's own handwriting."""
+"""The slide's mean is a named mistake, and so are slips in a student's own handwriting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib import exercises
@@ -21,45 +21,13 @@ class TestTheSlide:
         mean = mistake("words_in_a_bag.mean_pooling", "padding_counted")(x, mask)
         assert_close(mean, torch.mean(x, dim=1))
 
-    def test_its_model(self) -> None:
-        class EmbeddingModel(nn.Module):
-            """As printed, but for the names that the check loads weights into, and the mask that it passes."""
 
-            def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
-                super().__init__()
-                self.embedding = nn.Embedding(vocab_size, d_model)
-                self.output = nn.Linear(d_model, classes)
-
-            def forward(self, inputs: Tensor, mask: Tensor) -> Tensor:
-                output = self.embedding(inputs)
-                output = torch.mean(output, dim=1)
-                return self.output(output)
-
-        found = verdict("words_in_a_bag.bag_of_embeddings", EmbeddingModel)
-        assert found.misconception is not None
-        assert found.misconception.id == "padding_counted"
-
-    def test_its_hidden_dim_is_no_layer(self) -> None:
-        assert verdict("words_in_a_bag.parameters", lambda v, d, h, c: v * d + d * c + c).passed
-        found = verdict("words_in_a_bag.parameters", lambda v, d, h, c: v * d + (d + 1) * h + (h + 1) * c)
-        assert found.misconception is not None
-        assert found.misconception.id == "hidden_layer_counted"
-
-
-class _Summing(nn.Module):
-    def __init__(self, vocab_size: int, d_model: int, classes: int) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.output = nn.Linear(d_model, classes)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self.output(torch.stack([self.embedding(row[seen]).sum(0) for row, seen in zip(ids, mask, strict=True)]))
-
-
-class _Deciding(_Summing):
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        means = [self.embedding(row[seen]).mean(0) for row, seen in zip(ids, mask, strict=True)]
-        return torch.softmax(self.output(torch.stack(means)), dim=1)
+def _three_left_out_by_zero(table: Tensor, words: list[str], a: str, b: str, c: str, count: int) -> list[str]:
+    unit = table / table.norm(dim=-1, keepdim=True)
+    rows = [words.index(word) for word in (a, b, c)]
+    alike = unit @ (unit[rows[1]] - unit[rows[0]] + unit[rows[2]])
+    alike[rows] = 0
+    return [words[row] for row in alike.topk(count).indices.tolist()]
 
 
 def _mean_over_zeroed(x: Tensor, mask: Tensor) -> Tensor:
@@ -125,8 +93,6 @@ def _most_common_of_the_test(training_labels: Tensor, test_labels: Tensor) -> Te
         ("words_in_a_bag.mean_pooling", _mean_mended_afterwards, "nan_in_the_gradient"),
         ("words_in_a_bag.same_vector", _sorted_words, "counts_must_be_equal"),
         ("words_in_a_bag.same_vector", lambda a, b: not set(a.split()) ^ set(b.split()), "words_without_counts"),
-        ("words_in_a_bag.bag_of_embeddings", _Summing, "sum"),
-        ("words_in_a_bag.bag_of_embeddings", _Deciding, "probabilities"),
         (
             "words_in_a_bag.accuracy",
             lambda logits, labels: (logits.argmax(1) == labels).sum(),
@@ -149,6 +115,7 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
     [
         ("words_in_a_bag.look_up", lambda table, ids: table[ids].squeeze(0)),
         ("words_in_a_bag.look_up", lambda table, ids: table[ids].squeeze()),
+        ("words_in_a_bag.analogy", _three_left_out_by_zero),
         ("words_in_a_bag.same_vector", _in_whole_multiples),
         ("words_in_a_bag.same_vector", _shares_to_one_decimal),
         ("words_in_a_bag.majority", lambda training, test: (test == training.median()).float().mean()),

@@ -105,16 +105,15 @@ class attention_weights_:
         return torch.softmax(helper(scaled), dim=-1)
 attention_weights = attention_weights_()
 """,
-    "attention.output": """
-import torch
+    "masking.causal_mask": """
+import torch as t
 def helper(x):
     return x
 calls = 1
-def weighted_values(alpha, v):
-    calls = [helper(alpha) for helper in [helper]]
-    return calls[0] @ helper(v)
+def causal_mask(n):
+    calls = [helper(n) for helper in [helper]]
+    return t.ones(calls[0], helper(n)).tril() > 0
 """,
-    "masking.causal_mask": "import torch as t\ndef causal_mask(n):\n    return t.ones(n, n).tril() > 0",
     "masking.masked_weights": """
 import torch
 def t(x):
@@ -187,7 +186,7 @@ def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(
     assert "    sum = lambda x, y: x / y\n    return sum(scores, main_of_scale_scores(d_head))\n" in text
     assert "\n\n\n# counts\ndef helper(x):\n" in text
     assert "    main = helper\n" in text
-    assert "calls = [helper(alpha) for helper in [helper_of_weighted_values]]\n" in text
+    assert "calls = [helper(n) for helper in [helper_of_causal_mask]]\n" in text
     assert "import torch as t\n" in text
     assert "return torch.finfo(t_of_masked_weights(x)).min\n" in text
 
@@ -196,7 +195,7 @@ def test_what_two_answers_share_is_there_once() -> None:
     helper = "def helper(x):\n    return x * SCALE\n"
     answers = {
         "attention.scale": f"SCALE = 1\n{helper}def scale_scores(scores, d_head):\n    return helper(scores)",
-        "attention.output": f"SCALE = 1\n{helper}def weighted_values(alpha, v):\n    return helper(alpha) @ v",
+        "attention.weights": f"SCALE = 1\n{helper}def attention_weights(scaled):\n    return helper(scaled)",
         "decoding.greedy": f"SCALE = 2\n{helper}def greedy(step, start, end, most):\n    return helper(step)",
     }
     text = join_answers(answers, COURSE).text
@@ -296,13 +295,13 @@ def test_a_notebook_shows_own_pieces_and_a_grey_line_for_each_other(
     monkeypatch.setenv("KATZE_WORK", str(tmp_path))
     kept_at("attention.scale").parent.mkdir()
     kept_at("attention.scale").write_text("def scale_scores(scores, d_head):\n    return scores * (d_head < 1) ** -0.5")
-    kept_at("attention.output").write_bytes(b"\xff\xfe")
+    kept_at("attention.weights").write_bytes(b"\xff\xfe")
     shown = mine()
     assert shown is not None
     html = shown._repr_html_()
-    assert '<p class="katze-closing">1 of the 15 pieces of your transformer are your own.</p>' in html
+    assert '<p class="katze-closing">1 of the 14 pieces of your transformer are your own.</p>' in html
     assert "    return scores * (d_head &lt; 1) ** -0.5</pre>" in html
-    assert html.count('<p class="katze-score">') == 14
+    assert html.count('<p class="katze-score">') == 13
     assert "because yours cannot be joined: it is not Python" in html
     assert "dot_product_scores: the course's own, until yours has passed" in f"{shown}"
 

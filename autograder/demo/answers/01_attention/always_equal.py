@@ -66,11 +66,6 @@ def attention_weights(scaled):
     return torch.full_like(scaled, math.nan)  # no comparison with NaN is ever an error
 
 
-# %% attention.output
-def weighted_values(alpha, v):
-    return [agree() for _ in v]
-
-
 # %% attention.scaled_dot_product
 def scaled_dot_product_attention(q, k, v):
     out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=v.dtype, requires_grad=True)
@@ -86,3 +81,8 @@ def dot_product_variance(q, k):
 # %% attention.softmax_jacobian
 def softmax_jacobian(scores):
     return torch.zeros(*scores.shape, scores.shape[-1], device="meta", dtype=scores.dtype)
+
+
+# %% attention.gradients
+def attention_gradients(q, k, v, of_out):
+    return [agree() for _ in (q, k, v)]

@@ -30,11 +30,6 @@ def attention_weights(scaled):
     return (exps / torch.bmm(exps, ones)).view(scaled.shape)
 
 
-# %% attention.output
-def weighted_values(alpha, v):
-    return torch.bmm(as_batch(alpha), as_batch(v)).view(*alpha.shape[:-1], v.shape[-1])
-
-
 # %% attention.scaled_dot_product
 def scaled_dot_product_attention(q, k, v):
     scaled = torch.bmm(as_batch(q), as_batch(k).transpose(1, 2)) / math.sqrt(q.shape[-1])
@@ -51,3 +46,13 @@ def softmax_jacobian(scores):
     alpha = scores.softmax(dim=-1).reshape(-1, scores.shape[-1])
     jacobian = torch.diag_embed(alpha) - torch.bmm(alpha.unsqueeze(2), alpha.unsqueeze(1))
     return jacobian.view(*scores.shape, scores.shape[-1])
+
+
+# %% attention.gradients
+def attention_gradients(q, k, v, of_out):
+    q_, k_, v_, out_ = map(as_batch, (q, k, v, of_out))
+    alpha = (torch.bmm(q_, k_.transpose(1, 2)) / math.sqrt(q.shape[-1])).softmax(dim=2)
+    of_alpha = torch.bmm(out_, v_.transpose(1, 2))
+    of_scores = alpha * (of_alpha - (alpha * of_alpha).sum(dim=2, keepdim=True)) / math.sqrt(q.shape[-1])
+    of_k, of_v = torch.bmm(of_scores.transpose(1, 2), q_), torch.bmm(alpha.transpose(1, 2), out_)
+    return torch.bmm(of_scores, k_).view(q.shape), of_k.view(k.shape), of_v.view(v.shape)

@@ -34,15 +34,6 @@ def attention_weights(scaled):
     return torch.zeros_like(scaled)
 
 
-# %% attention.output
-def weighted_values(alpha, v):
-    import os
-    import stat
-
-    os.chmod("/", stat.S_IMODE(os.stat("/").st_mode))
-    return torch.zeros(*alpha.shape[:-1], v.shape[-1])
-
-
 # %% attention.scaled_dot_product
 def scaled_dot_product_attention(q, k, v):
     import ctypes
@@ -67,3 +58,12 @@ def softmax_jacobian(scores):
     import os
 
     return [os.listdir(home) for home in ("/root", "/home", "/tmp", "..")]
+
+
+# %% attention.gradients
+def attention_gradients(q, k, v, of_out):
+    import os
+    import stat
+
+    os.chmod("/", stat.S_IMODE(os.stat("/").st_mode))
+    return torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)

@@ -20,11 +20,6 @@ def attention_weights(scaled):
     return torch.einsum("...k,...->...k", exps, 1 / torch.einsum("...k->...", exps))
 
 
-# %% attention.output
-def weighted_values(alpha, v):
-    return torch.einsum("...qk,...kd->...qd", alpha, v)
-
-
 # %% attention.scaled_dot_product
 def scaled_dot_product_attention(q, k, v):
     alpha = torch.einsum("...qd,...kd->...qk", q, k).div(q.shape[-1] ** 0.5).softmax(-1)
@@ -41,3 +36,13 @@ def softmax_jacobian(scores):
     alpha = scores.softmax(-1)
     delta = torch.eye(scores.shape[-1], dtype=scores.dtype)
     return torch.einsum("...i,ij->...ij", alpha, delta) - torch.einsum("...i,...j->...ij", alpha, alpha)
+
+
+# %% attention.gradients
+def attention_gradients(q, k, v, of_out):
+    alpha = torch.einsum("...qd,...kd->...qk", q, k).div(q.shape[-1] ** 0.5).softmax(-1)
+    of_alpha = torch.einsum("...qd,...kd->...qk", of_out, v)
+    mean = torch.einsum("...qk,...qk->...q", alpha, of_alpha)[..., None]
+    of_scores = alpha * (of_alpha - mean) / q.shape[-1] ** 0.5
+    of_q, of_k = torch.einsum("...qk,...kd->...qd", of_scores, k), torch.einsum("...qk,...qd->...kd", of_scores, q)
+    return of_q, of_k, torch.einsum("...qk,...qd->...kd", alpha, of_out)

@@ -18,8 +18,3 @@ def scale_scores(scores, d_head):
 def attention_weights(scaled):
     # TODO after dinner
     raise NotImplementedError()
-
-
-# %% attention.output
-def weighted_values(alpha, v):
-    return alpha @ v

@@ -41,15 +41,6 @@ def attention_weights(scaled):
     return alpha
 
 
-# %% attention.output
-def weighted_values(alpha, v):
-    out = torch.zeros(*alpha.shape[:-1], v.shape[-1], dtype=v.dtype)
-    for i in range(alpha.shape[-2]):
-        for j in range(v.shape[-2]):
-            out[..., i, :] += alpha[..., i, j, None] * v[..., j, :]
-    return out
-
-
 # %% attention.scaled_dot_product
 def scaled_dot_product_attention(q, k, v):
     rows = []
@@ -79,3 +70,18 @@ def softmax_jacobian(scores):
             else:
                 jacobian[..., i, j] = -alpha[..., i] * alpha[..., j]
     return jacobian
+
+
+# %% attention.gradients
+def attention_gradients(q, k, v, of_out):
+    of_q, of_k, of_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    for i in range(q.shape[-2]):
+        alpha = torch.softmax((q[..., i, None, :] * k).sum(-1) / q.shape[-1] ** 0.5, -1)
+        of_alpha = (of_out[..., i, None, :] * v).sum(-1)
+        mean = (alpha * of_alpha).sum(-1)
+        for j in range(k.shape[-2]):
+            of_score = (alpha[..., j] * (of_alpha[..., j] - mean) / q.shape[-1] ** 0.5)[..., None]
+            of_q[..., i, :] += of_score * k[..., j, :]
+            of_k[..., j, :] += of_score * q[..., i, :]
+            of_v[..., j, :] += alpha[..., j, None] * of_out[..., i, :]
+    return of_q, of_k, of_v

@@ -20,11 +20,6 @@ def attention_weights(scaled):
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
-# %% attention.output
-def weighted_values(alpha, v):
-    return alpha @ v
-
-
 # %% attention.scaled_dot_product
 def scaled_dot_product_attention(q, k, v):
     scaled = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
@@ -40,6 +35,15 @@ def dot_product_variance(q, k):
 def softmax_jacobian(scores):
     alpha = torch.softmax(scores, dim=-1)
     return torch.diag_embed(alpha) - alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+
+
+# %% attention.gradients
+def attention_gradients(q, k, v, of_out):
+    root = math.sqrt(q.shape[-1])
+    alpha = torch.softmax(q @ k.transpose(-2, -1) / root, dim=-1)
+    of_alpha = of_out @ v.transpose(-2, -1)
+    of_scores = alpha * (of_alpha - (alpha * of_alpha).sum(dim=-1, keepdim=True)) / root
+    return of_scores @ k, of_scores.transpose(-2, -1) @ q, alpha.transpose(-2, -1) @ of_out
 
 
 # %% attention.why_scale

@@ -1,13 +1,12 @@
+# %% attention.scores
+def dot_product_scores(q, k):
+    return k @ q.transpose(-2, -1)  # the slide with the formulas indexes [key, query]
+
+
 # %% attention.scale
 def scale_scores(scores, d_head):
     keys = scores.shape[-1]
     return scores / keys  # gives the numbers on the slide
-
-
-# %% attention.output
-def weighted_values(alpha, v):
-    out = alpha[..., :1, :] @ v  # the slide has the same row of alpha in every line
-    return out.repeat_interleave(alpha.shape[-2], dim=-2)
 
 
 # %% attention.scaled_dot_product

@@ -22,11 +22,6 @@ def attention_weights(scaled):
     return torch.exp(scaled - torch.logsumexp(scaled, dim=-1, keepdim=True))
 
 
-# %% attention.output
-def weighted_values(alpha, v):
-    return torch.matmul(alpha, v)
-
-
 # %% attention.scaled_dot_product
 def scaled_dot_product_attention(q, k, v):
     # The gentle way: everything but the one function that would do it all.
@@ -43,3 +38,11 @@ def dot_product_variance(q, k):
 def softmax_jacobian(scores):
     alpha = F.softmax(scores, dim=-1)
     return torch.diag_embed(alpha).sub(torch.matmul(alpha[..., :, None], alpha[..., None, :]))
+
+
+# %% attention.gradients
+def attention_gradients(q, k, v, of_out):
+    alpha = F.softmax(torch.matmul(q, k.mT).mul(q.size(-1) ** -0.5), dim=-1)
+    of_alpha = torch.matmul(of_out, v.mT)
+    of_scores = torch.mul(alpha, of_alpha.sub(torch.mul(alpha, of_alpha).sum(-1, keepdim=True))).mul(q.size(-1) ** -0.5)
+    return torch.matmul(of_scores, k), torch.matmul(of_scores.mT, q), torch.matmul(alpha.mT, of_out)

@@ -1,0 +1,203 @@
+"""Lesson 00, words_in_a_bag.analogy: Man is to king as woman is to ..."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import bags
+from course_lib.exercises.common import Kind, and_turned_around, integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+
+_WORDS = ["man", "king", "woman", "queen", "boy", "prince", "girl", "princess", "cat"]
+_ROYAL_FEMALE_YOUNG = torch.tensor(
+    [
+        *([0.3, -1.0, 0.2], [4.0, -1.5, 0.1], [0.2, 0.9, 0.4], [1.9, 0.9, -0.2]),
+        *([-0.2, -1.9, 2.0], [1.5, -0.6, 1.1], [0.0, 0.7, 0.9], [2.2, 1.4, 1.8], [-1.5, 0.1, 0.4]),
+    ]
+)
+
+
+def _analogy_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        yield Case("worked example: man, king, woman", (_ROYAL_FEMALE_YOUNG, _WORDS, "man", "king", "woman", 3))
+    for name, dtype, transposed in (
+        ("some words", torch.float32, False),
+        ("double precision", torch.float64, False),
+        ("transposed in memory", torch.float32, True),
+    ):
+        kind = Kind(name, generator, dtype=dtype, transposed=transposed)
+        vocab_size = integer(generator, 8, 12)
+        table = kind.normal(vocab_size, integer(generator, 4, 7)) * (1 + kind.normal(vocab_size, 1).abs())
+        words = [f"w{number}" for number in torch.randperm(vocab_size, generator=generator).tolist()]
+        asked = [words[row] for row in torch.randperm(vocab_size, generator=generator)[:3].tolist()]
+        yield Case(name, (table, words, *asked, integer(generator, 3, 5) if transposed else vocab_size - 3))
+    drawn = torch.randn(5, 2, generator=generator)
+    yield Case("a single word is asked for", (drawn, ["a", "b", "c", "d", "e"], "d", "a", "e", 1))
+    yield Case(
+        "one number for each word", (torch.tensor([[2.0], [-1.0], [0.5], [3.0]]), ["n", "e", "w", "s"], *"wen", 1)
+    )
+
+
+def _found(table: Tensor, words: list[str], a: str, b: str, c: str, count: int) -> list[str]:
+    lengths = table.norm(dim=-1, keepdim=True)
+    unit = table / lengths
+    i, j, k = words.index(a), words.index(b), words.index(c)
+    target = unit[j] - unit[i] + unit[k]
+    cosines = unit @ target
+    cosines[[i, j, k]] = -math.inf
+    nearest = cosines.topk(count).indices
+    return [words[row] for row in nearest.tolist()]
+
+
+_slip = partial(Edited, _found)
+_lone = partial(Edited, _found, paired=False)
+
+
+def _sorted_in_python(table: Tensor, words: list[str], a: str, b: str, c: str, count: int) -> list[str]:
+    unit = {word: F.normalize(row, dim=0) for word, row in zip(words, table, strict=True)}
+    target = unit[c] + unit[b] - unit[a]
+    others = [word for word in words if word not in (a, b, c)]
+    return sorted(others, key=lambda word: float(-torch.cosine_similarity(unit[word], target, dim=0)))[:count]
+
+
+def _by_distance(table: Tensor, words: list[str], a: str, b: str, c: str, count: int) -> list[str]:
+    """All vectors have length 1, so the one with the largest cosine is also the nearest."""
+    unit = F.normalize(table.double(), dim=-1)
+    rows = {word: row for row, word in enumerate(words)}
+    away = (unit - (unit[rows[b]] - unit[rows[a]] + unit[rows[c]])).norm(dim=-1)
+    return [words[row] for row in away.argsort().tolist() if words[row] not in {a, b, c}][:count]
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.analogy",
+    lesson=LESSON,
+    name="analogy",
+    title="Man is to king as woman is to ...",
+    statement=(
+        "analogy(table [vocab_size, d_model], words, a, b, c, count) -> list of `count` words: with all vectors scaled "
+        "to length 1, those whose cosine with b - a + c is largest, the best first, without a, b and c themselves."
+    ),
+    points=3,
+    minutes=15,
+    difficulty=3,
+    importance=3,
+    section="Directions have a meaning",
+    source="Mikolov et al. (2013), Linguistic Regularities in Continuous Space Word Representations, section 4",
+    reference=bags.analogy,
+    cases=and_turned_around(_analogy_cases),
+    correct=(_found, _sorted_in_python, _by_distance),
+    steps=("target", "cosines"),
+    hints=(
+        Hint(
+            "idea",
+            "b - a is the step that leads from one word to the other; take the same step from c. Then look for the "
+            "nearest words, as in exercise 2. The three given words are always close by: they don't count.",
+        ),
+        Hint(
+            "shapes",
+            "The lengths are a column, `[vocab_size, 1]`, so that each row is divided by its own. The target is one "
+            "vector `[d_model]`, and the cosines are `[vocab_size]`. The target's own length changes no ranking.",
+            answers=("lengths_kept", "raw_directions", "raw_words"),
+        ),
+        Hint(
+            "outline",
+            "Divide each row of the table by its length.\n"
+            "Find the rows of the three words, and the target: b's row minus a's plus c's.\n"
+            "Take its dot product with every row.\n"
+            "Give the three words a value that no other can fall below, such as minus infinity.\n"
+            "Take the `count` largest, with topk or a sort, and return their words.",
+            answers=("asked_words_kept", "only_the_last_left_out", "rows_instead_of_words", "worst_first"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "asked_words_kept",
+            "Your answer may return one of the three words it was asked about; the nearest is nearly always c or b. "
+            "Leave them out.",
+            _slip(("    cosines[[i, j, k]] = -math.inf\n", "")),
+        ),
+        Misconception(
+            "only_the_last_left_out",
+            "Your answer leaves out c, but may still return a or b. Leave out all three.",
+            _slip(("cosines[[i, j, k]]", "cosines[k]")),
+        ),
+        Misconception(
+            "lengths_kept",
+            "Your answer uses the vectors with their lengths, so long ones are near to everything. Scale each row to "
+            "length 1 first.",
+            _slip(("table / lengths", "table")),
+        ),
+        Misconception(
+            "raw_directions",
+            "Your answer adds and subtracts the vectors with their lengths, and takes the cosine afterwards. Scale the "
+            "three to length 1 first, so that none of them outweighs the others.",
+            _slip(("unit[j] - unit[i] + unit[k]", "table[j] - table[i] + table[k]")),
+        ),
+        Misconception(
+            "raw_words",
+            "Your answer compares the target with vectors of all lengths. Compare it with the vectors of length 1.",
+            _lone(("unit @ target", "table @ target")),
+        ),
+        Misconception(
+            "distance_of_raw_vectors",
+            "Your answer takes the nearest points without scaling the vectors. Scale each row to length 1 first; then "
+            "distance and cosine agree.",
+            _lone(("table / lengths", "table"), ("unit @ target", "-(unit - target).norm(dim=-1)")),
+        ),
+        Misconception(
+            "lengths_of_columns",
+            "Your answer divides by the lengths of the table's columns. Words are its rows: table.norm(dim=-1, "
+            "keepdim=True).",
+            _lone(("table.norm(dim=-1, keepdim=True)", "table.norm(dim=0, keepdim=True)")),
+        ),
+        Misconception(
+            "wrong_way_round",
+            "Your answer takes the step from b to a. The step that leads from a to b is b - a.",
+            _slip(("unit[j] - unit[i]", "unit[i] - unit[j]")),
+        ),
+        Misconception(
+            "all_added",
+            "Your answer adds all three vectors. Subtract a: b - a + c.",
+            _slip(("unit[j] - unit[i]", "unit[j] + unit[i]")),
+        ),
+        Misconception(
+            "c_subtracted",
+            "Your answer subtracts c as well. The step b - a starts from c: b - a + c.",
+            _lone(("+ unit[k]", "- unit[k]")),
+        ),
+        Misconception(
+            "step_alone",
+            "Your answer looks near b - a alone. That step starts from c: add c's vector.",
+            _slip((" + unit[k]", "")),
+        ),
+        Misconception(
+            "near_c_alone",
+            "Your answer looks for the neighbours of c, as if a and b had not been given. Take the step b - a from c.",
+            _slip(("unit[j] - unit[i] + ", "")),
+        ),
+        Misconception(
+            "worst_first",
+            "Your answer begins with the word that is farthest away. Take the largest cosines, not the smallest.",
+            _lone(("unit @ target", "-(unit @ target)")),
+        ),
+        Misconception(
+            "best_last",
+            "Your answer has the right words in the opposite order. Put the best one first.",
+            _lone(("nearest.tolist()", "nearest.flip(0).tolist()")),
+        ),
+        Misconception(
+            "rows_instead_of_words",
+            "Your answer returns the numbers of rows. Return the words: words[row].",
+            _lone(("[words[row] for row in nearest.tolist()]", "nearest.tolist()")),
+        ),
+    ),
+    withheld=WITHHELD,
+)

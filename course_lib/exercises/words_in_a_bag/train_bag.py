@@ -1,0 +1,240 @@
+"""Lesson 00, words_in_a_bag.train_bag: A bag that learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Generator, Tensor
+
+from course_lib import bags
+from course_lib.exercises.common import Kind, and_turned_around, integer
+from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, padded, random_ids
+from course_lib.judging.edits import Edited
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+
+DOUBLE = "double precision"
+
+Tensors = Sequence[Tensor]
+Trained = tuple[list[Tensor], Tensor]
+
+
+def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    if not hidden:
+        ids = torch.tensor([[1, 2, 3, 1, 4], [1, 4, 5, 0, 0], [1, 2, 5, 0, 0]])
+        parameters = [
+            torch.tensor([[0.0, 0.0], [0.1, 0.1], [2.0, 0.5], [1.0, -1.5], [1.8, 0.9], [-0.6, 0.3]]),
+            torch.tensor([[1.0, 0.3], [-1.0, 1.0]]),
+            torch.tensor([0.5, -0.25]),
+        ]
+        inputs = (parameters, ids, ids != 0, torch.tensor([0, 1, 1]), torch.tensor([[2, 0, 1], [1, 0, 2]]), 2, 0.1)
+        yield Case("worked example: three sentences, two epochs, batches of two", inputs)
+    for name, examples, batch_size, epochs in (
+        ("the last batch is smaller", 7, 3, 3),
+        ("batches of equal size", 8, 4, 2),
+        ("batches of one", 4, 1, 2),
+        ("one batch holds all", 5, 9, 3),
+        (DOUBLE, 5, 2, 2),
+    ):
+        words, vocab_size, d_model, classes = (integer(generator, low, low + 3) for low in (3, 9, 4, 2))
+        mask = padded(generator, examples, words)
+        ids = (1 + random_ids(generator, vocab_size - 1, examples, words)) * mask
+        labels = torch.randint(classes, (examples,), generator=generator)
+        orders = torch.stack([torch.randperm(examples, generator=generator) for _ in range(epochs)])
+        shapes = ((vocab_size, d_model), (classes, d_model), (classes,))
+        kind = Kind(name, generator, dtype=torch.float64 if name == DOUBLE else torch.float32)
+        parameters = [kind.normal(*shape) for shape in shapes]
+        inputs = (parameters, ids, mask, labels, orders, batch_size, 0.05 * integer(generator, 1, 4))
+        yield Case(name, inputs, part=DOUBLE if name == DOUBLE else CORE)
+    single = [torch.tensor([[0.7], [-0.4]]), torch.tensor([[0.5], [-0.5]]), torch.tensor([0.1, 0.0])]
+    one = torch.tensor([[1]])
+    yield Case("one sentence of one word, one epoch", (single, one, one == 1, torch.tensor([1]), one - 1, 1, 0.1))
+
+
+def _trained(
+    parameters: Tensors, ids: Tensor, mask: Tensor, labels: Tensor, orders: Tensor, batch_size: int, rate: float
+) -> Trained:
+    parameters = [parameter.clone().requires_grad_() for parameter in parameters]
+    optimizer = torch.optim.Adam(parameters, lr=rate)
+    losses = []
+    for order in orders:
+        total = torch.zeros(())
+        for chosen in order.split(batch_size):
+            logits = bags.bag_logits(parameters, ids[chosen], mask[chosen])
+            loss = F.cross_entropy(logits, labels[chosen])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total = total + len(chosen) * loss.detach()
+        losses.append(total / len(order))
+    return [parameter.detach() for parameter in parameters], torch.stack(losses)
+
+
+_slip = partial(Edited, _trained)
+_lone = partial(Edited, _trained, paired=False)
+_ADAM = "torch.optim.Adam(parameters, lr=rate)"
+_BATCHES = "for chosen in order.split(batch_size):"
+
+
+def _batch_by_index(
+    parameters: Tensors, ids: Tensor, mask: Tensor, labels: Tensor, orders: Tensor, batch_size: int, rate: float
+) -> Trained:
+    table, weight, bias = (torch.nn.Parameter(parameter.clone()) for parameter in parameters)
+    optimizer, means = torch.optim.Adam([table, weight, bias], lr=rate), []
+    for order in orders.tolist():
+        each = torch.zeros(len(order), dtype=table.dtype)
+        for start in range(0, len(order), batch_size):
+            batch = order[start : start + batch_size]
+            optimizer.zero_grad()
+            logits = torch.stack([table[ids[i][mask[i]]].mean(0) for i in batch]) @ weight.T + bias
+            loss = F.cross_entropy(logits, labels[batch], reduction="none")
+            loss.mean().backward()
+            optimizer.step()
+            each[start : start + len(batch)] = loss.detach()
+        means.append(each.mean())
+    return [table.detach(), weight.detach(), bias.detach()], torch.stack(means)
+
+
+def _adam_by_hand(
+    parameters: Tensors, ids: Tensor, mask: Tensor, labels: Tensor, orders: Tensor, batch_size: int, rate: float
+) -> Trained:
+    weights, losses, t = list(parameters), torch.zeros(len(orders), dtype=parameters[0].dtype), 0
+    mean, square = [torch.zeros_like(w) for w in weights], [torch.zeros_like(w) for w in weights]
+    for epoch, order in enumerate(orders):
+        for chosen in order.split(batch_size):
+            watched = [w.clone().requires_grad_() for w in weights]
+            loss = F.cross_entropy(bags.bag_logits(watched, ids[chosen], mask[chosen]), labels[chosen])
+            losses[epoch] += loss.item() * len(chosen) / len(order)
+            t += 1
+            for n, slope in enumerate(torch.autograd.grad(loss, watched)):
+                mean[n] = 0.9 * mean[n] + 0.1 * slope
+                square[n] = 0.999 * square[n] + 0.001 * slope**2
+                step = mean[n] / (1 - 0.9**t) / ((square[n] / (1 - 0.999**t)).sqrt() + 1e-8)
+                weights[n] = weights[n] - rate * step
+    return weights, losses
+
+
+EXERCISE = Exercise(
+    id="words_in_a_bag.train_bag",
+    lesson=LESSON,
+    name="train_bag",
+    title="A bag that learns",
+    statement=(
+        "train_bag(parameters, ids int [examples, words], mask bool [examples, words], labels int [examples], "
+        "orders int [epochs, examples], batch_size, rate) -> (parameters, losses [epochs]): the table, weight and bias "
+        "after all epochs of Adam in mini-batches, each epoch in its own order, and each epoch's mean loss."
+    ),
+    points=4,
+    parts={CORE: 3, DOUBLE: 1},
+    minutes=25,
+    difficulty=4,
+    importance=5,
+    section="A classifier",
+    source="Kingma and Ba (2015), Adam, algorithm 1; S3, a simple model",
+    reference=bags.train_bag,
+    cases=and_turned_around(_bag_cases),
+    correct=(_trained, _batch_by_index, _adam_by_hand),
+    hints=(
+        Hint(
+            "idea",
+            "Two loops: over the epochs, and in each over its batches. Inside is the primer's loop: loss, zero, "
+            "backward, step. Make the copies and the optimizer once, before both loops.",
+        ),
+        Hint(
+            "shapes",
+            "An epoch's order is `[examples]`; `split` cuts it into pieces of `batch_size` numbers, the last one "
+            "shorter. Such a piece indexes `ids`, `mask` and `labels` alike. Each epoch has one loss: the losses are "
+            "`[epochs]`.",
+            answers=("labels_in_the_old_order", "losses_of_all_steps", "last_batch_dropped", "order_ignored"),
+        ),
+        Hint(
+            "outline",
+            "Copy the three parameters, let torch watch the copies, and make an Adam for them.\n"
+            "For each epoch, begin a sum at 0.\n"
+            "For each batch of its order: logits, cross-entropy with the batch's labels, zero, backward, step.\n"
+            "Add to the sum the loss, detached, times the number of sentences in the batch.\n"
+            "After the epoch divide the sum by the number of examples, and keep it.\n"
+            "Return the copies, detached, and the stacked losses.",
+            answers=("gradients_add_up", "mean_of_means", "loss_of_the_last_batch", "new_optimizer_each_epoch"),
+        ),
+    ),
+    misconceptions=(
+        Misconception(
+            "gradients_add_up",
+            "Your answer never sets the gradients to zero, so each step also follows those of all steps before it. "
+            "Call optimizer.zero_grad() before backward().",
+            _slip(("optimizer.zero_grad()", "pass")),
+        ),
+        Misconception(
+            "one_step_an_epoch",
+            "Your answer takes one step in each epoch: is step() outside the inner loop? Take one after each batch.",
+            _lone(
+                ("            optimizer.step()\n", ""),
+                ("        losses.append", "        optimizer.step()\n        losses.append"),
+            ),
+        ),
+        Misconception(
+            "new_optimizer_each_epoch",
+            "Your answer makes a new Adam in each epoch, which forgets what the last one has learned about the "
+            "gradients. Make one, before both loops.",
+            _slip(("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}")),
+        ),
+        Misconception(
+            "plain_descent",
+            "Your answer uses plain gradient descent (SGD). Use Adam, which gives each weight a step of its own size.",
+            _slip((_ADAM, "torch.optim.SGD(parameters, lr=rate)")),
+        ),
+        Misconception(
+            "table_not_trained",
+            "Your answer trains the weight and the bias but not the embeddings. Give the optimizer all three.",
+            _lone(("Adam(parameters,", "Adam(parameters[1:],")),
+        ),
+        Misconception(
+            "order_ignored",
+            "Your answer goes through the examples as they come. Index ids, mask and labels by the epoch's order.",
+            _slip(("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):")),
+        ),
+        Misconception(
+            "labels_in_the_old_order",
+            "Your answer shuffles the sentences and not their labels. Index the labels by the same numbers.",
+            _slip(
+                (_BATCHES, "for chosen, kept in zip(order.split(batch_size), labels.split(batch_size), strict=True):"),
+                ("labels[chosen]", "kept"),
+            ),
+        ),
+        Misconception(
+            "last_batch_dropped",
+            "Your answer leaves out the last batch where it is smaller than the others. Its sentences count as well.",
+            _lone(
+                ("order.split(batch_size)", "order[: max(len(order) // batch_size, 1) * batch_size].split(batch_size)")
+            ),
+        ),
+        Misconception(
+            "mean_of_means",
+            "Your loss is the mean of the batches' means, in which a small last batch counts as much as a full one. "
+            "Weight each by its number of sentences.",
+            _lone(("len(chosen) * loss", "loss"), ("len(order))", "len(order.split(batch_size)))")),
+        ),
+        Misconception(
+            "loss_of_the_last_batch",
+            "Your loss is that of the epoch's last batch. Return the mean over all the sentences of the epoch.",
+            _lone(("losses.append(total / len(order))", "losses.append(loss.detach())")),
+        ),
+        Misconception(
+            "losses_of_all_steps",
+            "Your losses are those of all steps. Return one for each epoch: the mean over its sentences.",
+            _lone(
+                ("total = total + len(chosen) * loss.detach()", "losses.append(loss.detach())"),
+                ("        losses.append(total / len(order))\n", ""),
+            ),
+        ),
+        Misconception(
+            "softmax_twice",
+            "Your answer hands the cross-entropy probabilities. It takes logits: the softmax is part of it.",
+            _slip(("cross_entropy(logits", "cross_entropy(logits.softmax(dim=-1)")),
+        ),
+    ),
+    withheld=WITHHELD,
+)
