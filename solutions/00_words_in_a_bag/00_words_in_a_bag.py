@@ -718,7 +718,7 @@ def bags_as_rows_of_counts():
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
 #
-# Train the classifier. `bag_logits` is given and computes its logits. Take copies of the three parameters and one
+# Train the classifier. `bag_logits`, in the cell below, computes its logits. Take copies of the three parameters and one
 # `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples in that epoch's
 # order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch take one step on its mean
 # cross-entropy.
@@ -732,22 +732,23 @@ def bags_as_rows_of_counts():
 
 # %% [markdown] tags=["fine-print"]
 # Both come out without gradients (`detach()`). Leave the caller's tensors as they are. Parameters in double precision (float64)
-# are tried too, and then the losses are in double precision. Leave `bag_logits` as it is.
+# are tried too, and then the losses are in double precision.
 
 # %% [markdown] tags=["slides"]
 # This is S3's “simple model”. Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, is also given a
 # `hidden_dim` and never uses it: there is no hidden layer. A parameter of a *function* is not yet a parameter of the *model*.
 
 
-# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-train_bag-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %%
 def bag_logits(parameters, ids, mask):
-    """The logits of a bag of embeddings, [batch, classes]. Given: leave it as it is."""
+    """The logits of a bag of embeddings, [batch, classes]."""
     table, weight, bias = parameters
     words = mask.unsqueeze(-1).to(table.dtype)
     mean = (table[ids] * words).sum(dim=1) / words.sum(dim=1)
     return mean @ weight.T + bias
 
 
+# %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-train_bag-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_bag(parameters, ids, mask, labels, orders, batch_size, rate):
     """A bag of embeddings after some epochs of Adam in mini-batches.
 

@@ -746,8 +746,8 @@ print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "no
 # Got it? Then here is the whole chain, up to the last line of the table.
 
 # %% tags=["slides", "demo"]
-scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
-slide_scaled = scores / 3  # the number of keys, where √2 belongs
+slide_scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
+slide_scaled = slide_scores / 3  # the number of keys, where √2 belongs
 slide_weights = torch.softmax(slide_scaled, dim=-1)
 slide_out = slide_weights @ v
 
@@ -762,8 +762,8 @@ print("softmax of that\n", slide_weights)
 print("times v\n", slide_out)
 print("the same, cut to two decimals\n", cut(slide_out))
 print(f"0.999995 rounded: {slide_weights[1, 2]:.2f}, cut: {cut(slide_weights)[1, 2]:.2f}")
-print("softmax(scores), never scaled\n", torch.softmax(scores, dim=-1))
-print("softmax(scores / 2), S1's formula\n", torch.softmax(scores / 2, dim=-1))
+print("softmax(scores), never scaled\n", torch.softmax(slide_scores, dim=-1))
+print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim=-1))
 
 # %% [markdown] tags=["slides"]
 # Four slips, one on top of the other:
@@ -1121,7 +1121,7 @@ def beside_autograd():
 learns_first, learns_last = "", ""  # "1", "√d" or "d"
 
 
-# %%
+# %% tags=["demo"]
 def lookup_losses(divisor, seed, unit_variance, symbols=16, pairs=8, d_head=64, steps=120):
     """The loss at each step of a head that learns to find the number that went with a symbol."""
     torch.manual_seed(seed)
@@ -1148,6 +1148,9 @@ def lookup_losses(divisor, seed, unit_variance, symbols=16, pairs=8, d_head=64, 
         optimizer.step()
         losses.append(loss.item())
     return losses
+
+
+print(f"untrained: loss {lookup_losses(8, 0, True, steps=1)[0]:.2f}; guessing: {math.log(16):.2f}")
 
 
 # %% tags=["demo"]
