@@ -145,7 +145,13 @@ EXERCISE = Exercise(
             "shapes",
             "Everything keeps the shape of `x`. Post-norm, inside out: sublayer of `x`, dropout, sum with `x`, norm. "
             "Pre-norm, inside out: norm of `x`, sublayer, dropout, sum with the `x` that came in.",
-            answers=("residual_normalised_too", "always_post_norm", "post_norm_reads_the_norm", "sum_dropped"),
+            answers=(
+                "residual_normalised_too",
+                "always_post_norm",
+                "pre_norm_normalised_twice",
+                "post_norm_reads_the_norm",
+                "sum_dropped",
+            ),
         ),
     ),
     misconceptions=(
@@ -161,6 +167,23 @@ EXERCISE = Exercise(
             "In pre-norm your answer adds the normalised x. Only the sublayer reads that; what is added is x itself, "
             "so that a path without any norm leads through all the blocks.",
             _slip_beyond(("x + dropped", "read + dropped")),
+        ),
+        Misconception(
+            "only_the_residual_normalised",
+            "In pre-norm your answer normalises the x that is added, and the sublayer reads x as it is. It is the "
+            "other way round: x + dropout(sublayer(norm(x))).",
+            _slip_beyond(("= norm(x)", "= x"), ("x + dropped", "norm(x) + dropped")),
+        ),
+        Misconception(
+            "pre_norm_of_the_output",
+            "In pre-norm your answer normalises what the sublayer adds. The norm comes before the sublayer: "
+            "x + dropout(sublayer(norm(x))).",
+            _slip_beyond(("= norm(x)", "= x"), ("sublayer(read)", "norm(sublayer(read))")),
+        ),
+        Misconception(
+            "pre_norm_normalised_twice",
+            "In pre-norm your answer normalises the sum as well. There the norm comes before the sublayer only.",
+            _slip_beyond(("return total", "return norm(total)")),
         ),
         Misconception(
             "pre_norm_residual_left_out",
@@ -183,6 +206,12 @@ EXERCISE = Exercise(
             "residual_left_out",
             "Your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
             _slip(("x + dropped", "dropped"), ("x + more", "more")),
+        ),
+        Misconception(
+            "sum_not_normalised",
+            "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
+            "norm(x + dropout(sublayer(x))).",
+            _slip(("x + more", "x + norm(more)"), ("= norm(summed)", "= summed")),
         ),
         Misconception(
             "post_norm_reads_the_norm",

@@ -103,7 +103,14 @@ EXERCISE = Exercise(
             "Two layers of the feed-forward network, there and back; their biases have different lengths.\n"
             "Two norms with a `gamma` and a `beta` each.\n"
             "Compare the total with that of a real block.",
-            answers=("no_biases", "three_projections", "equal_biases", "one_layer_norm", "one_layer_of_feed_forward"),
+            answers=(
+                "no_biases",
+                "three_projections",
+                "equal_biases",
+                "one_layer_norm",
+                "one_layer_of_feed_forward",
+                "two_numbers_a_norm",
+            ),
         ),
     ),
     misconceptions=(
@@ -121,6 +128,8 @@ EXERCISE = Exercise(
         *alike(
             "Your answer counts projections of a single head, d_model × d_head. There are `heads` of them, and "
             "together they are d_model × d_model.",
+            projections_of_one_head=_slip(("= d * d, d", "= d * (d // heads), d // heads")),
+            one_head_and_w_o=_slip((_PROJECTIONS, "3 * (d + 1) * (d // heads) + matrix + bias")),
         ),
         Misconception(
             "no_biases",
@@ -130,6 +139,13 @@ EXERCISE = Exercise(
         *alike(
             "Your answer leaves out biases of the projections. Each of the four has one, of d_model numbers.",
             no_biases_in_the_projections=_slip(("matrix + bias)", "matrix)")),
+            no_bias_in_w_o=_slip((_PROJECTIONS, "4 * matrix + 3 * bias")),
+        ),
+        Misconception(
+            "attention_has_some",
+            "Your answer gives attention itself as many parameters as the projections. softmax(q kᵀ / √d_head) v has "
+            "nothing to learn: attention has 0, the projections have them all.",
+            _slip(("attention = 0", "attention = 4 * (d * d + d)")),
         ),
         Misconception(
             "projections_as_attention",
@@ -142,10 +158,6 @@ EXERCISE = Exercise(
             "Your answer counts W_q, W_k and W_v as attention's own, and only W_o as a projection. softmax(q kᵀ / "
             "√d_head) v has nothing to learn: all four are projections.",
             _slip(("attention = 0", "attention = 3 * (d * d + d)"), (_PROJECTIONS, "matrix + bias")),
-        ),
-        *alike(
-            "Your answer gives attention itself a parameter, one for its scale or one for each head. √d_head follows "
-            "from the sizes, and nothing in attention is learned: it has 0.",
         ),
         Misconception(
             "four_times_d_model",
@@ -163,6 +175,18 @@ EXERCISE = Exercise(
             "Your answer gives both layers of the feed-forward network equally many biases. A layer has one bias for "
             "each output: d_ff in the first, d_model in the second.",
             equal_biases=_slip(("+ f + d", "+ 2 * f")),
+            equal_biases_of_d_model=_slip(("+ f + d", "+ 2 * d")),
+        ),
+        Misconception(
+            "no_biases_in_the_feed_forward_network",
+            "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_ff "
+            "in the first, d_model in the second.",
+            _slip((_FEED_FORWARD, "2 * d * f"), paired=False),  # along with other biases it is `no_biases`
+        ),
+        Misconception(
+            "first_bias_left_out",
+            "Your answer leaves out the d_ff biases of the feed-forward network's first layer.",
+            _slip(("+ f + d", "+ d")),
         ),
         Misconception(
             "second_bias_left_out",
@@ -174,6 +198,28 @@ EXERCISE = Exercise(
             "Your answer counts 2 d_model for the layer norms. A block has two of them, one for each sublayer, and "
             "each has a gamma and a beta of d_model numbers.",
             _slip(("norms = 4 * d", "norms = 2 * d")),
+        ),
+        Misconception(
+            "two_numbers_a_norm",
+            "Your answer gives a layer norm two numbers. Gamma and beta have d_model each, one for each number of a "
+            "token.",
+            _slip(("norms = 4 * d", "norms = 4")),
+        ),
+        Misconception(
+            "norms_have_none",
+            "Your answer says that layer norms learn nothing. Mean and variance are computed, but gamma and beta are "
+            "learned.",
+            _slip(("norms = 4 * d", "norms = 0")),
+        ),
+        Misconception(
+            "three_layer_norms",
+            "Your answer counts three layer norms. A block has two, one for each sublayer.",
+            _slip(("norms = 4 * d", "norms = 6 * d")),
+        ),
+        Misconception(
+            "total",
+            "Your answer is the total. Return the four counts by name, in a dict.",
+            lambda d_model, heads, d_ff: sum(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
         Misconception(
             "without_names",

@@ -154,7 +154,7 @@ EXERCISE = Exercise(
             "Hand `x` and this function to the first add & norm.\n"
             "Hand what it returns, and the feed-forward network itself, to the second.\n"
             "Return what that gives.",
-            answers=("second_residual_from_the_start", "no_residuals"),
+            answers=("second_residual_from_the_start", "no_residuals", "norms_exchanged", "feed_forward_left_out"),
         ),
     ),
     misconceptions=(
@@ -186,6 +186,19 @@ EXERCISE = Exercise(
                 (_FIRST, "attend(x)"),
                 (_SECOND, "self.feed_forward(half)"),
             ),
+            residual_of_attention_left_out=(
+                "Your answer calls the attention without its add & norm. Hand it to add_and_norm_1.",
+                (_FIRST, "attend(x)"),
+            ),
+            residual_of_feed_forward_left_out=(
+                "Your answer calls the feed-forward network without its add & norm. Hand it to add_and_norm_2.",
+                (_SECOND, "self.feed_forward(half)"),
+            ),
+            residual_added=(
+                "Your answer adds x once more. The residual connections are inside the add & norms: return what the "
+                "second one gives.",
+                ("return whole", "return x + whole"),
+            ),
             second_residual_from_the_start=(
                 "Your answer hands the block's input to the second add & norm, so that the attention is lost. "
                 "Go on with what the first add & norm returned.",
@@ -196,10 +209,25 @@ EXERCISE = Exercise(
                 "pass the network itself, self.feed_forward.",
                 ("half, self.feed_forward", "half, lambda _: self.feed_forward(x)"),
             ),
+            norms_exchanged=(
+                "Your answer swaps the add & norms. The first belongs to the attention, the second to the feed-forward "
+                "network.",
+                *_NORMS_EXCHANGED,
+            ),
             one_norm_for_both=(
                 "Your answer uses add_and_norm_1 for both sublayers. The feed-forward network has its own, "
                 "add_and_norm_2.",
                 ("self.add_and_norm_2", "self.add_and_norm_1"),
+            ),
+            feed_forward_left_out=(
+                "Your answer is the first half of the block: the attention in its add & norm. After it comes the "
+                "feed-forward network.",
+                ("return whole", "return half"),
+            ),
+            padding_set_to_zero=(
+                "Your answer sets the vectors of hidden tokens to 0. Leave them as they come out of the block: "
+                "nothing reads them, but they are compared all the same.",
+                ("return whole", "return whole if mask is None else whole * mask.any(dim=1).unsqueeze(-1)"),
             ),
         ),
         *slips(

@@ -174,6 +174,11 @@ EXERCISE = Exercise(
             _slip((_BENT, "F.relu6(hidden)")),
         ),
         Misconception(
+            "negative_part_kept",
+            "Your answer keeps what is negative and cuts off what is positive. ReLU is max(0, z): clamp(min=0).",
+            _slip((_BENT, "hidden.clamp(max=0)")),
+        ),
+        Misconception(
             "softmax",
             "Your answer takes a softmax between the layers. The activation is ReLU; a softmax makes weights, which is "
             "attention's business.",

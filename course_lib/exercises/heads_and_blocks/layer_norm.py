@@ -127,7 +127,14 @@ EXERCISE = Exercise(
             "The variance over the last dimension, with `correction=0` and the dimension kept.\n"
             "Subtract the mean, and divide by the root of variance plus epsilon.\n"
             "Stretch by `self.weight`, then move by `self.bias`.",
-            answers=("divided_by_one_less", "epsilon_outside_the_root", "root_left_out"),
+            answers=(
+                "divided_by_one_less",
+                "epsilon_outside_the_root",
+                "moved_before_stretched",
+                "mean_without_keepdim",
+                "root_left_out",
+                "not_centred",
+            ),
         ),
     ),
     misconceptions=(
@@ -176,6 +183,18 @@ EXERCISE = Exercise(
             _slip(("dim, epsilon = -1", "dim, epsilon = -2")),
         ),
         Misconception(
+            "over_everything",
+            "Your answer takes one mean and one variance of all the numbers. Each token has its own: dim=-1, "
+            "keepdim=True.",
+            _slip(("dim, epsilon = -1", "dim, epsilon = tuple(range(x.ndim))")),
+        ),
+        Misconception(
+            "over_the_sentence",
+            "Your answer takes one mean and one variance for each sentence, over its tokens and their numbers. Each "
+            "token has its own: dim=-1.",
+            _slip(("dim, epsilon = -1", "dim, epsilon = (-2, -1)")),
+        ),
+        Misconception(
             "root_left_out",
             "Your answer divides by the variance. Divide by its root, the standard deviation.",
             _slip((".sqrt()", "")),
@@ -186,10 +205,31 @@ EXERCISE = Exercise(
             _slip((" / spread", "")),
         ),
         Misconception(
+            "not_centred",
+            "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each "
+            "token's mean first.",
+            _slip(("x - mean", "x")),
+        ),
+        Misconception(
             "root_mean_square",
             "Your answer divides by the root of the mean square without subtracting the mean: that is RMSNorm (Zhang "
             "and Sennrich, 2019). Layer norm subtracts the mean first.",
             _slip(("x - mean", "x"), ("(x - x.mean(dim, keepdim=True)).square()", "x.square()")),
+        ),
+        Misconception(
+            "gamma_and_beta_left_out",
+            "Your answer standardises, and stops there. Multiply by weight and add bias.",
+            _slip((" + self.bias", ""), ("self.weight * ", "")),
+        ),
+        Misconception(
+            "gamma_and_beta_exchanged",
+            "Your answer multiplies by bias and adds weight. It is the other way round: weight stretches, bias moves.",
+            _slip((_LEARNED, "self.bias * centred / spread + self.weight")),
+        ),
+        Misconception(
+            "moved_before_stretched",
+            "Your answer adds bias first and multiplies the sum by weight. Multiply by weight, then add bias.",
+            _slip((_LEARNED, "self.weight * (centred / spread + self.bias)")),
         ),
         gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, weight or bias"),
         Misconception(
@@ -207,11 +247,32 @@ EXERCISE = Exercise(
             _slip((_ADDED, "(variance.sqrt().square() + epsilon)")),
             alone=True,
         ),
+        Misconception("beta_left_out", "Your answer does not add bias at the end.", _slip((" + self.bias", ""))),
+        Misconception(
+            "gamma_left_out",
+            "Your answer adds bias, but does not multiply by weight first.",
+            _slip(("self.weight * ", "")),
+        ),
+        Misconception(
+            "mean_without_keepdim",
+            "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
+            "[tokens], are laid along d_model. Keep the dimension.",
+            _slip(
+                ("mean = x.mean(dim, keepdim=True)", "mean = x.mean(dim)"),
+                ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
+            ),
+        ),
         Misconception(
             "over_the_first_dimension",
             "Your answer takes mean and variance over dim=0, the tokens or the sentences. Each token has its own, over "
             "its d_model numbers: dim=-1.",
             _slip(("dim, epsilon = -1", "dim, epsilon = 0")),
+        ),
+        Misconception(
+            "over_the_second_dimension",
+            "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
+            "last dimension, dim=-1.",
+            _slip(("dim, epsilon = -1", "dim, epsilon = 1")),
         ),
     ),
     withheld=WITHHELD,

@@ -169,7 +169,10 @@ EXERCISE = Exercise(
             "Split, everything is `[batch, heads, tokens, d_head]`. A mask `[batch, queries, keys]` is lined up from "
             "the right, so that its batch would meet the heads: give it a dimension of size 1 in between. Joining is "
             "splitting in reverse, transpose included.",
-            answers=("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
+            answers=(
+                *("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
+                *("heads_behind_the_words", "masks_of_other_sentences"),
+            ),
         ),
         Hint(
             "outline",
@@ -179,7 +182,10 @@ EXERCISE = Exercise(
             "Attention on the split tensors gives `[batch, heads, tokens, d_head]`.\n"
             "Put the tokens before the heads again, and flatten the last two dimensions into one.\n"
             "`self.W_o` mixes what the heads have found.",
-            answers=(*("W_o_left_out", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),),
+            answers=(
+                *("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
+                "values_not_projected",
+            ),
         ),
     ),
     misconceptions=(
@@ -210,6 +216,11 @@ EXERCISE = Exercise(
                 "scores: use it as it comes.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),
             ),
+            mask_multiplies_the_scores=(
+                "Your answer gives forbidden keys the score 0, as multiplying the scores by the mask does. That is not "
+                "low: they get attention all the same. Set their scores to -inf.",
+                (_FILLED, "scaled * room"),
+            ),
             mask_multiplies_the_weights=(
                 "Your answer multiplies the weights by the mask, so that the ones that are left no longer add up to 1. "
                 "Forbid the keys before the softmax.",
@@ -221,6 +232,11 @@ EXERCISE = Exercise(
                 "Your answer uses the mask [batch, queries, keys] as it is with scores [batch, heads, queries, keys]: "
                 "sentence i's mask then falls on head i, or nothing fits. Make room for the heads: mask.unsqueeze(1).",
                 ("mask.unsqueeze(1)", "mask"),
+            ),
+            masks_of_other_sentences=(
+                "With a mask, most heads get that of another sentence: repeat(heads, 1, 1) strings all the masks "
+                "together again and again. mask.unsqueeze(1) gives each sentence's mask to all its heads.",
+                ("mask.unsqueeze(1)", "mask.repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[1:])"),
             ),
         ),
         *_slips(
@@ -247,6 +263,11 @@ EXERCISE = Exercise(
                 "Your answer returns the heads side by side. The last step mixes them: call W_o.",
                 ("self.W_o(joined)", "joined"),
             ),
+            one_head=(
+                "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a "
+                "token share one distribution. Split them into `heads` parts.",
+                (_SPLIT, "unsqueeze(1)"),
+            ),
             split_without_transpose=(
                 "Your answer splits into heads by reshaping to [batch, heads, tokens, d_head] at once, which gives a "
                 "head whole tokens. Split the last dimension, then transpose(1, 2).",
@@ -266,9 +287,45 @@ EXERCISE = Exercise(
             ),
             interleaved=(_IN_TURN, _SPLIT_IN_TURN),
             interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, _JOINED_IN_TURN),
+            joined_in_turn=(
+                "Your answer joins the heads by taking the first number of each, then the second of each, ... Each "
+                "head's d_head numbers belong together: bring the heads before d_head, then flatten(2).",
+                _JOINED_IN_TURN,
+            ),
+            softmax_over_the_queries=(
+                "Your answer takes the softmax over the queries (dim=-2). Each query divides its attention among the "
+                "keys: dim=-1.",
+                (_WEIGHTS, "torch.softmax(scaled, dim=-2)"),
+            ),
+            softmax_over_the_heads=(
+                "Your answer takes the softmax over the heads (dim=1). Each query of each head divides its attention "
+                "among the keys: dim=-1.",
+                (_WEIGHTS, "torch.softmax(scaled, dim=1)"),
+            ),
             keys_and_values_exchanged=(
                 "Your answer makes the keys with W_v and the values with W_k. Each has its own.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_v(memory), self.W_k(memory)"),
+            ),
+            values_not_projected=(
+                "Your answer averages the tokens themselves. The values are projected as well: self.W_v(memory).",
+                ("self.W_v(memory)", "memory"),
+            ),
+            W_o_transposed=(
+                "Your answer multiplies by W_o.weight as it lies, [out, in]. A linear layer multiplies by its "
+                "transpose, and adds its bias: call it, self.W_o(...).",
+                ("self.W_o(joined)", "F.linear(joined, self.W_o.weight.mT, self.W_o.bias)"),
+            ),
+            biases_left_out=(
+                "Your answer is right without biases, but leaves them out where the layers have some. Call the layers "
+                "themselves, self.W_q(x), which add them.",
+                ("self.W_q(x)", "F.linear(x, self.W_q.weight)"),
+                ("self.W_k(memory), self.W_v(memory)", "memory @ self.W_k.weight.mT, memory @ self.W_v.weight.mT"),
+                ("self.W_o(joined)", "F.linear(joined, self.W_o.weight)"),
+            ),
+            residual_added=(
+                "Your answer adds x at the end. That residual connection belongs to add & norm, around attention: "
+                "return only what attention gives.",
+                ("return out", "return x + out"),
             ),
         ),
         gradients_cut(Edited(_HeadsStepByStep, ("return out", "return out.detach()")), "the projections"),

@@ -165,7 +165,10 @@ EXERCISE = Exercise(
             "`x` times the query is `[batch, tokens]`: a score for each token. To average with the weights, make them "
             "a row `[batch, 1, tokens]`, multiply by `x`, and remove that dimension again, by its number, so that a "
             "batch of one sentence keeps its own.",
-            answers=("dimension_kept", "squeezed", "softmax_over_the_batch"),
+            answers=(
+                *("dimension_kept", "squeezed", "softmax_over_the_batch"),
+                *("weighted_mean", "weighted_mean_of_words", "weights_returned"),
+            ),
         ),
         Hint(
             "outline",
@@ -174,7 +177,10 @@ EXERCISE = Exercise(
             "Fill the padding with the lowest finite number of the dtype of `x`.\n"
             "Softmax over the tokens, the last dimension.\n"
             "The weighted sum of the tokens, `[batch, d_model]`.",
-            answers=("not_scaled", "divided_by_d_model", "root_of_number_of_words", "scores_times_mask"),
+            answers=(
+                *("not_scaled", "divided_by_d_model", "root_of_number_of_words"),
+                *("scores_times_mask", "scores_times_mask_then_zeroed", "masked_after_softmax"),
+            ),
         ),
     ),
     misconceptions=(
@@ -230,10 +236,28 @@ EXERCISE = Exercise(
             _slip((MASKED, "scaled"), _TIMES_MASK),
         ),
         Misconception(
+            "exp_not_divided",
+            "Your answer weights the tokens by exponentials that were never divided by their sum. Divide them by it, "
+            "or let torch.softmax do both.",
+            _slip_alone((SOFTMAX, "masked.exp()")),
+        ),
+        Misconception(
             "softmax_over_the_batch",
             "Your answer takes the softmax over the batch (dim=0), which mixes different sequences. Take it over the "
             "tokens, dim=-1 of the scores [batch, tokens].",
             _slip((SOFTMAX, "torch.softmax(masked, dim=0)")),
+        ),
+        Misconception(
+            "weighted_mean",
+            "Your answer takes the mean of the weighted tokens (or divides by their number). The weights already sum "
+            "to 1: add up the weighted tokens.",
+            _slip(("sum(dim=1)", "mean(dim=1)")),
+        ),
+        Misconception(
+            "weighted_mean_of_words",
+            "Your answer divides the sum of the weighted tokens by the number of tokens. The weights already sum to 1: "
+            "leave it at the sum.",
+            _slip_alone((SOFTMAX, f"{SOFTMAX} / mask.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "dimension_kept",
@@ -248,16 +272,37 @@ EXERCISE = Exercise(
             _slip((_AVERAGED, "(alpha.unsqueeze(1) @ x).squeeze()")),
         ),
         Misconception(
+            "weights_returned",
+            "Your answer gives the weights. Average the tokens with them: the sum of alpha times x over the tokens.",
+            _slip_alone((_AVERAGED, "alpha")),
+        ),
+        Misconception(
             "first_words_counted",
             "Your answer takes as many tokens from the front as the mask allows. The mask says which ones: padding may "
             "stand before the tokens or between them.",
             _slip_alone(("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
+            "first_mask_for_all",
+            "Your answer uses the first sequence's mask for the whole batch. Each sequence has a row of its own.",
+            _slip_alone(("~mask", "~mask[:1]")),
+        ),
+        Misconception(
             "query_detached",
             "No gradient reaches `query`: somewhere your answer uses query.data, query.detach() or "
             "torch.tensor(query). Use the parameter itself, or it can never be learned.",
             _slip(("self.query\n", "self.query.detach()\n")),
+        ),
+        Misconception(
+            "weights_detached",
+            "In your answer the gradient stops at the weights: they are detached from the graph (.detach(), .data, "
+            ".item(), numpy or no_grad), so that `query` can never be learned.",
+            _slip((SOFTMAX, f"{SOFTMAX}.detach()")),
+        ),
+        Misconception(
+            "softmax_left_out",
+            "Your answer weights the tokens by the scores themselves. Take the softmax of the scores first.",
+            _slip_alone((MASKED, "scaled.masked_fill(~mask, 0.0)"), (SOFTMAX, "masked")),
         ),
     ),
     withheld=WITHHELD,

@@ -13,9 +13,12 @@ from course_lib import masking
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes
 from course_lib.exercises.masking.shared import (
     BROADCAST,
+    FORBIDDEN_FAR_ABOVE,
+    KEYS_AS_ROWS,
     LARGE,
     LESSON,
     MASKED,
+    SOFTMAX,
     WITHHELD,
     inverted_and_repaired,
     random_padding,
@@ -119,7 +122,10 @@ EXERCISE = Exercise(
             "Fill the forbidden positions with the lowest finite number of the dtype.\n"
             "Softmax over the keys, the last dimension.\n"
             "The weights times `x`.",
-            answers=("divided_by_number_of_keys", "divided_by_d_model", "root_of_number_of_words"),
+            answers=(
+                *("divided_by_number_of_keys", "divided_by_d_model", "root_of_number_of_words"),
+                *("unscaled_scores_masked", "softmax_over_queries", "softmax_over_the_second_dimension"),
+            ),
         ),
     ),
     misconceptions=(
@@ -138,6 +144,12 @@ EXERCISE = Exercise(
             "multiplied_by_the_root",
             "Your answer multiplies the scores by √d_model. Divide them by it.",
             _slip_alone(("/ math", "* math")),
+        ),
+        Misconception(
+            "root_of_two",
+            "Your answer divides the scores by √2, which is √d_model in the worked example only. d_model is "
+            "x.shape[-1].",
+            _slip_alone(("math.sqrt(x.shape[-1])", "math.sqrt(2)")),
         ),
         Misconception(
             "scores_times_mask",
@@ -163,10 +175,46 @@ EXERCISE = Exercise(
             "them and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
             _slip_alone((MASKED, "scaled - 1e3 * ~mask")),
         ),
+        Misconception(
+            "forbidden_score_far_above",
+            f"{FORBIDDEN_FAR_ABOVE} A row whose weights are all 0 then ends in 0 / 0, NaN.",
+            _slip_alone(
+                (MASKED, "scaled"), ("alpha @ x", "alpha * mask / (alpha * mask).sum(dim=-1, keepdim=True) @ x")
+            ),
+        ),
         *wrong_masks(_self_attention),
         *small_fills(_self_attention),
         inverted_and_repaired(_self_attention),
+        Misconception(
+            "always_causal",
+            "Your answer makes a causal mask of its own and ignores the one it is given. Use the argument: the mask "
+            "may be any.",
+            _slip_alone(
+                (
+                    "    scores =",
+                    "    mask = torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool).tril()\n    scores =",
+                )
+            ),
+        ),
+        Misconception("keys_as_rows", KEYS_AS_ROWS, _slip_alone(("    scores =", "    mask = mask.mT\n    scores ="))),
         *wrong_dimensions(_self_attention),
+        Misconception(
+            "weights_transposed",
+            "Your answer averages with the weights transposed: alpha's rows are queries, and each token's output is "
+            "its row times x. Write alpha @ x.",
+            _slip((SOFTMAX, f"{SOFTMAX}.mT")),
+        ),
+        Misconception(
+            "view_for_transpose",
+            "Your answer turns x with view or reshape, which keeps the numbers in their order and so mixes up the "
+            "tokens. Transpose it: x.transpose(-2, -1).",
+            _slip_alone(("x.mT", "x.reshape(*x.shape[:-2], *x.shape[:-3:-1])")),
+        ),
+        Misconception(
+            "weights_returned",
+            "Your answer gives the weights. Average the tokens with them: alpha @ x.",
+            _slip_alone(("alpha @ x", "alpha")),
+        ),
         Misconception(
             "weights_detached",
             "In your answer the gradient stops at the weights: they are detached from the graph (.detach(), .data, "

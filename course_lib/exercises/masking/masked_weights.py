@@ -19,6 +19,7 @@ from course_lib.exercises.masking.shared import (
     MASKED,
     NOTHING,
     WITHHELD,
+    WRONG_WAY_ROUND,
     scores_and_masks,
     shared_masks,
     small_fills,
@@ -129,7 +130,10 @@ EXERCISE = Exercise(
             "shapes",
             "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where it is True: "
             "our mask is True where nothing should be filled. The softmax runs along the keys, the last dimension.",
-            answers=("inverted", "inverted_with_a_large_number", "keys_as_rows", "softmax_over_queries"),
+            answers=(
+                *("inverted", "inverted_throughout", "inverted_with_a_large_number", "keys_as_rows"),
+                *("softmax_over_queries", "softmax_over_the_second_dimension"),
+            ),
         ),
         Hint(
             "outline",
@@ -137,7 +141,10 @@ EXERCISE = Exercise(
             "A copy of the scores with it at the positions where the mask is False.\n"
             "Softmax over the keys. A row that allows nothing comes out uniform.\n"
             "Multiply by the mask: that row becomes 0, and all others stay as they are.",
-            answers=("nan_where_nothing_is_allowed", "uniform_where_nothing_is_allowed"),
+            answers=(
+                *("nan_where_nothing_is_allowed", "nan_repaired_afterwards", "zero_times_infinity", "exp_overflows"),
+                *("uniform_where_nothing_is_allowed", "uniform_by_addition_where_nothing_is_allowed"),
+            ),
         ),
     ),
     misconceptions=(
@@ -163,6 +170,7 @@ EXERCISE = Exercise(
             ),
             alone=True,
         ),
+        Misconception("filled_not_low_enough", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW, _NOTHING_AFTER)),
         *small_fills(_weights, "", _NOTHING_AFTER),
         *small_fills(_weights, "_times_mask"),
         *small_fills(_weights, "_times_any", _TIMES_ANY),
@@ -192,6 +200,11 @@ EXERCISE = Exercise(
             _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}{_DIVIDED}")),
         ),
         Misconception(
+            "forbidden_score_far_above_repaired",
+            f"{FORBIDDEN_FAR_ABOVE} Turning the NaN of 0 / 0 into 0 hides it, and passes no gradient on.",
+            _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}    return (kept / total).nan_to_num()")),
+        ),
+        Misconception(
             "mask_ignored",
             "Your answer is the softmax of all the scores, as if nothing were masked. If you do fill the scores, use "
             "what comes back: masked_fill, without an underscore, returns a new tensor and leaves the old one as it "
@@ -199,8 +212,20 @@ EXERCISE = Exercise(
             _slip(_UNCHANGED, _NOTHING_AFTER),
         ),
         *wrong_masks(_weights, _NOTHING_AFTER),
+        Misconception("inverted_throughout", WRONG_WAY_ROUND, _slip_alone((_BEFORE, f"    mask = ~mask\n{_BEFORE}"))),
         Misconception("keys_as_rows", KEYS_AS_ROWS, _slip((_BEFORE, f"    mask = mask.mT\n{_BEFORE}"))),
+        Misconception(
+            "always_causal",
+            "Your answer uses a causal mask, whatever mask it is given. Use the argument: it may allow anything.",
+            _slip_alone((_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}")),
+        ),
         *wrong_dimensions(_weights),
+        Misconception(
+            "scaled_again",
+            "Your answer divides the scores by the root of their last size. They are already scaled, and that size is "
+            "the number of keys: use them as they are.",
+            _slip_alone((_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}")),
+        ),
     ),
     withheld=WITHHELD,
     forbidden=(MASKED_SOFTMAX,),

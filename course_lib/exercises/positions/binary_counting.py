@@ -102,7 +102,7 @@ EXERCISE = Exercise(
             "shapes",
             "Positions as a column `[length, 1]`, powers of two as a row `[bits]`: together `[length, bits]`, all "
             "bits at once. The result has to be float32.",
-            answers=("transposed", "highest_bit_first", "integers", "small_integers", "double_precision"),
+            answers=("transposed", "highest_bit_first", "integers", "booleans", "small_integers", "double_precision"),
         ),
     ),
     misconceptions=(
@@ -121,6 +121,11 @@ EXERCISE = Exercise(
             "integers",
             "Your bits are integers. They will be added to embeddings, so end with .float().",
             _slip((".float()", ".long()")),
+        ),
+        Misconception(
+            "booleans",
+            "Your bits are True and False. They will be added to embeddings, so end with .float().",
+            _slip((".float()", ".bool()")),
         ),
         Misconception(
             "minus_one_for_zero",
@@ -165,6 +170,11 @@ EXERCISE = Exercise(
             "Your answer holds 2^i where bit i is set. Here the digits are 0.0 and 1.0: shift the number, or compare "
             "with 0.",
             _slip((_BIT, "position & power")),
+        ),
+        Misconception(
+            "lowest_bit_everywhere",
+            "Each of your columns is the lowest bit. Halve the number (// 2) from one column to the next.",
+            _slip((_BIT, "(position % 2).expand(-1, bits)")),
         ),
         Misconception(
             "remainder_first",

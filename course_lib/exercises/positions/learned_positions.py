@@ -128,7 +128,7 @@ EXERCISE = Exercise(
             "The number of tokens is the last dimension but one of `x`.\n"
             "If it is larger than the number of rows, raise a `ValueError` that names both.\n"
             "Add the first rows, as many as there are tokens; a batch broadcasts.",
-            answers=("len_of_the_batch", "same_row_for_all", "multiplied"),
+            answers=("len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
         ),
     ),
     misconceptions=(
@@ -145,6 +145,18 @@ EXERCISE = Exercise(
             _slip(_NOT_REFUSED, (_ROWS, "[torch.arange(tokens) % longest]")),
         ),
         Misconception(
+            "last_row_again",
+            "Your answer gives all the tokens that are too many the last position. It must not go on in "
+            "silence: raise a ValueError.",
+            _slip(_NOT_REFUSED, (_ROWS, "[torch.arange(tokens).clamp(max=longest - 1)]")),
+        ),
+        Misconception(
+            "nothing_added",
+            "Your answer adds nothing to the tokens that are too many, so that they have no position. It must not "
+            "go on in silence: raise a ValueError.",
+            _slip(_NOT_REFUSED, ("self.encoding[", "F.pad(self.encoding, (0, 0, 0, max(0, tokens - longest)))[")),
+        ),
+        Misconception(
             "same_row_for_all",
             "Your answer adds row 0 to every token, which says nothing about their order. Token number pos gets row "
             "pos.",
@@ -154,6 +166,17 @@ EXERCISE = Exercise(
             "multiplied",
             "Your answer multiplies the tokens by their positions' vectors. Add them.",
             _slip((" + rows", " * rows")),
+        ),
+        Misconception(
+            "appended",
+            "Your answer puts the positions' vectors next to the tokens. Add them, so that the result is as long as x.",
+            _slip(("x + rows", "torch.cat([x, rows.expand_as(x)], dim=-1)")),
+        ),
+        Misconception(
+            "words_scaled",
+            "Your answer multiplies the tokens by √d_model first. The paper does that in its embedding (section 3.4); "
+            "here they come as they are.",
+            _slip(("return x", "return x * x.shape[-1] ** 0.5")),
         ),
         Misconception(
             "len_of_the_batch",

@@ -99,8 +99,11 @@ EXERCISE = Exercise(
             "`shift` in the sinusoidal encoding. Our pairs are (sine, cosine): the minus is at the lower left.",
             answers=(
                 "turned_back",
+                "minus_forgotten",
+                "minus_twice",
                 "minus_at_the_cosine",
                 "sine_on_the_diagonal",
+                "diagonal_only",
             ),
         ),
         Hint(
@@ -128,10 +131,28 @@ EXERCISE = Exercise(
             _slip((_BLOCK, "[cos, -sin, sin, cos]")),
         ),
         Misconception(
+            "minus_forgotten",
+            "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. The minus comes from cos(a + b) = cos a cos b "
+            "- sin a sin b, the second row of each block: [-sin, cos].",
+            _slip((_BLOCK, "[cos, sin, sin, cos]")),
+        ),
+        Misconception(
             "sine_on_the_diagonal",
             "Your blocks have the sines on their diagonal. Where nothing is shifted the matrix must be the identity: "
             "the cosines belong there, [[cos, sin], [-sin, cos]].",
             _slip((_BLOCK, "[sin, cos, -cos, sin]")),
+        ),
+        Misconception(
+            "diagonal_only",
+            "Your matrix only scales: it has the cosines on its diagonal and nothing next to them. sin(a + b) needs "
+            "the cosine of a as well: each block is [[cos, sin], [-sin, cos]].",
+            _slip((_BLOCK, "[cos, 0 * sin, 0 * sin, cos]")),
+        ),
+        Misconception(
+            "one_angle_for_all",
+            "Your matrix turns all pairs by the same angle, the shift itself. Each pair has its own clock: turn it by "
+            "shift / 10000^(2i / d_model).",
+            _slip(("shift / 10_000**exponent", "torch.full_like(exponent, shift)")),
         ),
         *wrong_exponents(_turned),
         Misconception(
@@ -165,9 +186,21 @@ EXERCISE = Exercise(
             _slip(("angle = shift", "angle = abs(shift)")),
         ),
         Misconception(
+            "blocks_not_placed",
+            "Your answer is the 2 × 2 blocks one after another, [d_model / 2, 2, 2]. Put them along the diagonal "
+            "of a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
+            _slip(("torch.block_diag(*blocks)", "blocks")),
+        ),
+        Misconception(
             "double_precision",
             "Your numbers are float64. The encoding is float32: end with .float().",
             _slip(("matrix.float()", "matrix")),
+        ),
+        Misconception(
+            "minus_twice",
+            "Your answer has a minus at both sines of a block. Only one of them has it: the cosine's formula for a "
+            "sum subtracts, the sine's adds.",
+            _slip((_BLOCK, "[cos, -sin, -sin, cos]")),
         ),
         Misconception(
             "minus_at_the_cosine",

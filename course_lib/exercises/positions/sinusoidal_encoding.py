@@ -105,7 +105,7 @@ EXERCISE = Exercise(
             "shapes",
             "Positions as a column `[length, 1]` and the even dimensions 0, 2, 4, ... as a row `[d_model / 2]` give "
             "the angles `[length, d_model / 2]`. Sines go to the even columns, cosines to the odd ones.",
-            answers=("halves", "cosine_first", "transposed"),
+            answers=("halves", "cosine_first", "sines_only", "transposed", "one_frequency_for_all"),
         ),
         Hint(
             "outline",
@@ -129,6 +129,11 @@ EXERCISE = Exercise(
             _slip((_PAIR, "angle.cos(), angle.sin()")),
         ),
         Misconception(
+            "sines_only",
+            "Your answer uses the sine in both dimensions of a pair. The second is the cosine of the same angle.",
+            _slip((_PAIR, "angle.sin(), angle.sin()")),
+        ),
+        Misconception(
             "a_frequency_for_each_dimension",
             "Each of your dimensions has a frequency of its own. The paper's i counts pairs: dimensions 2i and 2i + 1 "
             "share the angle pos / 10000^(2i / d_model).",
@@ -137,6 +142,12 @@ EXERCISE = Exercise(
             ),
         ),
         *wrong_exponents(_waves),
+        Misconception(
+            "cosine_too_slow",
+            "Your sines are right, but each cosine has a frequency of its own: its exponent is (2i + 1) / d_model. It "
+            "shares the angle of the sine before it, with 2i / d_model.",
+            _slip_alone(("angle.cos()", "(position / 10_000 ** (exponent + 1 / d_model)).cos()")),
+        ),
         Misconception(
             "multiplied",
             "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
@@ -159,6 +170,18 @@ EXERCISE = Exercise(
             "double_precision",
             "Your numbers are float64. Embeddings are float32: end with .float().",
             _slip(("waves.float()", "waves")),
+        ),
+        Misconception(
+            "exponent_without_brackets",
+            "Your answer computes 10000 ** 2 * i / d_model: a power binds more tightly than a product. Put the whole "
+            "exponent in brackets: 10000 ** (2 * i / d_model).",
+            _slip((_ANGLE, "position / 10_000**2 * exponent / 2")),
+        ),
+        Misconception(
+            "one_frequency_for_all",
+            "Your answer has the same angle, pos, in all dimensions. Each pair turns more slowly than the one before "
+            "it: divide by 10000^(2i / d_model).",
+            _slip((_ANGLE, "position.expand(-1, len(exponent))")),
         ),
         Misconception(
             "base_100000", "Your base is 100000. The paper's is 10000, with four zeros.", _slip(("10_000", "100_000"))
