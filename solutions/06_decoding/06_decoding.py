@@ -14,12 +14,12 @@
 # %% [markdown]
 # # Lesson 06 · Decoding
 #
-# A cat that sees a mouse has many next steps to choose from, and takes one. Then it looks again. A decoder writes a
-# sentence just like that: it has a probability for every next word, picks one word, and asks again.
+# A cat that sees a mouse takes one of many possible steps, then looks again. A decoder writes a sentence like that: it
+# has a probability for every next word, picks one, and asks again.
 #
-# The model only ever answers the question *what comes next?* How its answers become a sentence is up to us, and there is
-# more than one way: always the most probable word, several beginnings side by side, or a roll of the dice. In this lesson
-# you write all three, find out when each is the right one, and make them fast.
+# The model only answers *what comes next?* How its answers become a sentence is up to us: always the most probable word,
+# several beginnings side by side, or a roll of the dice. You write all three, find out when each is right, and make them
+# fast.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -36,14 +36,12 @@
 # Stuck? `hint("decoding.greedy")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# Every model in this lesson is used in the same way, as a **step function**: the tokens so far go in, the logits of the
-# next token come out. That is all that decoding needs to know of a model. (A **token** is what a model reads and writes at a
-# time. Here each token is a word, or one of `<s>` and `<e>`.)
+# Decoding uses every model in the same way, as a **step function**: the tokens so far go in, the logits of the next
+# token come out. (A **token** is what a model reads and writes at a time: here a word, `<s>` or `<e>`.)
 
 # %% [markdown] tags=["fine-print"]
-# Three rules for all exercises. Results are as precise as the numbers that come in: double precision stays double. Nothing
-# is learned in decoding, so gradients are not compared. And where points are split, as in *2 for the values, 1 for …*, the
-# others count only once those for the values are earned.
+# Results have the dtype of the numbers that come in, and gradients are not compared. Where points are split, as in *2
+# for the values, 1 for …*, the others count only once those for the values are earned.
 
 # %%
 import functools
@@ -80,16 +78,15 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # one, and predicts the next one at every position. Whatever nonsense it says at word 2, at word 3 it gets the right
 # beginning again. That is **teacher forcing**, and thanks to the causal mask all positions are trained at once.
 #
-# At test time there are no right words to read. The model predicts one word, reads it as if it were given, predicts the
-# next, and so on: **autoregressive** decoding. Each word depends on those before it, and all of them on the model's own
-# choices.
+# At test time there are no right words. The model predicts one word, reads it as if it were given, predicts the next,
+# and so on: **autoregressive** decoding.
 
 # %% [markdown] tags=["slides"]
 # S4 says it in one line: at test time there is no translation to mask, so words are predicted one by one.
 
 # %% [markdown]
-# We need a translator to watch, and something for it to learn: clauses of the course's toy grammar, some of them with
-# *yesterday* in front. Clauses built like *the cat danced* are held out: it never sees one in training.
+# We need a translator to watch. It learns clauses of the course's toy grammar, some with *yesterday* in front. Clauses
+# built like *the cat danced* are held out: it never sees one in training.
 
 # %%
 rng = random.Random(0)
@@ -158,11 +155,11 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# The next cell trains two of them, in a few seconds. The second learns three times as long as the first. The first remains
-# a **beginner**, and comes in useful when we need a model that is often in doubt.
+# The next cell trains two of them, in a few seconds. The first stops after a third of the steps: this **beginner** is
+# useful when we need a model that is often in doubt.
 #
 # **Guess first:** what are the losses of their last steps? A uniform guess over all German tokens would cost a little
-# over 5 nats. The next cell says how close you were. (There are more such cells. They are for you alone.)
+# over 5 nats. The next cell says how close you were. (Such guesses are for you alone.)
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -191,8 +188,8 @@ show.loss_curve(
 )
 
 # %% [markdown]
-# And this is the step function of a translator for one English sentence. The decoder reads the German tokens so far, and we
-# keep only what it says after the **last** of them. (It says something at every position. The others are already decided.)
+# This is the step function of a translator for one English sentence. The decoder reads the German tokens so far, and we
+# keep only what it says after the **last** of them.
 
 
 # %%
@@ -222,12 +219,10 @@ def step_for(sentence, trained_for=TRAINED):
 # %% [markdown]
 # ## 2. One word after the other
 #
-# The simplest choice: **at every step the most probable token.** This is *greedy* decoding. The decoder reads `<s>` and
-# says *die*. It reads `<s>` *die* and says *Katze*. It reads `<s>` *die Katze* and says *tanzte*. It reads `<s>` *die Katze
-# tanzte* and says `<e>`, and that is the end.
+# The simplest choice is **greedy decoding**: at every step the most probable token. The decoder reads `<s>` and says
+# *die*. It reads `<s>` *die* and says *Katze*. Then it says *tanzte*, then `<e>`, and that is the end.
 #
-# `<e>` is a token like any other, with a probability like any other. Nothing stops a model from never saying it, so every
-# decoder needs a limit as well.
+# `<e>` is a token like any other. A model may never say it, so every decoder needs a limit as well.
 
 # %% [markdown] tags=["slides"]
 # S2 steps through the same four steps, and writes *tantze* for *tanzte*.
@@ -266,11 +261,11 @@ def greedy(step, start_id, end_id, max_new_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Greedy search takes the most probable token each time. The softmax keeps the order of the logits, so `argmax` of the
-# logits is enough. All tokens so far go back in, because a step function remembers nothing between calls.
+# The softmax keeps the order of the logits, so their `argmax` is enough. All tokens so far go back in, because a step
+# function remembers nothing between calls.
 #
-# Loops go wrong at their ends. `<e>` belongs to the result and counts; after it the model is not asked again. `<s>` was
-# given and not written, so it is left out and does not count. Count it, and every limited sentence is one token short.
+# Loops go wrong at their ends. `<e>` belongs to the result and counts. `<s>` was given, not written: it is left out and
+# does not count. Count it, and every limited sentence is one token short.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.greedy")
@@ -280,11 +275,11 @@ check("decoding.greedy", hidden=True)
 
 # %% [markdown]
 # Now watch your loop translate. For every token the picture shows what the decoder had read, where its cross-attention
-# looked in the English sentence (the mean of its two heads), and which German tokens it thought likely. The slider below the
-# picture goes through the same steps one by one.
+# looked (the mean of its two heads), and which German tokens it thought likely. The slider goes through the steps one by
+# one.
 #
-# (The numbers come from a single pass over the finished sentence. Thanks to the causal mask the decoder says at each position
-# exactly what it said when that position was the last.)
+# (One pass over the finished sentence gives all these numbers: under the causal mask the decoder says at each position
+# what it said when that position was the last.)
 
 
 # %% tags=["demo"]
@@ -319,8 +314,8 @@ def token_by_token():
 
 
 # %% [markdown]
-# The attention walks along the sentence from left to right, one English word for each German one. Does it always? German
-# puts the verb second, whatever comes first, so after *gestern* the verb must come before the subject.
+# The attention walks from left to right, one English word for each German one. Always? German puts the verb second, so
+# after *gestern* it comes before the subject.
 
 
 # %% tags=["demo"]
@@ -341,14 +336,11 @@ def the_attention_crosses():
 
 
 # %% [markdown]
-# Row by row: to write *tanzte* after *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*. The
+# To write *tanzte* after *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*. The
 # training data never says which word translates which. It learned to look there because looking there lowers the loss.
 #
-# (What it looks at while it says `<e>` matters little. It has to look somewhere, because its weights sum to 1.)
-#
-# **And if it makes a mistake?** Then it must live with it. At the next step its own wrong word is part of the beginning, and
-# it has never seen a wrong beginning in training. This is called **exposure bias** (Ranzato et al., 2016). Let us put a
-# wrong first word into its mouth and see how it goes on.
+# **And if it makes a mistake?** Its own wrong word becomes part of the beginning, and it has never seen a wrong
+# beginning in training. This is **exposure bias** (Ranzato et al., 2016). Let us put a wrong first word into its mouth.
 
 
 # %% tags=["demo"]
@@ -365,7 +357,7 @@ def a_wrong_beginning():
 
 # %% [markdown]
 # Sometimes it makes the best of it, sometimes not. Either way, it can never take the word back. That is the price of
-# greed, and the next sections are about paying less.
+# greed.
 #
 # ## 3. How probable is a sentence?
 #
@@ -374,8 +366,7 @@ def a_wrong_beginning():
 #
 # $$P(e \mid f) = \prod_{t=1}^{n} P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Nothing is approximated here. Every factor is what the model says at one step, `<e>` included: a sentence must also *end*
-# there.
+# Nothing is approximated. Every factor is what the model says at one step, `<e>` included: a sentence must also *end*.
 
 # %% [markdown] tags=["slides"]
 # S1 and S4 write the same formula; S4 has French for $f$ and English for $e$.
@@ -390,14 +381,13 @@ print("sum of their logarithms:     ", factors.log().sum(), "and exp of that:", 
 print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.3:", 90 * torch.tensor(0.3).log())
 
 # %% [markdown]
-# The last line is why programs do not multiply. A sentence of 90 words, each with probability 0.3, has a probability too small
-# for a float: it is rounded to 0, and all long sentences look alike. Their logarithms are ordinary numbers. So we add
-# **log-probabilities**:
+# The last line is why programs do not multiply. The probability of 90 words at 0.3 each is too small for a float: it is
+# rounded to 0, and all long sentences look alike. So we add **log-probabilities**:
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# With a minus in front, and divided by $n$, this is the negative log-likelihood of lesson 05. There the $e_t$ are the right
-# words; here they may be any words whose probability we want to know. `F.cross_entropy` does the sum:
+# With a minus in front, and divided by $n$, this is lesson 05's negative log-likelihood. There the $e_t$ are the right
+# words; here they may be any. `F.cross_entropy` does the sum:
 
 
 # %%
@@ -441,9 +431,9 @@ judged_by_the_model()
 #
 # ## 4. Where greedy decoding loses
 #
-# To see everything at once, take a model so small that it fits on the page. It translates *the cat danced*, it is not
-# sure of the article, and it cannot decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*.
-# These are all the sentences that it can write, with the probabilities at every branch:
+# Take a model so small that it fits on the page. It translates *the cat danced*, is not sure of the article, and cannot
+# decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. These are all its sentences, with the
+# probabilities at every branch:
 
 # %%
 TREE = {
@@ -490,9 +480,9 @@ show.tree(
 )
 
 # %% [markdown]
-# Greedy decoding keeps one beginning. Here is the idea of the next section in one sentence, so that you can predict
-# before you program: a search with **several beams** keeps the 2 (or 3, or $k$) most probable *beginnings* of each
-# length, and in the end writes the most probable sentence among those that it kept. One beam is greedy decoding.
+# Greedy decoding keeps one beginning: it is a search with one beam. A search with **several beams** keeps the 2 (or 3,
+# or $k$) most probable *beginnings* of each length, and in the end writes the most probable sentence among those that it
+# kept.
 #
 # ### Exercise 2 · Predict first
 # `decoding.sentence_found` · 1 point · about 10 minutes
@@ -505,8 +495,7 @@ show.tree(
 # *second* token the list of two beams would be `[0.54, 0.4]`.
 
 # %% [markdown] tags=["fine-print"]
-# Give the products as they are, not rounded. The check says which widths are right and, for the common mistakes, what you
-# must have believed. It keeps the right answer to itself.
+# Give the products as they are, not rounded. The check says which widths are right, and names the common mistakes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -522,11 +511,10 @@ def sentence_found(beams):
 
 
 # %% [markdown] tags=["reason"]
-# A search throws away beginnings, not sentences: what counts is whether the best sentence's beginning is still held at
-# each length. With one beam the search follows the best article and ends in B. With two it keeps two beginnings of
-# three words and finds E, yet the best sentence of all starts with the third best beginning, so only three beams find
-# A. So a wider beam is no guarantee, and a narrow one is no proof of anything. All beginnings of one length compete
-# together; giving each its own best continuation would be several greedy searches side by side.
+# A search throws away beginnings, so it finds a sentence only if it holds its beginning at each length. One beam follows
+# the best article and ends in B. Two beams find E. The best sentence of all has only the third best beginning of three
+# words, so it takes three beams to find A. A wider beam is no guarantee. All beginnings of one length compete together;
+# giving each its own best continuation would be several greedy searches side by side.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("decoding.sentence_found")
@@ -535,7 +523,7 @@ check("decoding.sentence_found", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is the tree again with the three ways that you have predicted, and with the probabilities of the sentences.
+# Here is the tree with the three ways that you predicted, and the probabilities of the sentences.
 
 
 # %% tags=["demo"]
@@ -559,12 +547,12 @@ def three_ways_through_the_tree():
 
 
 # %% [markdown]
-# Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the
-# perfect tense begins with it. But then these sentences part ways, and none of them gets much. *tanzte* is less probable
-# as a word and leads to the most probable **sentence**.
+# Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the perfect tense
+# needs it. But then these sentences part ways, and each gets little. *tanzte* is less probable as a word and leads to
+# the most probable **sentence**.
 #
-# Auxiliaries, articles, prepositions: real languages are full of words that are probable because so many different things
-# may follow them.
+# Real languages are full of such words: auxiliaries, articles and prepositions are probable because so much may follow
+# them.
 #
 # ## 5. Several beginnings at once
 #
@@ -572,15 +560,15 @@ def three_ways_through_the_tree():
 #
 # 1. continues every beginning with every word of the vocabulary: these are the candidates, each with the log-probability
 #    of its beginning plus that of the new word;
-# 2. puts the sentences that are already finished among the candidates, as they are: a sentence that has its `<e>` is not
-#    continued, and its score stays;
+# 2. adds the finished sentences to the candidates: a sentence that has its `<e>` is not continued, and its score stays;
 # 3. keeps the best `beams` of all candidates.
 #
 # It starts from the single beginning `<s>` with log-probability 0 and ends after `max_new_tokens` steps, or earlier when there
 # is nothing left to continue. It returns the best of what it holds.
 #
-# With as many beams as there are possible sentences the search is exhaustive, and must find the best one. With fewer it may
-# not, as you have just seen with two. The transformer paper used 4 beams (Vaswani et al., 2017, section 6.1).
+# With as many beams as possible sentences the search is exhaustive, and must find the best one. With fewer it may miss
+# it, as with two beams above: a **search error**. The transformer paper used 4 beams (Vaswani et al., 2017, section
+# 6.1).
 #
 # ### Exercise 3 · Beam search
 # `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
@@ -592,11 +580,10 @@ def three_ways_through_the_tree():
 # %% [markdown] tags=["fine-print"]
 # A sentence that has no `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
 #
-# Programs count finished sentences in three ways: they keep their beam, as above; they are set aside, and beginnings move up
-# into their beams; or they are set aside and take their beams along, so that the search gets narrower. All three are
-# accepted, because the checks ask only where all three find the same. In each of them an ending counts only if it is among
-# the best of its step. The search may stop early only when nothing still under way could become the best: not as soon as
-# one sentence is finished, nor when `beams` of them are.
+# Finished sentences may keep their beam, as above; or be set aside, so that beginnings move up into their beams; or be
+# set aside with their beams, so that the search gets narrower. All three are accepted: the checks ask only where they
+# agree. In each, an ending counts only if it is among the best of its step. Stop early only when nothing still under way
+# could become the best: not as soon as one sentence is finished, nor when `beams` of them are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -621,14 +608,13 @@ def beam_search(step, start_id, end_id, beams, max_new_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# The score of a beginning is its log-probability, so adding a word adds the logarithm of the word's probability. The
-# log-softmax is what makes beginnings comparable: raw logits of two steps have different, arbitrary offsets.
+# A new word adds its log-probability to the score. The log-softmax makes beginnings comparable: raw logits of two steps
+# have different, arbitrary offsets.
 #
-# Finished sentences stay among the candidates with the score that they have, and must stay among the best.
-# Stopping at the first one that finishes, or continuing after `<e>`, are the usual mistakes: the first returns short
-# sentences that a better one would have overtaken, and the second changes scores of sentences that are over. All
-# candidates of a step are sorted together, whatever they continue. With a separate best for each parent, beams would
-# never die out, and the search would be several greedy ones.
+# Finished sentences stay among the candidates with the score that they have. Stopping at the first one returns a short
+# sentence that a better one would have overtaken. Continuing after `<e>` changes scores of sentences that are over. All
+# candidates of a step are sorted together: with a separate best for each parent, the search would be several greedy
+# ones.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-beam_search-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("decoding.beam_search")
@@ -637,10 +623,10 @@ check("decoding.beam_search", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# First: does the program agree with your pencil? Then the question that matters for practice: **how many beams are
-# enough?** We make up a hundred models at random, each with four words and `<e>`, so small that a search with 1000 beams
-# sees every sentence of up to five words, and count how often a narrow search finds the most probable one. **Guess first:**
-# how often does greedy decoding, one beam, find it? And four beams?
+# Does the program agree with your pencil? And **how many beams are enough?** We make up a hundred random models of four
+# words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words, and count how often a
+# narrow search finds the most probable one. **Guess first:** how often does one beam, greedy decoding, find it? And
+# four?
 
 # %%
 found_by = {1: None, 4: None}  # of 100 models
@@ -679,13 +665,12 @@ def how_many_beams():
 
 
 # %% [markdown]
-# The first few beams bring most of it, the next ones little, and each costs as much as the first. (There *is* no promise:
-# a beginning that looks hopeless may lead to the best sentence.)
+# The first few beams bring most of it, the next ones little, and each costs as much as the first.
 #
-# Now the translator. With the trained one, greedy and beam search nearly always agree, since it is nearly always sure. So
-# let us ask the **beginner** for sentences that it has never seen, and compare the log-probabilities of what greedy
-# decoding and a search with 4 beams find. Each dot is a sentence; on the dotted line both found the same. **Guess first:**
-# for how many of fifty sentences does the search find a more probable translation, and for how many a shorter one?
+# Now the translator. The trained one is nearly always sure, so we give the **beginner** fifty sentences that it has
+# never seen, and compare the log-probabilities of what greedy decoding and a search with 4 beams find. Each dot is a
+# sentence; on the dotted line both found the same. **Guess first:** for how many does the search find a more probable
+# translation, and for how many a shorter one?
 
 # %%
 of_50_sentences = {"more probable": None, "shorter": None}
@@ -726,31 +711,29 @@ def greedy_and_beam_on_the_translator():
 
 
 # %% [markdown]
-# More probable in the eyes of the model, that is. Whether the translation is also *better* is another question: a search
-# can find only what the model believes.
+# More probable in the eyes of the model, that is, which need not be *better*: a search finds only what the model
+# believes.
 #
-# And look at the last line. When the search finds something different, it is often something **shorter**. That is no
-# accident.
+# And look at the last line: what the search finds instead is often **shorter**. That is no accident.
 #
 # ## 6. Short sentences win
 #
-# Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search for the most
-# probable sentence likes short ones. With a translator of 2019 an exact search found that for more than half of the test
-# sentences the most probable translation of all was the **empty one**, `<e>` at once. (Stahlberg and Byrne, 2019, *On NMT
-# Search Errors and Model Errors: Cat Got Your Tongue?* It is really called that.) What saves beam search with few beams
-# is that it does not find it.
+# Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search likes short
+# ones. An exact search found that for more than half of a test set a translator's most probable output was the **empty
+# one**, `<e>` at once. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
+# search with few beams does well because it misses it.
 #
-# One common remedy: do not compare the log-probabilities themselves, but divide them first by a **length penalty** that
-# grows with the number of tokens, `<e>` included (Wu et al., 2016, equation 14):
+# One common remedy is to divide the log-probabilities by a **length penalty** that grows with the number of tokens,
+# `<e>` included (Wu et al., 2016, equation 14):
 #
 # $$\text{score}(e) = \frac{\log P(e \mid f)}{\left(\frac{5 + \text{length}}{6}\right)^{\alpha}}.$$
 #
 # Log-probabilities are negative; dividing by a larger number brings them nearer to 0, so long sentences gain. With
-# $\alpha = 0$ nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ is just a number; it has nothing
-# to do with attention weights.)
+# $\alpha = 0$ nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ has nothing to do with
+# attention weights.)
 #
-# An example: the task is to translate *the old cat slept because the dog danced*. One candidate stops in the middle and
-# has log-probability −3.2; the whole translation has −4.0.
+# An example: of *the old cat slept because the dog danced* one candidate translates half, with log-probability −3.2; the
+# whole translation has −4.0.
 
 # %%
 short, whole = "die alte Katze schlief <e>", "die alte Katze schlief , weil der Hund tanzte <e>"
@@ -782,14 +765,13 @@ def where_the_whole_sentence_wins():
 where_the_whole_sentence_wins()
 
 # %% [markdown]
-# A search applies the penalty to finished sentences, when it compares them; the beginnings of one step all have the same
-# length. Note what it is not: the result is not a probability, and nothing in the model asks for it. It repairs a fault in
-# the model with a fault in the comparison, using a tuned number.
+# A search applies the penalty to finished sentences; the beginnings of one step all have the same length. The result is
+# not a probability. A fault in the model is repaired with a fault in the comparison, and a tuned number.
 #
-# There is a remedy that needs no such number: stop asking for the *most probable* sentence. Draw a handful of translations
-# (section 7 says how), and choose the one that **agrees best with all the others**. An empty sentence may well be the most
-# probable single one, but it is like none of the rest. This is **minimum Bayes risk decoding** (Kumar and Byrne, 2004; Eikema
-# and Aziz, 2020, *Is MAP Decoding All You Need?*). How alike are two sentences $a$ and $b$? We use the F1 of their tokens,
+# Another remedy needs no such number: stop asking for the *most probable* sentence. Draw a handful of translations
+# (section 7 says how), and choose the one that **agrees best with all the others**. However probable, an empty sentence
+# is like none of the rest. This is **minimum Bayes risk decoding** (Kumar and Byrne, 2004; Eikema and Aziz, 2020, *Is
+# MAP Decoding All You Need?*). How alike are two sentences $a$ and $b$? We use the F1 of their tokens,
 #
 # $$F_1(a, b) = \frac{2 \cdot \text{shared}(a, b)}{\text{length}(a) + \text{length}(b)},$$
 #
@@ -805,9 +787,8 @@ where_the_whole_sentence_wins()
 # Shapes: `samples` is a list of lists of token ids, and the result is one of these lists.
 
 # %% [markdown] tags=["fine-print"]
-# Every sample has at least one token, its `<e>`. A sample that was drawn twice is in the list twice, and counts twice. Whether
-# a sample is compared with itself makes no difference: that adds 1 to each sum. No two different samples have the same sum
-# at the top.
+# Every sample has at least one token, its `<e>`. A sample drawn twice is listed twice and counts twice. Comparing a
+# sample with itself adds 1 to each sum and changes nothing. No two different samples tie at the top.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-consensus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -829,10 +810,10 @@ def consensus(samples):
 
 
 # %% [markdown] tags=["reason"]
-# Each sample votes for everything that is like it. The winner need not be probable by itself: it is in the middle of where
-# the probability lies, and an outlier such as the empty sentence is far from all of that. F1 needs both lengths. Divide by
-# one of them alone, and short sentences win again, or long ones. Counting with `Counter` and not with sets matters as
-# soon as a word repeats, and equal samples must all be counted: what was drawn twice is twice as likely.
+# Each sample votes for everything like it. The winner need not be probable by itself: it is in the middle of where the
+# probability lies, far from an outlier such as the empty sentence. F1 needs both lengths: divide by one alone, and short
+# sentences win again, or long ones. Sets instead of `Counter` go wrong as soon as a word repeats. Equal samples must all
+# be counted: what was drawn twice is likelier.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-consensus-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.consensus")
@@ -841,9 +822,9 @@ check("decoding.consensus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it work? Take the beginner, who is often in doubt. For thirty held-out sentences, draw twenty translations each and
-# let them vote. For comparison: the first of the twenty, and greedy decoding. The measure is the F1 with the right
-# translation, averaged. **Guess first:** is the vote better than a single draw, and is it better than greedy decoding?
+# Does it work? For thirty held-out sentences we draw twenty translations each from the beginner and let them vote. We
+# compare the winner with the first of the twenty and with greedy decoding, by the mean F1 with the right translation.
+# **Guess first:** is the vote better than a single draw? Than greedy decoding?
 
 # %%
 better_than = {"a single draw": None, "greedy decoding": None}  # True or False
@@ -881,13 +862,13 @@ def the_vote():
 
 
 # %% [markdown]
-# The vote gains a lot on a single draw: what the samples have in common is what the model is sure of. It does not catch up with
-# greedy decoding here. Label smoothing taught this translator to keep a tenth of its probability for everything else, every
-# sample pays for that tail, and greedy decoding never looks at it. And the vote costs twenty translations for one.
+# The vote gains a lot on a single draw: what the samples have in common is what the model is sure of. It does not catch
+# up with greedy decoding here. Label smoothing taught this translator to keep a tenth of its probability for everything
+# else, and every sample pays for that tail. And the vote costs twenty translations for one.
 #
-# Watch a search at work. Below, the beginner translates a sentence, and the tree grows step by step: press *Play*, then try
-# another number of beams, and find one for which the search finds something better than greedy decoding. What does the
-# penalty change? And can you beat the search, by keeping a candidate that it would have dropped?
+# Watch a search at work as the beginner translates a sentence: press *Play*, then find a number of beams for which the
+# search beats greedy decoding. What does the penalty change? Can you beat the search, by keeping a candidate that it
+# would have dropped?
 
 
 # %% tags=["demo"]
@@ -912,10 +893,9 @@ show.searching(likely_beginnings(step_for(in_doubt, BEGINNER), 200), in_doubt)
 # %% [markdown]
 # ## 7. Rolling the dice
 #
-# For a translation we want *the best* sentence. But ask a language model to tell a story and you would not want the most
-# probable one: it is dull, it repeats itself, and it is the same every time. People don't write the most probable word
-# either (Holtzman et al., 2020, figure 2). The alternative is to **sample**: draw each token at random, with the
-# probabilities that the model gives.
+# For a translation we want *the best* sentence. But you would not want the most probable story: it is dull, it repeats
+# itself, and it is always the same. People don't write the most probable word either (Holtzman et al., 2020, figure 2).
+# The alternative is to **sample**: draw each token at random, with the model's probabilities.
 #
 # Here are ten words that might follow *die Katze*:
 
@@ -926,10 +906,9 @@ torch.manual_seed(0)
 print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replacement=True).tolist()))
 
 # %% [markdown]
-# The trouble is in the **tail**. *verdampfte* has one chance in two hundred. In a real vocabulary the tail has tens of
-# thousands of tokens, each of them nearly impossible, but not all of them together. In a text of hundreds of tokens one of
-# them will come up, and then the model has to go on from there. Three remedies follow. You can combine them, and most
-# programs do.
+# The trouble is in the **tail**. *verdampfte* has one chance in two hundred. A real vocabulary has tens of thousands of
+# such tokens, each nearly impossible, but not all of them together. In a text of hundreds of tokens one will come up,
+# and the model has to go on from there. Three remedies follow; most programs combine them.
 #
 # ### 7.1 Temperature
 #
@@ -937,12 +916,11 @@ print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replac
 #
 # $$p_i = \frac{\exp(\text{logits}_i / T)}{\sum_j \exp(\text{logits}_j / T)}.$$
 #
-# With $T = 1$ nothing changes. Below 1 the differences between logits grow, so the probable becomes more probable: near 0
-# the best token gets everything, which is greedy decoding. Above 1 differences shrink, and for large $T$ all tokens are
-# equally probable. The name comes from physics, where hot things are in disorder (Ackley, Hinton and Sejnowski, 1985).
+# With $T = 1$ nothing changes. Below 1 the differences between logits grow, so the probable becomes more probable: near
+# 0 the best token gets everything, which is greedy decoding. Above 1 differences shrink, and for large $T$ all tokens
+# are equally probable. The name comes from physics (Ackley, Hinton and Sejnowski, 1985).
 #
-# You know the opposite operation: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from becoming
-# too sharp. That was a temperature.
+# You know one already: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from becoming too sharp.
 
 
 # %%
@@ -987,11 +965,10 @@ def top_k(probabilities, k):
 
 
 # %% [markdown] tags=["reason"]
-# A language model spreads a little probability over thousands of tokens that make no sense, and sampling meets one of
-# them sooner or later. Top-k cuts the tail off and renormalises what is left, so that the tokens that stay keep their
-# proportions. A softmax of the remaining probabilities is the usual mistake: it makes them nearly equal, and turns the
-# zeros back into something. The result is in the order of the vocabulary, since what draws from it needs ids and not
-# ranks. A k above the vocabulary means that nothing is cut.
+# Top-k cuts the tail off and divides by the sum of what is left, so the tokens that stay keep their proportions. A
+# softmax of the remaining probabilities is the usual mistake: it makes them nearly equal, and turns the zeros back into
+# something. The result is in the order of the vocabulary, since drawing needs ids, not ranks. A k above the vocabulary
+# cuts nothing.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.top_k")
@@ -1002,15 +979,16 @@ check("decoding.top_k", hidden=True)
 # %% [markdown]
 # ### 7.3 The nucleus
 #
-# What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, with which German letters begin,
-# hardly more than two words are. A fixed $k$ cuts off good words in the first case, and lets nonsense in in the second.
+# What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, with which German letters
+# begin, hardly more than two words are. A fixed $k$ cuts off good words in the first case, and lets nonsense into the
+# second.
 #
 # **Nucleus sampling** (**top-p**) fixes the mass instead of the number: sort the tokens by probability, and keep the
 # **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). Where the model is sure the nucleus is
 # small; where it is not, the nucleus is large.
 #
-# In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line, and it belongs
-# to the nucleus, because without it the mass would be too small.
+# In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line and belongs to
+# the nucleus: without it the mass would be too small.
 #
 # ### Exercise 6 · Nucleus
 # `decoding.nucleus` · 3 points (2 for the values, 1 for p reached exactly, or not quite) · about 18 minutes
@@ -1042,9 +1020,8 @@ def nucleus(probabilities, p):
 
 
 # %% [markdown] tags=["reason"]
-# The nucleus is the smallest set of best tokens whose mass reaches p: wide where the model hesitates, and a single token
-# where it is sure. A fixed k can be neither. Asking for the mass before a token, and not up to it, settles both edges at
-# once: the best token is always in, and the one that crosses p is included, so that the set really reaches p.
+# Asking for the mass before a token, and not up to it, settles both edges at once: the best token is always in, and so
+# is the one that crosses p.
 #
 # With p = 1 all tokens stay. That is a case of its own, because the cumulative sum of thousands of floats may reach 1
 # before the last token. What is kept is divided by its own sum and not by p, which it usually exceeds.
@@ -1064,7 +1041,7 @@ check("decoding.nucleus", hidden=True)
 show.sampling(WORDS, following)
 
 # %% [markdown]
-# All of them on the same ten words. Bars are probabilities; the dots are what came up in 2000 draws.
+# All of them on the same ten words: bars are probabilities, dots what came up in 2000 draws.
 
 
 # %% tags=["demo"]
@@ -1091,7 +1068,6 @@ def one_distribution_five_ways():
 
 
 # %% [markdown]
-# Temperature bends the whole distribution; the other two cut it off and leave what remains in proportion.
 #
 # What happens to whole **sentences**? We draw a thousand at each of three temperatures from the tree of section 4, word by
 # word, and count. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most probable sentence of the
@@ -1136,11 +1112,11 @@ def sentences_by_chance():
 sentences_by_chance()
 
 # %% [markdown]
-# At temperature 1 every sentence comes up as often as its probability says: **sampling word by word is sampling whole
-# sentences**. That is the chain rule once more, and no search is needed for it.
+# At temperature 1 every sentence comes up as often as the chain rule says: **sampling word by word is sampling whole
+# sentences**.
 #
-# At lower temperatures, look at which sentence wins. Not *die Katze tanzte*, the most probable one, but *die Katze hat
-# getanzt*: temperature sharpens each **step**, and near 0 what you get is greedy decoding, with all its faults.
+# At lower temperatures the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*:
+# temperature sharpens each **step**, and near 0 you get greedy decoding, with all its faults.
 #
 # So which way is right? Where there is one right answer, more or less (translation, a transcript, a summary of facts),
 # search. Where many answers are good and you want one of them (a story, a conversation), sample, with a nucleus or a
@@ -1148,13 +1124,12 @@ sentences_by_chance()
 #
 # ## 8. What has been read need not be read again
 #
-# Words must be written one by one. So is decoding as slow as a recurrent network, which also goes word by word? One thing is
-# certain: $n$ tokens take $n$ steps in a row, for both. No trick in this section changes that. But how much work is a
-# **step**?
+# Is decoding as slow as a recurrent network, which also goes word by word? For both, $n$ tokens take $n$ steps in a row,
+# and no trick in this section changes that. But how much work is a **step**?
 #
 # Look at `step_for` again. To get the 100th token the decoder reads 99 tokens, projects all of them to queries, keys and
-# values, in every block, and sends all of them through the feed-forward networks. And then we throw away everything but
-# the last row. At the next step it reads the same 99 tokens again, plus one more.
+# values in every block, and sends all of them through the feed-forward networks. Then we throw away everything but the
+# last row. At the next step it reads the same 99 tokens again, plus one more.
 
 # %% [markdown] tags=["slides"]
 # S4 says that the transformer *gains no speed-up over a recurrent network* at test time. Keep the sentence in mind for the
@@ -1165,17 +1140,17 @@ n = 100
 print("tokens read in order to write", n, "tokens, all so far at each step:", sum(range(1, n + 1)))
 
 # %% [markdown]
-# What could have changed for the 99 tokens since the last step? **Nothing.** The mask is causal: they cannot see the new
-# token. Their vectors, their keys and their values are the very same numbers as before, in every block.
+# What has changed for the 99 tokens since the last step? **Nothing.** Under the causal mask they cannot see the new
+# token. Their vectors, keys and values are the same numbers as before, in every block.
 #
-# And what does the new token need of them? Its query meets their **keys**, and the weights average their **values**.
-# Nothing else. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
-# key and its value, and attend from its query to all of them (Shazeer, 2019). The keys and values of cross-attention are
-# simpler still: they come from the source, which never changes, so they are computed once.
+# What does the new token need of them? Only their **keys**, which its query meets, and their **values**, which the
+# weights average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append
+# its key and its value, and attend from its query to all of them (Shazeer, 2019). The keys and values of cross-attention
+# come from the source, which never changes, so they are computed once.
 #
-# Often several new tokens arrive at once: a prompt, or (in section 9) a few words that somebody else proposes. They join the
-# cache together, and each may attend to the cache, to the new tokens before it, and to itself. Two cached tokens and three
-# new ones, rows are queries:
+# Often several new tokens arrive at once: a prompt, or (in section 10) a few words that a smaller model proposes. Each
+# may attend to the cache, to the new tokens before it, and to itself. Two cached tokens and three new ones, rows are
+# queries:
 #
 # | | cached | cached | new | new | new |
 # |---|---|---|---|---|---|
@@ -1218,12 +1193,11 @@ def attend_with_cache(x, keys, values, W_q, W_k, W_v):
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask a token's key and value depend on nothing that comes later, so they can be computed once and kept.
-# A step then costs one row of attention instead of all of them, and writing n tokens costs n² instead of n³ dot
-# products. The new tokens join the cache before they attend, since each sees itself; attending first would leave the very
-# first token with nothing to look at. A single new token needs no mask, as the cache holds only the past. Several need the
-# lower triangle, shifted right by what is cached: the i-th new token is the (cached + i)-th of the text. `torch.cat` makes
-# new tensors and leaves the caller's cache alone, which beam search relies on: several beams go on from the same one.
+# With a cache a step costs one row of attention instead of all of them, and writing n tokens costs n² instead of n³ dot
+# products. The new tokens join the cache before they attend, since each sees itself. A single new token needs no mask,
+# as the cache holds only the past. Several need the lower triangle, shifted right by what is cached: the i-th new token
+# is the (cached + i)-th of the text. `torch.cat` makes new tensors and leaves the caller's cache alone, which beam
+# search relies on: several beams go on from the same one.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-attend_with_cache-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.attend_with_cache")
@@ -1232,9 +1206,9 @@ check("decoding.attend_with_cache", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The claim is a strong one: *exactly the same numbers*, not nearly the same. Two tests. First your function, one token at a
-# time and then two and three at once, beside causal self-attention over all five tokens. Then a whole model: a GPT of four
-# blocks reads a text with the library's cache and without, and we compare all its logits.
+# *The same numbers* can be tested. First your function, one token at a time and then two and three at once, beside
+# causal self-attention over all five tokens. Then a GPT of four blocks reads a text with the library's cache and
+# without, and we compare all its logits.
 
 
 # %% tags=["demo"]
@@ -1267,10 +1241,10 @@ def cached_equals_uncached():
 
 
 # %% [markdown]
-# Equal up to rounding. (A sum in another order is rounded differently; that is all.) Now let us measure: how long does
-# **the next token** take, when there are $n$ tokens already? The GPT without a cache, the same with a cache, and a recurrent
-# network of four layers of the same width (torch's `nn.GRU`), which needs nothing of the past but its state. **Guess
-# first:** after 384 words, how many times slower is the next one without the cache?
+# Equal up to rounding. Now measure: how long does **the next token** take after $n$ tokens? We compare the GPT without a
+# cache, the GPT with one, and a recurrent network of four layers of the same width (torch's `nn.GRU`), which needs
+# nothing of the past but its state. **Guess first:** after 384 words, how many times slower is the next one without the
+# cache?
 
 # %%
 times_as_long_without = None  # a number
@@ -1315,14 +1289,12 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 # Other programs on the same computer make single points jump, so look at the right ends of the lines: without the cache the
 # time has grown several times over, with it hardly.
 #
-# **What the cache changes: the work of a step.** Without it a step reads all tokens again, and the time for a token grows
-# with the length of the text. With it a step reads one token. What remains of the growth is the attention itself, one query
-# against ever more keys, and that is little at these lengths.
+# **The cache changes the work of a step.** With it a step reads one token instead of all. What still grows is the
+# attention itself, one query against ever more keys, and that is little at these lengths.
 #
-# **What it does not change: the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once, as
-# in training, takes far less time than writing them one by one: at test time you cannot have the parallelism of training. And
-# a recurrent network needs no cache at all. Its step is the same small work at any length, from a state that never grows,
-# while the cache grows with every token. Here it is the transformer that needs to be *rescued* from a disadvantage.
+# **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once takes
+# far less time, but only training can do that. And a recurrent network needs no cache at all. Its step is the same small
+# work at any length, from a state that never grows, while the cache grows with every token.
 
 # %% [markdown] tags=["slides"]
 # So S4's *no speed-up over a recurrent network* is right about the number of steps. About the work of a step it is too kind:
@@ -1334,17 +1306,16 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 #
 # ## 9. All words at once?
 #
-# Could the whole sentence be written at once? That is **non-autoregressive** decoding: no word waits for another, the decoder
-# names all words of the sentence in one step (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*). One step
-# instead of $n$: there *is* the speed-up.
+# In **non-autoregressive** decoding no word waits for another: the decoder names all words of the sentence in one step
+# (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*). One step instead of $n$.
 #
 # What does it cost? Look at the chain rule of section 3 and take all the $e_1, \dots, e_{t-1}$ out of it:
 #
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
-# Every position chooses by itself, without knowing what its neighbours choose. Our tree can show what comes of that. From it
-# we compute how probable each word is at each **position**, whatever is elsewhere, and let every position draw its own.
-# **Guess first:** of a thousand texts written in this way, how many are sentences of the tree?
+# Every position chooses without knowing what its neighbours choose. From our tree we compute how probable each word is
+# at each **position**, whatever is elsewhere, and let every position draw its own. **Guess first:** of a thousand texts
+# written in this way, how many are sentences of the tree?
 
 # %%
 sentences_of_1000 = None  # a number
@@ -1383,9 +1354,9 @@ def each_position_alone():
 each_position_alone()
 
 # %% [markdown]
-# *tanzte getanzt*, *hat* without a participle: each word is likely at its position, but they do not belong together. Gu et
-# al. call it the **multimodality problem**: where there are several good translations, positions that cannot agree on one
-# mix them. Taking the most probable word at every position is no way out, because nothing makes those words belong together
+# *tanzte getanzt*, *hat* without a participle: each word is likely at its position, but they do not belong together. Gu
+# et al. call it the **multimodality problem**: where there are several good translations, positions that cannot agree on
+# one mix them. Taking the most probable word at every position is no way out: nothing makes those belong together
 # either. The problem vanishes only where there is a single good translation.
 #
 # The remedies give back some of the speed: train on data in which each sentence has only one translation (Gu et al. let a
@@ -1451,11 +1422,10 @@ def speculative_step(drafted, draft, target, chances):
 
 
 # %% [markdown] tags=["reason"]
-# A drafted token comes up with probability q and is kept with min(1, p / q), so it comes out with min(q, p): never too
-# often. What is missing to p is max(0, p - q), and after a dropped token exactly that is drawn. Drawing from p itself
-# would be the obvious mistake: it gives some of what is already there a second time. Tokens after the first dropped one
-# continue a text that no longer exists, so they go as well, however good they look. And a draft that is kept whole earns
-# one token for free, because the target model has read to its end.
+# Drawing from p itself after a dropped token is the obvious mistake: part of p, min(q, p), has come out of the draft
+# already. What is missing is max(0, p - q). Tokens after the first dropped one continue a text that no longer exists, so
+# they go as well, however good they look. And a draft that is kept whole earns one token for free, because the target
+# model has read to its end.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-speculative_step-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.speculative_step")
@@ -1464,11 +1434,11 @@ check("decoding.speculative_step", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two tests again. The first is about the distribution: a draft model that gives every token the same probability, a target
-# model with the ten words of section 7, and twenty thousand draws through your function. The second is about speed: the
-# **beginner** drafts four tokens at a time for the trained translator. Both choose their most probable token, so each
-# distribution has a single 1, and the result must be **word for word** what greedy decoding writes with the trained
-# translator alone. **Guess first:** how many passes of the trained translator does a token cost now, where it was one?
+# Two tests again. First the distribution: a draft model that gives the ten words of section 7 the same probability, a
+# target model that gives them theirs, and twenty thousand draws through your function. Then speed: the **beginner**
+# drafts four tokens at a time for the trained translator. Both choose their most probable token, so the result must be
+# **word for word** what greedy decoding writes with the trained translator alone. **Guess first:** how many of its
+# passes does a token cost now, where it was one?
 
 # %%
 passes_per_token = None  # a number
@@ -1535,12 +1505,12 @@ def a_draft_model_at_work():
 # `solution("decoding.which_way")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoding-which_way-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# More beams do tend to find texts that the model holds more probable, although no number short of all texts guarantees it: on
-# the random models of section 5 the share of best sentences found rose steeply to four beams and then levelled off. But
-# probable is not the same as good. The most probable text of a model is often too short, sometimes empty, and a search
-# finds only what the model believes. For the transcript there is one right answer, so I search, with a handful of beams and
-# a length penalty, or let several samples vote. For stories many texts are good and the most probable one is dull and always
-# the same, so I sample, with a nucleus or a temperature a little below 1 against the tail.
+# More beams do tend to find more probable texts, although no number short of all texts guarantees it: on the random
+# models of section 5 the share of best sentences found rose steeply to four beams and then levelled off. But probable is
+# not good. The most probable text is often too short, sometimes empty, and a search finds only what the model believes.
+# For the transcript there is one right answer, so I search, with a handful of beams and a length penalty, or let several
+# samples vote. For stories many texts are good and the most probable one is dull and always the same, so I sample, with
+# a nucleus or a temperature a little below 1 against the tail.
 #
 # *(One point: more beams find more probable texts, without a guarantee, and probable is not good: short or empty texts win,
 # with a measurement that fits, such as the shorter translations of section 5. One point: search or vote where one answer is
@@ -1573,7 +1543,7 @@ def a_draft_model_at_work():
 #
 # Everything between a trained model and a text. The library has your functions for whole batches, with the cache inside:
 # `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in
-# `course_lib.decoding.sampling`. Open them; you will find your way around.
+# `course_lib.decoding.sampling`.
 #
-# One thing came along through the whole lesson, and decoding never needed it: the English sentence. Take the encoder away,
-# and what is left predicts the next word from those before it. That is a language model, and the next lesson builds one.
+# One thing was there through the whole lesson, and decoding never needed it: the English sentence. Take the encoder
+# away, and what is left is a language model. The next lesson builds one.
