@@ -14,15 +14,14 @@
 # %% [markdown]
 # # Lesson 07 · GPT
 #
-# The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, and each morning
-# was a small exam: *what happens now?*
+# The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, each a small
+# exam: *what happens now?*
 #
-# **GPT** learns in the same way. It reads text and is asked, at every single token, for the next one. That is all. There
-# are no labels and no teacher, and yet out come grammar, some knowledge of the world, and the models that everybody talks
-# about. In this lesson you build one.
+# **GPT** learns in the same way. It reads text and is asked, at every token, for the next one. There are no labels and
+# no teacher, and yet out come grammar, some knowledge of the world, and the models that everybody talks about.
 #
-# By the end you will have written a transformer language model from your blocks, trained it, caught it cheating, let it
-# write, tuned it for another task, and loaded GPT-2's own weights into it.
+# In this lesson you build one from your blocks, train it, catch it cheating, let it write, tune it for another task, and
+# load GPT-2's own weights into it.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -82,14 +81,14 @@ EncoderBlock = answer("heads_and_blocks.encoder_block")
 # %% [markdown]
 # ## 1. Every word is a question
 #
-# A **language model** gives every word a probability, given the words before it: $P(w \mid \text{context})$. By the chain
-# rule, that is enough to give a probability to a whole text:
+# A **language model** gives every word a probability, given the words before it: $P(w \mid \text{context})$. By the
+# chain rule, that gives a whole text a probability:
 #
 # $$P(\textit{I saw the dog}) = P(\textit{I})\; P(\textit{saw} \mid \textit{I})\; P(\textit{the} \mid \textit{I saw})\;
 #   P(\textit{dog} \mid \textit{I saw the}) .$$
 #
-# How many examples does the sentence *I saw the dog running* give us to learn from? One, you might say. It gives four: every
-# word except the first is the answer to a question, and the words before it are the question.
+# How many examples to learn from are in *I saw the dog running*? Four: every word except the first is the answer to a
+# question, and the words before it are the question.
 
 # %%
 sentence = "I saw the dog running".split()
@@ -112,14 +111,14 @@ show.matrices(
 )
 
 # %% [markdown]
-# Lesson 02 showed why a transformer can answer all four at once: under a causal mask, position $t$ has read the tokens up
-# to $t$ and nothing else. So the inputs are the sentence without its last token, which nothing follows. The targets are
-# the sentence without its first token, which nothing predicts. The same tokens, **shifted by one**.
+# A transformer can answer all four at once: under a causal mask, position $t$ has read the tokens up to $t$ and nothing
+# else. So the inputs are the sentence without its last token, which nothing follows. The targets are the sentence
+# without its first token, which nothing predicts. The same tokens, **shifted by one**.
 #
-# Lesson 05's `shift_right` did the same to the German half of a sentence. A language model has no other half and no `<s>`:
-# its text is one long stream, and what it reads at once is a window cut out of it anywhere. The most tokens that fit into
-# the window are its **context length**. The token after the window is there, too, so even the last token of a window has a
-# next one.
+# Lesson 05's `shift_right` did the same to the German half of a sentence. A language model has no other half and no
+# `<s>`: its text is one long stream, and it reads a window cut out of it anywhere. The most tokens that fit into the
+# window are its **context length**. The stream goes on after the window, so even the last token of a window has a next
+# one.
 
 # %% [markdown] tags=["slides"]
 # The example sentence is S0's. S0 also warns about a word: several questions from one sentence are *not* what is called a
@@ -155,11 +154,10 @@ def training_windows(stream, starts, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# A text is its own supervision: at every position the right answer is the token that comes next. So a window of
-# context_length + 1 tokens holds context_length questions with their answers, and the two rows are the same tokens, shifted by
-# one. Adding a column of starts and a row of counting numbers gives the positions of all windows at once. Forgetting the
-# shift is the costly mistake, because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the
-# text that it writes repeats one word for ever.
+# A window of context_length + 1 tokens holds context_length questions with their answers. Adding a column of starts and
+# a row of counting numbers gives the positions of all windows at once. Forgetting the shift is the costly mistake,
+# because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the text that it writes
+# repeats one word for ever.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-training_windows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.training_windows")
@@ -170,13 +168,13 @@ check("gpt.training_windows", hidden=True)
 # %% [markdown]
 # ### 1.1 Many documents, one stream
 #
-# A real corpus is not one text but millions of **documents**: articles, e-mails, programs. Padding each to the context length
-# would waste most of the work. So training programs **pack** them: one document after the other, each closed by an end
-# token, until a row is full. GPT-2's end token is `<|endoftext|>`.
+# A real corpus is not one text but millions of **documents**: articles, e-mails, programs. Padding each to the context
+# length would waste most of the work. So training programs **pack** them: one document after the other, each closed by
+# an end token (GPT-2's is `<|endoftext|>`), until a row is full.
 #
-# Packing has a catch. Under a plain causal mask the second document in a row also attends to the first, with which it has
-# nothing to do. Many programs live with that. Others forbid it by a mask, as Llama 3 did (Grattafiori et al., 2024, section
-# 3.2). Then each document is read exactly as if it had the row to itself.
+# Under a plain causal mask the second document in a row also attends to the first, with which it has nothing to do. Many
+# programs live with that. Others forbid it by a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
+# document is read exactly as if it had the row to itself.
 #
 # ### Exercise 2 · Several documents in one row
 # `gpt.document_mask` · 4 points (3 for the values, 1 for another device) · about 15 minutes
@@ -195,8 +193,8 @@ check("gpt.training_windows", hidden=True)
 # Shapes: `ids` is an integer tensor `[batch, tokens]`, `end_id` an int, the result is bool `[batch, tokens, tokens]`.
 
 # %% [markdown] tags=["fine-print"]
-# True means *may attend*, as everywhere in this course. Make the mask on the device of the ids, so that it works where its
-# input is. Two end tokens may follow each other, and a document may end with its row.
+# True means *may attend*, as everywhere in this course. Make the mask on the device of the ids. Two end tokens may
+# follow each other, and a document may end with its row.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-document_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -218,9 +216,9 @@ def document_mask(ids, end_id):
 
 # %% [markdown] tags=["reason"]
 # A cumulative sum numbers the documents: each token gets the count of the ends before it. The end itself must not count,
-# because it closes its own document and does not open the next; subtracting `ended` takes it out again. Comparing the
-# numbers as a column with the numbers as a row says of every pair whether it belongs together, and the causal mask does
-# the rest. No loop over documents is needed, and rows with different numbers of documents are no trouble.
+# because it closes its own document; subtracting `ended` takes it out again. Comparing the numbers as a column with the
+# numbers as a row says of every pair whether it belongs together, and the causal mask does the rest, without a loop over
+# documents.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-document_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.document_mask")
@@ -229,8 +227,8 @@ check("gpt.document_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# *Exactly as if it had the row to itself*: that can be tested. One of your attention modules reads two documents packed in one
-# row, under your mask and under a plain causal one, and then the second document alone.
+# *Exactly as if it had the row to itself*? Test it. One of your attention modules reads two documents packed in one row,
+# under your mask and under a plain causal one, and then the second document alone.
 
 
 # %% tags=["demo"]
@@ -249,10 +247,9 @@ def packed_and_alone():
 # %% [markdown]
 # ## 2. A text to read
 #
-# Now we need text. GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so small
-# that a laptop learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a
-# full stop after it, in one long stream of tokens. (We do without a document mask here, and cut windows
-# anywhere in the stream.)
+# GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so small that a laptop
+# learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a full stop, in
+# one long stream of tokens. (We do without a document mask here.)
 
 # %%
 drawing = random.Random(7)
@@ -282,14 +279,12 @@ print(
 print(decode(training_text[:40]), "...")
 
 # %% [markdown]
-# Before you train anything, ask what you can hope for. There are two numbers to know.
+# Before you train anything, ask what you can hope for. A model that knows nothing gives all words the same probability.
+# Its loss, the mean of $-\log P(\text{next word})$, is the logarithm of the size of the vocabulary.
 #
-# A model that knows nothing gives all words the same probability. Its loss, the mean of $-\log P(\text{next word})$, is
-# the logarithm of the size of the vocabulary.
-#
-# And the best model there can be? It still cannot know *which* noun follows *the old*: the grammar throws dice. But
-# here we know the dice, so we can compute each sentence's true probability, and from it the lowest loss that honest
-# work can reach. For real languages this number is unknown.
+# Even the best model cannot know *which* noun follows *the old*: the grammar throws dice. But here we know the dice, so
+# we can compute each sentence's true probability, and from it the lowest loss that honest work can reach. For real
+# languages this number is unknown.
 
 # %%
 knows_nothing = math.log(len(vocabulary))
@@ -303,13 +298,13 @@ print(f"a model that knows the grammar: {best_possible:.2f} nats a token")
 #
 # ## 3. One loss for a whole batch
 #
-# The log-softmax of the model's scores is, for every text of the batch and at every position, a log-probability for
-# every token: `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
+# The log-softmax of the model's scores holds a log-probability for every token, at every position of every text:
+# `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
 # log-probability, changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items,
 # classes]` and `[items]`.
 #
 # So we **collapse** the first two dimensions: all positions of all texts, one after the other, `[batch * tokens,
-# vocab_size]`. After all, no question cares which text it came from. Two texts of three positions, over five words, shaded by
+# vocab_size]`. No question cares which text it came from. Two texts of three positions, over five words, shaded by
 # probability:
 
 # %% tags=["demo"]
@@ -328,8 +323,8 @@ show.matrices(
 )
 
 # %% [markdown]
-# Rows stay rows. That is what matters, and where it goes wrong: `reshape` cuts the numbers into *any* shape you ask for, and
-# does not say a word if it tears the rows apart.
+# Rows stay rows. That is what matters: `reshape` cuts the numbers into *any* shape you ask for, and does not say a word
+# if it tears the rows apart.
 
 
 # %%
@@ -354,16 +349,16 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 # %% [markdown]
 # ## 4. From a vector to a word
 #
-# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we get
-# probabilities for the next token from it? By asking every token of the vocabulary how well it fits: one row of a matrix
+# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we
+# get probabilities for the next token from it? Ask every token of the vocabulary how well it fits: one row of a matrix
 # $W$ for each token, a dot product, a softmax.
 #
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
 #   \qquad\text{for all tokens at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
 #
-# Look at $W$: a vector for each token. We have such a matrix already, at the bottom of the model: the embedding. So why learn
-# two? GPT uses one matrix for both, which is called **weight tying**, and the output layer **tied**. Press and Wolf (2017)
-# found that it makes language models better. And smaller: GPT-2 saves tens of millions of numbers, as section 9 counts.
+# $W$ holds a vector for each token. We have such a matrix already: the embedding. GPT uses one matrix for both, which is
+# called **weight tying**. Press and Wolf (2017) found that it makes language models better. And smaller: GPT-2 saves
+# tens of millions of numbers, as section 9 counts.
 
 # %% [markdown] tags=["slides"]
 # S0 writes this softmax, and says in passing that the rows of $W$ **are word embeddings**.
@@ -395,10 +390,9 @@ def tied_logits(states, embedding):
 
 # %% [markdown] tags=["reason"]
 # The embedding says what each token looks like as a vector, so comparing a state with all its rows asks which token the
-# state looks like most. The same table is used twice, at the start and at the end: it saves `vocabulary * d_model`
-# numbers, about a third of the smallest GPT-2, and gives rare words gradients from both sides. Nothing is divided by a
-# root, unlike in attention, since the model learns the size of its logits itself. Detaching the table on its second use
-# would take away half of its training.
+# state looks like most. Using the same table twice saves `vocabulary * d_model` numbers, about a third of the smallest
+# GPT-2, and gives rare words gradients from both sides. Nothing is divided by a root, unlike in attention, since the
+# model learns the size of its logits itself. Detaching the table on its second use would take away half of its training.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-tied_logits-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.tied_logits")
@@ -409,14 +403,14 @@ check("gpt.tied_logits", hidden=True)
 # %% [markdown]
 # ## 5. Only a decoder
 #
-# The transformer of the paper translates. It has an encoder that reads one language, a decoder that writes the other, and
+# The transformer of the paper translates: an encoder reads one language, a decoder writes the other, with
 # cross-attention between the two. What is left when there is only one language?
 #
-# Liu et al. (2018, section 4.2.3) had a suspicion: if both sides are the same language, the encoder and the decoder learn the
-# same things about it twice. So they dropped the encoder. Input and output become **one sequence** with a separator between
-# them, read by one stack of blocks under one causal mask: a **decoder-only** transformer. Does anything get lost? Write
-# source and target into one line and see who may attend to whom. (We take the sentence you already know, although it is in
-# two languages: the triangle is the same.)
+# Liu et al. (2018, section 4.2.3) had a suspicion: if both sides are the same language, the encoder and the decoder
+# learn the same things about it twice. So they dropped the encoder. Input and output become **one sequence** with a
+# separator between them, read by one stack of blocks under one causal mask: a **decoder-only** transformer. Does
+# anything get lost? Write source and target into one line and see who may attend to whom. (Ours are in two languages,
+# but the triangle is the same.)
 
 # %% [markdown] tags=["slides"]
 # S2 cites the same suspicion, and calls this transformer **T-D**.
@@ -448,12 +442,13 @@ def one_triangle():
 one_triangle()
 
 # %% [markdown]
-# All three attentions are still there, as parts of one triangle: orange is what the encoder did, green is cross-attention,
-# blue is the decoder's own. Only one thing is lost: within the source, tokens no longer see what is to their right. At that
-# price you save nearly half of the parameters, and get a model that can learn from *any* text, translated or not.
+# All three attentions are still there, as parts of one triangle: orange is what the encoder did, green is
+# cross-attention, blue is the decoder's own. Only one thing is lost: within the source, tokens no longer see what is to
+# their right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated or
+# not.
 #
-# Without cross-attention, a decoder block has only two sublayers left: masked self-attention and the feed-forward
-# network. So a block of GPT **is an encoder block with a causal mask**. You have everything:
+# Without cross-attention, a decoder block is masked self-attention and the feed-forward network. So a block of GPT **is
+# an encoder block with a causal mask**. You have everything:
 #
 # 1. embedding of the words, `[batch, tokens, d_model]`,
 # 2. plus a learned vector for each position,
@@ -511,14 +506,12 @@ class CausalLanguageModel(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# A GPT is an encoder's stack with a causal mask, and its output compared with its own input table. The mask goes into
-# every block: one block without it is enough to leak the next token to all that follow, and the loss becomes too good to
-# be true.
+# The mask goes into every block: one block without it is enough to leak the next token to all that follow, and the loss
+# becomes too good to be true.
 #
 # Pre-norm blocks add to `x` without ever normalising it, so one norm is needed after the last, or the logits grow with
 # the depth. The logits of all positions are returned, because in training every position is a question, and they leave
-# without a softmax, since the loss takes it. The mask is made on the device of the ids, so the model runs where its
-# input is.
+# without a softmax, since the loss takes it.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-causal_language_model-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("gpt.causal_language_model")
@@ -527,8 +520,8 @@ check("gpt.causal_language_model", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the parts, with GPT-2's choices: the norms come first, GELU is the approximation by tanh that GPT-2 was trained with, and
-# embeddings are drawn small. There is no dropout, since the models of this lesson are too small to need it.
+# Now the parts, with GPT-2's choices: the norms come first, GELU is the approximation by tanh that GPT-2 was trained
+# with, and embeddings are drawn small. Models as small as these need no dropout.
 
 # %%
 gelu_tanh = partial(F.gelu, approximate="tanh")
@@ -552,9 +545,9 @@ def language_model(vocab_size, context_length, d_model, heads, layers, causal=Tr
 # ### 5.1 The same model from PyTorch's parts
 #
 # Have you built the real thing? PyTorch has modules for it: `nn.TransformerEncoder`, a stack of
-# `nn.TransformerEncoderLayer`s. (An *encoder*, for the reason you know: without cross-attention the mask makes all the
-# difference.) Two things to know before you use them. Their mask is *additive*, 0 where a token may look and $-\infty$ where
-# it may not, as in lesson 02; and they take the tokens as the **first** dimension unless you say `batch_first=True`.
+# `nn.TransformerEncoderLayer`s. (An *encoder*, because without cross-attention only the mask differs.) Their mask is
+# *additive*, 0 where a token may look and $-\infty$ where it may not, as in lesson 02; and they take the tokens as the
+# **first** dimension unless you say `batch_first=True`.
 
 # %% [markdown] tags=["slides"]
 # S0 builds the model from these modules. Here are the two lines of its constructor, as printed:
@@ -625,16 +618,16 @@ def ours_beside_torchs():
 
 
 # %% [markdown]
-# Equal apart from rounding: in either precision, what differs is a few times the last digit that it has, or nothing at
-# all. What you wrote *is* the model.
+# Equal apart from rounding: in either precision the difference is at most a few times the last digit. What you wrote
+# *is* the model.
 #
 # ## 6. What would happen without the mask?
 #
-# Lesson 02 caught a tiny attention cheating on random symbols. What does a whole language model do without its mask? Take two
-# models of the same size, trained on the same text. The honest one has the mask. The other sees everything.
+# Lesson 02 caught a tiny attention cheating on random symbols. Now take two whole language models of the same size,
+# trained on the same text. The honest one has the mask. The other sees everything.
 #
-# After long training, the honest one has some loss at every position of a text: large at the first positions, where it
-# knows little, smaller later. What is the loss of the other one, position by position?
+# After long training, the honest one has some loss at every position: large at the first, where it knows little, smaller
+# later. What is the loss of the other one, position by position?
 #
 # Decide before you scroll. Does it gain a little everywhere, because it sees more? Does it become as good everywhere as
 # the honest one is at the last position, which has seen everything? Does overfitting make it worse?
@@ -670,11 +663,10 @@ def loss_without_mask(honest):
 
 
 # %% [markdown] tags=["reason"]
-# Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: it only has
-# to be copied. So the loss can fall to 0 everywhere except at the last position, whose target is nowhere in the input.
-# There the model sees exactly what an honest one sees and can do no better. A training loss close to 0 on real text is
-# no triumph but a bug, and this is the shape by which to recognise it. The result is a new tensor, since zeroing the
-# caller's would ruin the plot below.
+# Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: it
+# only has to be copied. So the loss can fall to 0 everywhere except at the last position, whose target is nowhere in the
+# input. There the model sees exactly what an honest one sees and can do no better. A training loss close to 0 on real
+# text is a bug, and this shape gives it away.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-loss_without_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.loss_without_mask")
@@ -683,12 +675,12 @@ check("gpt.loss_without_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now do it. Windows of 25 tokens are cut out of the text at random positions; the loop is the one you know. Both models
-# are yours, with `causal=True` and `causal=False`, and both are judged on text that **neither has seen**. (The cheat
-# gets fewer steps. It needs no more.) Together they take about a quarter of a minute on a processor.
+# Now do it, with windows of 25 tokens. Both models are yours, with `causal=True` and `causal=False`, and both are judged
+# on text that **neither has seen**. (The cheat needs fewer steps.) Together they take about a quarter of a minute on a
+# processor.
 #
-# You have predicted the shape of it. **Put numbers to it, too:** on new text, what is the mean loss of the honest model, and
-# what is that of the other one at the last position, where there is nothing to copy?
+# You have predicted the shape. **Now guess the numbers:** on new text, what is the mean loss of the honest model, and
+# that of the other one at the last position, where there is nothing to copy?
 
 # %%
 my_losses = {"with the mask": None, "without, at the last position": None}  # in nats
@@ -783,16 +775,16 @@ def the_loss_hits_zero():
 
 # %% [markdown]
 # **The loss is nearly zero, and the model is cheating.** Wherever the target can be copied it *is* zero; what is left of
-# the curve comes from the last position, one question in 24. It is far below the floor, so something leaks. And it is so on
-# new text as well: a validation set would have told you nothing. This is not overfitting, because copying works on any
-# text. (The honest model's individual positions wobble around the floor, since there are only some two hundred questions
-# at each. Its mean stays above.)
+# the curve comes from the last position. It is far below the floor, so something leaks. And it is so on new text as
+# well: this is not overfitting, because copying works on any text, and a validation set would have told you nothing.
+# (The honest model's individual positions wobble around the floor, with only some two hundred questions at each. Its
+# mean stays above.)
 #
-# Only the last position is honest, because its target is not in the input. There the cheat is *worse* than the other model,
-# though it need not be: it had to think for one question in 24.
+# At the last position the cheat is *worse* than the other model, though it need not be: it had to think for one question
+# in 24.
 #
-# How would you find such a leak in a model whose code is a thousand lines long? With an experiment: **change one token, and
-# see which predictions move.** A prediction may only depend on the tokens up to its own position.
+# How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
+# prediction may only depend on the tokens up to its own position.
 #
 # ### Exercise 6 · A test for leaks
 # `gpt.influence` · 4 points · about 18 minutes
@@ -806,8 +798,7 @@ def the_loss_hits_zero():
 # replaced.
 
 # %% [markdown] tags=["fine-print"]
-# One token is replaced at a time; all others are as in `ids`. You may ask for one text after another or for all of them in one
-# batch. Leave `ids` itself as it is.
+# You may ask for one text after another or for all of them in one batch. Leave `ids` itself as it is.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-influence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -833,10 +824,9 @@ def influence(model, ids, vocab_size):
 
 # %% [markdown] tags=["reason"]
 # The test treats the model as a black box, so it finds every leak, wherever it is: a forgotten mask, a mask of the wrong
-# shape, a norm over the tokens. Each changed text starts from a fresh copy; without it the changes pile up, and every column
-# measures all changes before it as well. The absolute value matters, since a logit that falls has moved too. Everything
-# above the diagonal must be exactly 0 in a causal model: those are predictions that move with a token they should not have
-# read.
+# shape, a norm over the tokens. Each changed text starts from a fresh copy; without it the changes pile up, and every
+# column measures all changes before it as well. The absolute value matters, since a logit that falls has moved too. In a
+# causal model everything above the diagonal must be exactly 0.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-influence-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.influence")
@@ -870,14 +860,13 @@ def a_test_for_leaks():
 
 
 # %% [markdown]
-# On the left there is a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely on
-# one token, the next; only the last prediction has none to hang on. Keep this test. It takes a few lines, works on any
-# model, and finds what no loss will ever show.
+# On the left there is a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely
+# on one token, the next; only the last prediction has none to hang on. Keep this test: it works on any model.
 #
 # ## 7. Let it write
 #
-# A language model writes by talking to itself: read the text so far, look at the distribution **after the last word**,
-# choose a word, append it, read again. What does ours expect after these beginnings?
+# A language model writes as in lesson 06: read the text so far, look at the distribution **after the last word**, choose
+# a word, append it, read again. What does ours expect after these beginnings?
 
 
 # %% tags=["demo"]
@@ -960,11 +949,10 @@ def generate(model, prompt, max_new_tokens, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# One token a round: read what there is, take the most probable continuation, append, read again. The window slides with
-# the text, because the model has positions for `context_length` tokens only. It is cut anew in each round: what falls out of
-# the window is forgotten by the model but stays in the text. Keeping the first tokens instead of the last would make the
-# model answer the same question again and again. All logits except those of the last position answer old questions.
-# Reading once and taking several tokens from it is not possible: the second new token depends on the first.
+# The window is cut anew in each round: what falls out of it is forgotten by the model but stays in the text. Keeping the
+# first tokens instead of the last would make the model answer the same question again and again. All logits except those
+# of the last position answer old questions. Reading once and taking several tokens from it is not possible: the second
+# new token depends on the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.generate")
@@ -986,10 +974,9 @@ def both_write():
 # %% [markdown]
 # When it writes, the cheat has no next token to copy: a model with a loss of nearly 0 cannot string three words together.
 #
-# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample, and
-# draw each token with the probability that the model gives it. (Lesson 06 has better dice.) Then we can *grade* the author:
-# the grammar can tell whether a sentence is one of its own. **Predict:** how many of a hundred sentences are right, with the
-# mask and without?
+# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample.
+# Then we can *grade* the author: the grammar can tell whether a sentence is one of its own. **Predict:** how many of a
+# hundred sentences are right, with the mask and without?
 
 # %%
 right_of_100 = {"with the mask": None, "without": None}
@@ -1026,7 +1013,7 @@ def the_author_graded():
 
 # %% [markdown]
 # Most of its sentences are right, and nearly all of those are **new**: it has not learned the text by heart, it has
-# learned the language. Its mistakes (with a star) are worth a look too. What does it get wrong?
+# learned the language. Its mistakes have a star. What does it get wrong?
 #
 # Watch it write: choose a beginning, and throw the dice again. Then put beginnings of your own into the last line of the cell,
 # in lower case and with words that it knows, and run it.
@@ -1056,16 +1043,15 @@ def your_turn():
 # %% [markdown]
 # ## 8. GPT-1: what is it good for?
 #
-# In 2018 nobody wanted a machine that just goes on writing. People wanted to classify, to compare, to answer. GPT-1
-# (Radford et al., 2018) was the first to show that a transformer language model is a splendid **beginning** for all of
-# these: train it on text, which costs no labels, and then tune it for the task. *Generative pre-training*: that is what
-# the letters mean.
+# In 2018 people wanted to classify, to compare, to answer. GPT-1 (Radford et al., 2018) was the first to show that a
+# transformer language model is a splendid **beginning** for all of these: train it on text, which costs no labels, and
+# then tune it for the task. *Generative pre-training* is what the letters mean.
 #
 # ### 8.1 No training at all
 #
 # Sometimes you need not even tune. A model that knows how probable a sentence is can already judge: **zero-shot**. GPT-1
-# (section 5) judged whether English sentences are acceptable by their mean log-probability per token, and a threshold. We
-# can do just that. Take held-out sentences, and for each one a copy that is spoiled by swapping two neighbouring words. **Guess
+# (section 5) judged whether English sentences are acceptable by their mean log-probability per token, and a threshold.
+# We do the same with held-out sentences, and a copy of each in which two neighbouring words are swapped. **Guess
 # first:** how often will it be right? Tossing a coin is right half the time.
 
 # %%
@@ -1116,8 +1102,8 @@ def zero_shot():
 
 
 # %% [markdown]
-# GPT-2 made a programme of this. Its paper reports language modelling *without any training* on eight data sets, and was the
-# best on seven of them; reading comprehension and question answering worked to a degree, but far from the best.
+# GPT-2 made a programme of this. *Without any training* on them, it was the best language model on seven of eight data
+# sets; reading comprehension and question answering worked to a degree, but far from the best.
 
 # %% [markdown] tags=["slides"]
 # S2 quotes these results. (S1 dates GPT-2 to 2018. That was GPT-1: *Improving Language Understanding by Generative
@@ -1125,10 +1111,10 @@ def zero_shot():
 # their first author.)
 
 # %% [markdown]
-# GPT-3 went one step further: **few-shot**. Put a handful of solved examples into the prompt, and the model goes on in the same
-# way, without any training. This is **in-context learning** (Brown et al., 2020), and it grew with the size of the model.
-# Can ours do it? Its smallest form is to notice a repetition: three random tokens, over and over. From the second
-# round on, a reader can know what comes next.
+# GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model goes on in the same way,
+# without any training. This is **in-context learning** (Brown et al., 2020), and it grew with the size of the model. Can
+# ours do it? Its smallest form is to notice a repetition: three random tokens, over and over. From the second round on,
+# a reader can know what comes next.
 
 
 # %% tags=["demo"]
@@ -1196,11 +1182,10 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
 
 # %% [markdown] tags=["reason"]
-# The task has few labels, the language model has a target at every word: keeping its loss, weighted, reminds the model
-# of what it knew, and GPT-1's authors found that it helps on larger data sets. Both losses are means, so that the
-# weight does not depend on how long the texts are; a sum over words would drown the labels. The weight is on the
-# auxiliary part alone. Weighting both, or mixing as w and 1 - w, changes how fast the task itself is learned.
-# `F.cross_entropy` takes logits: a softmax before it would be the second one.
+# Keeping the language model's loss reminds the model of what it knew. Both losses are means, so that the weight does not
+# depend on how long the texts are; a sum over words would drown the labels. The weight is on the auxiliary part alone.
+# Weighting both, or mixing as w and 1 - w, changes how fast the task itself is learned. `F.cross_entropy` takes logits:
+# a softmax before it would be the second one.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-fine_tuning_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.fine_tuning_loss")
@@ -1209,12 +1194,11 @@ check("gpt.fine_tuning_loss", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Our task: is the last noun of a sentence a **thing** (*door*, *apple*) or a **living being** (*queen*, *pig*)? Easy,
-# if you know the words. So we make it mean. Only **half of the nouns** ever appear with a label. The test asks about
-# the other half: words that no label ever mentioned.
+# Our task: is the last noun of a sentence a **thing** (*door*, *apple*) or a **living being** (*queen*, *pig*)? To make
+# it hard, only **half of the nouns** ever appear with a label. The test asks about the other half.
 #
 # Three candidates: a new model that has never read anything, the pre-trained one, and the pre-trained one with the
-# auxiliary loss. All sentences have eight words, so that a batch needs no padding.
+# auxiliary loss. All sentences have eight words, so nothing is padded.
 
 # %%
 THINGS_AND_BEINGS = {
@@ -1236,8 +1220,7 @@ def labelled(count, with_labels, seed):
 
 
 # %% [markdown]
-# **Predict** for each of the three: how often is it right about the *other* words, for which it has never seen a label, after
-# three epochs?
+# **Predict** for each of the three: how often is it right about the *other* words after three epochs?
 
 # %%
 right_on_other_tokens = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in %
@@ -1325,17 +1308,16 @@ def three_candidates():
 # Three things to see, each the mean of three runs.
 #
 # **Pre-training pays.** All three learn the words that they were shown, the new model no slower than the others. But it
-# has no idea about the other words, and the pre-trained one simply knows. No label says that *doors* and *apples* have
-# something in common, yet it has read thousands of sentences in which they are used alike. Labels for half of the words were
-# enough for all of them.
+# has no idea about the other words, and the pre-trained one simply knows: it has read thousands of sentences in which
+# *doors* and *apples* are used alike. Labels for half of the words were enough for all of them.
 #
 # **Fine-tuning forgets.** All the while, the loss as a language model rises: what is not practised is lost. With the
 # auxiliary loss it rises less.
 #
-# **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the two
-# pre-trained candidates after the first epoch and after the last: there is no sign of it here. The paper's own ablation
-# (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is a small
-# one. Measure before you believe.
+# **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the
+# two pre-trained candidates after the first epoch and after the last: there is no sign of it here. The paper's own
+# ablation (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones.
+# Ours is a small one.
 
 # %% [markdown] tags=["slides"]
 # S2 repeats the claim that the auxiliary loss speeds up convergence.
@@ -1343,9 +1325,9 @@ def three_candidates():
 # %% [markdown]
 # ## 9. GPT-2
 #
-# GPT-1 had 12 layers, a d_model of 768 and a context length of 512. Then they made it larger. GPT-2 is the same model with
-# small changes: the norms before the sublayers and one at the end, as in yours; smaller first weights on the residual
-# path; a context length of 1024 and a vocabulary of 50,257 subword tokens. The paper's table 2 gives four sizes:
+# GPT-1 had 12 layers, a d_model of 768 and a context length of 512. GPT-2 is the same model, larger, with small changes:
+# the norms before the sublayers and one at the end, as in yours; smaller first weights on the residual path; a context
+# length of 1024 and a vocabulary of 50,257 subword tokens. The paper's table 2 gives four sizes:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1356,13 +1338,13 @@ def three_candidates():
 #
 # ### 9.1 How large is GPT-2?
 #
-# Count them: build your own model in these sizes, and add up its parameters. On torch's device `meta` a tensor has a shape and
-# no numbers, so that even the largest is built in a second. (Lesson 04 counted a block by formula: about
+# Build your own model in these sizes, and add up its parameters. On torch's device `meta` a tensor has a shape and no
+# numbers, so even the largest is built in a second. (Lesson 04 counted a block by formula: about
 # $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
-# None of the printed numbers is right. The authors said so later, in the notes of their code: the counts in the paper had
-# been wrong *due to an error*. Which error? They did not say. But try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478
-# subword tokens. **Guess first:** how large a share of the smallest GPT-2 is its embedding? And of the largest?
+# None of the printed numbers is right. The notes of the authors' code say that they were wrong *due to an error*. Which
+# error? They did not say. But try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess
+# first:** how large a share of the smallest GPT-2 is its embedding? And of the largest?
 
 # %% [markdown] tags=["slides"]
 # S3 prints the same four numbers as the paper.
@@ -1421,16 +1403,16 @@ def four_sizes():
 
 # %% [markdown]
 # All four printed numbers, to the last digit. We cannot know what they did, but this fits: the old vocabulary in the
-# count, the new one in the model. A difference of 9,779 tokens costs seven and a half million parameters in the smallest.
+# count, the new one in the model. In the smallest, 9,779 more tokens cost seven and a half million parameters.
 #
 # The bars tell a second story: two thirds of every block is the feed-forward network, one third is attention, and in the
-# smallest model the embedding alone is nearly a third of everything. Without tying it would be counted twice. (The number of
-# heads plays no part: it only cuts the same projections into pieces.)
+# smallest model the embedding alone is nearly a third of everything. Without tying it would be counted twice. (The
+# number of heads plays no part.)
 #
 # ### 9.2 GPT-2, in your own model
 #
-# Are two models with the same layers the same model? Then GPT-2's numbers must fit into *yours*, and yours must say
-# exactly what GPT-2 says. The weights are public: a dict of tensors, 148 of them in the smallest. Three things differ.
+# If yours is the same model, GPT-2's numbers must fit into it, and it must say exactly what GPT-2 says. The weights are
+# public: a dict of tensors, 148 of them in the smallest. Three things differ.
 #
 # 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2` below has
 #    all parts that differ.
@@ -1495,12 +1477,11 @@ def from_gpt2(tensors):
 
 
 # %% [markdown] tags=["reason"]
-# The names are translated part by part, so one table of ten lines serves any number of blocks. Only the matrices of
-# linear layers are transposed: `c_attn`, `c_proj` and `c_fc` are the names that contain `c_` (for *convolution*: GPT-2's
-# code writes a linear layer as a convolution over single tokens). The embedding and the positions are tables that are
-# looked up, not multiplied, and stay. Shapes catch most mistakes here, but not all: attention's `c_proj` is square and
-# fits either way round. A model loaded like that runs, and writes nonsense. That is why logits are compared, and not only
-# shapes.
+# One table of ten lines serves any number of blocks. Only the matrices of linear layers are transposed: `c_attn`,
+# `c_proj` and `c_fc` are the names that contain `c_` (for *convolution*: GPT-2's code writes a linear layer as a
+# convolution over single tokens). The embedding and the positions are tables that are looked up, not multiplied, and
+# stay. Shapes catch most mistakes here, but not all: attention's `c_proj` is square and fits either way round. A model
+# loaded like that runs, and writes nonsense. So logits are compared, and not only shapes.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-from_gpt2-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.from_gpt2")
@@ -1509,9 +1490,9 @@ check("gpt.from_gpt2", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now load it. `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. A folder that holds `config.json` and
-# `model.safetensors` does as well, so put its path there if you have one. Without either, the cell says so, and takes a small
-# stand-in with GPT-2's names and layout: the model that you trained above, saved as GPT-2 is saved.
+# Now load it. `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. The path of a folder that holds `config.json`
+# and `model.safetensors` does as well. Without either, the cell says so, and takes a stand-in: the model that you
+# trained above, saved as GPT-2 is saved.
 #
 # Three questions to it. Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Does it
 # notice a repetition, which ours did not? And what does it write, with the dice of lesson 06?
@@ -1599,10 +1580,10 @@ def gpt_2_in_your_model():
 
 
 # %% [markdown]
-# Equal to the last digits: what you wrote is GPT-2, and now it *is* GPT-2. You changed nothing for it but the numbers. If the
-# stand-in wrote, connect once and run the cell again; a Colab needs a minute for it. With the real weights, look at the
-# rounds of the repetition. Does the loss fall from the second round on? That would be in-context learning at its smallest: the
-# weights stay as they are, and the prompt teaches (Olsson et al., 2022, on *induction heads*).
+# Equal to the last digits: you changed nothing but the numbers, and your model *is* GPT-2. If the stand-in wrote,
+# connect once and run the cell again; a Colab needs a minute for it. With the real weights, look at the rounds of the
+# repetition. Does the loss fall from the second round on? That would be in-context learning at its smallest: the weights
+# stay as they are, and the prompt teaches (Olsson et al., 2022, on *induction heads*).
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does your
 # `from_gpt2` load it unchanged? And Hugging Face's `"distilgpt2"`, which has half the layers? Compare how probable the
@@ -1634,10 +1615,9 @@ def gpt_2_in_your_model():
 # %% [markdown]
 # ### 9.3 Where do you get good text?
 #
-# A larger model wants more text, and the web has plenty, most of it rubbish. How would you tell? GPT-2's authors had
-# people do it for them without knowing: they took every page that someone had linked to on **Reddit**, if the post got
-# **at least 3 karma**. A few strangers had found it worth a click. They called the result **WebText** (Radford et al.,
-# 2019, section 2.1).
+# A larger model wants more text, and the web has plenty, most of it rubbish. GPT-2's authors let people choose without
+# knowing: they took every page linked to on **Reddit** in a post with **at least 3 karma**, and called the result
+# **WebText** (Radford et al., 2019, section 2.1).
 
 
 # %%
@@ -1663,8 +1643,7 @@ show.figure(
 )
 
 # %% [markdown]
-# Who writes on Reddit, and who does not? Whose English is this, and whose view of the world? A model is a mirror of what it
-# has read.
+# Who writes on Reddit, and who does not? A model is a mirror of what it has read.
 
 # %% [markdown] tags=["slides"]
 # S3 tells how WebText was made, and sums it up as *right data + right model*.
@@ -1691,6 +1670,6 @@ show.figure(
 # A GPT: yours, equal to PyTorch's to the last digits, trained, caught, graded, tuned, and with GPT-2's weights in it. It reads
 # from left to right and must not look ahead, because it writes.
 #
-# But what if you do not want to write at all, but only to *understand*? Then looking ahead is not cheating but a help:
-# you saw that `causal=False` is one word in the code. All it needs is a game other than the next word, one in which the
-# answer is not on the page. That game is lesson 09's.
+# But what if you only want to *understand*? Then looking ahead is not cheating but a help, and `causal=False` is one
+# word in the code. All it needs is a game other than the next word, one in which the answer is not on the page. That
+# game is lesson 09's.
