@@ -974,9 +974,9 @@ def both_write():
 # %% [markdown]
 # When it writes, the cheat has no next token to copy: a model with a loss of nearly 0 cannot string three words together.
 #
-# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample.
-# Then we can *grade* the author: the grammar can tell whether a sentence is one of its own. **Predict:** how many of a
-# hundred sentences are right, with the mask and without?
+# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample,
+# and draw each token with the model's probability. Then we can *grade* the author: the grammar can tell whether a
+# sentence is one of its own. **Predict:** how many of a hundred sentences are right, with the mask and without?
 
 # %%
 right_of_100 = {"with the mask": None, "without": None}
