@@ -17,12 +17,12 @@
 # Cats like to sit on whatever you are reading. Here that is useful: a **mask** is a cat on the page. It decides which
 # **tokens** a query may see and which are covered.
 #
-# (From here on the course says *token* for what a model reads one at a time. Here a token is still a word; later it can be
-# a piece of a word, a character or a special sign.)
+# (From here on the course says *token* for what a model reads one at a time: here still a word, later also a piece of a
+# word, a character or a special sign.)
 #
 # There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must not
-# read it first. Others are only **padding**, put in to make all sentences of a batch equally long. You will write masks for
-# both, use them in attention, and write the test that finds a mask that leaks.
+# read it first. Others are only **padding**, put in to make all sentences of a batch equally long. You will write masks
+# for both, and the test that finds a mask that leaks.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -67,13 +67,12 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # |---|---|---|---|---|
 # | **target** | saw | the | dog | running |
 #
-# Now think of self-attention from lesson 01. At position *I*, whose target is *saw*, the model looks at all tokens of the
-# input. One of them is *saw*. It need not learn any English; it only has to look one token to the right.
+# In the self-attention of lesson 01, position *I*, whose target is *saw*, looks at all tokens of the input. One of them is
+# *saw*. The model need not learn any English; it only has to look one token to the right.
 #
-# Catch one in the act. The sentences below are **random**: eight symbols, each equally likely whatever came before. No
-# model can predict them. An honest one can do no better than give each symbol a probability of 1/8, a loss of
-# $\log 8 \approx 2.08$. We train the same small model twice, with a clear view and with a mask. **Predict** both losses
-# after 80 steps.
+# Catch one in the act. The sentences below are **random**: eight symbols, each equally likely whatever came before. An
+# honest model can do no better than give each a probability of 1/8, a loss of $\log 8 \approx 2.08$. We train the same
+# small model twice, with a clear view and with a mask. **Predict** both losses after 80 steps.
 
 # %% [markdown] tags=["slides"]
 # S0 asks why such a model reaches perfect accuracy so easily. This is the answer.
@@ -154,8 +153,8 @@ show.matrices(
 #
 # ## 2. The causal mask
 #
-# The remedy is one rule: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** It may look at itself,
-# because it knows its own token and needs it. This is the **causal mask**: only the past can influence the present.
+# The remedy is the **causal mask**: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** It may look
+# at itself, because it knows its own token and needs it.
 #
 # For `<s>` *die Katze tanzte*, what a decoder reads while it writes German, it looks like this. A tick means "may attend".
 
@@ -170,12 +169,11 @@ show.matrices(
 )
 
 # %% [markdown]
-# Read it row by row: `<s>` sees only itself, *die* sees two tokens, *tanzte* all four. The ones fill the **lower**
+# Read it row by row: `<s>` sees only itself, *die* sees two tokens, *tanzte* all four. The ticks fill the **lower**
 # triangle, diagonal included.
 #
-# Others write masks differently, and their code will meet yours one day. A mask may be **additive**: 0 where a query may
-# look and $-\infty$ where it may not, to be added to the scores. And in some PyTorch modules True means "may **not**
-# attend". Read the documentation each time.
+# Others write masks differently. A mask may be **additive**: 0 where a query may look and $-\infty$ where it may not, to
+# be added to the scores. And in some PyTorch modules True means "may **not** attend". Read the documentation each time.
 
 # %% [markdown] tags=["slides"]
 # S2's decoder reads this sentence (its slides spell the verb *tantze*; it is *tanzte*, from *tanzen*). S0 uses PyTorch's
@@ -237,10 +235,9 @@ def causal_mask(length, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Row i is query i, and it may attend to keys 0 to i. The diagonal is part of that: a token knows itself, and without the
-# diagonal the first token would have nothing to attend to. Booleans say what is meant, "may attend", and cannot be mistaken
-# for numbers to multiply or add. The upper triangle would be the same picture turned around: every token sees the future
-# and no past, and a model trained that way has read each answer before it gives it.
+# Row i is query i, and it may attend to keys 0 to i: without the diagonal the first token would have nothing to attend to.
+# Booleans say what is meant, and cannot be mistaken for numbers to multiply or add. The upper triangle would show every
+# token the future and no past, and a model trained that way has read each answer before it gives it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("masking.causal_mask")
@@ -252,8 +249,8 @@ check("masking.causal_mask", hidden=True)
 # ## 3. Three ways to mask
 #
 # A mask says which weights must be 0. The remaining weights of a row must still sum to 1. Three ways come to mind, and two
-# of them are right. Try them on the scaled scores of self-attention with $q = k = v$ over the four German tokens. (Section
-# 4 computes these scores.)
+# of them are right. Try them on the scaled scores of self-attention over the four German tokens. (Section 4 computes
+# them.)
 
 # %%
 scaled_b = torch.tensor(
@@ -282,9 +279,9 @@ print("softmax of that\n", wrong_alpha)
 show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0, 1:].sum().item(), " %")
 
 # %% [markdown]
-# **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, an ordinary share. The token `<s>`, which should
-# see only itself, spends 42 % of its attention on tokens that it must not see. It gets worse: if the allowed scores are
-# negative, the forbidden zeros are the *largest* scores in the row.
+# **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, an ordinary share. The token `<s>` spends 42 %
+# of its attention on tokens that it must not see. It gets worse: if the allowed scores are negative, the forbidden zeros
+# are the *largest* scores in the row.
 #
 # To get a weight of 0 out of a softmax, put $-\infty$ into it, because $e^{-\infty} = 0$.
 
@@ -356,8 +353,7 @@ def masked_weights(scaled, mask):
 
 # %% [markdown] tags=["reason"]
 # A forbidden score is replaced before the softmax, so that the allowed weights of the row still sum to 1. Zeroing weights
-# afterwards leaves rows that sum to less, and multiplying scores by the mask makes them 0, an ordinary score that may well
-# be the largest.
+# afterwards leaves rows that sum to less.
 #
 # The fill is the lowest finite number and not minus infinity, because of rows that allow nothing: there minus infinity
 # gives 0 / 0. Repairing that `nan` afterwards fixes the value, but where minus infinity was added the gradient stays `nan`.
@@ -374,13 +370,12 @@ check("masking.masked_weights", hidden=True)
 # ### 3.3 Multiplying the exponentials
 #
 # Multiplication was not a bad idea, only too early. Multiply **after** the exponential, where 0 really means nothing, and
-# divide by the sum afterwards:
+# then divide by the sum:
 #
 # $$A_{ij} = \text{mask}_{ij} \cdot \exp(\text{scaled}_{ij}), \qquad
 #   \alpha_{ij} = \frac{A_{ij}}{\sum_{j'} A_{ij'}} .$$
 #
-# Forbidden keys drop out of the numerator and of the sum: the same weights as with $-\infty$. The two operations are the
-# same, only their order differs.
+# Forbidden keys drop out of the numerator and of the sum: the same weights as with $-\infty$.
 #
 # It needs care, though. A bare `exp` overflows (lesson 01), so a number is subtracted from each row first. It must be the
 # largest **allowed** score: next to a forbidden 1000, all allowed exponentials would be $e^{-1000} = 0$. And seen from
@@ -496,11 +491,10 @@ def masked_self_attention(x, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Self-attention is attention in which queries, keys and values all come from one sentence; the mask goes between scaling and
-# softmax. That is not a matter of taste: after the softmax, forbidden tokens have already taken their share from the allowed
-# ones, and the rows no longer sum to 1. The fill must be low for the dtype at hand, since long vectors give scores in the
-# thousands, where a modest -1000 would be one of the larger ones. All three roles of `x` carry gradients; if you detach one
-# of them, the model learns with the others only.
+# The mask goes between scaling and softmax: after the softmax, forbidden tokens have already taken their share from the
+# allowed ones, and the rows no longer sum to 1. The fill must be low for the dtype at hand, since long vectors give scores
+# in the thousands, where a modest -1000 would be one of the larger ones. All three roles of `x` carry gradients; if you
+# detach one of them, the model learns with the others only.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_self_attention")
@@ -674,8 +668,8 @@ def does_the_past_notice():
 # which the last line prints, and float32 cannot add so little to a 4. The leak is there, and with shorter vectors it would
 # show. So the test finds leaks, but finding none proves little: try several sentences, with small numbers in them.
 #
-# The same experiment by hand. Exchange the last token, then paint: allow a token a look ahead, and it notices. Does a token
-# that only looks at *that* token notice as well? And what changes when the mask multiplies the scores, as in 3.1?
+# The same experiment by hand. Exchange the last token, then paint: allow a token a look ahead, and it notices. Does a
+# token that only looks at *that* token notice as well? And what changes when the mask multiplies the scores?
 
 # %% tags=["demo"]
 show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
@@ -684,11 +678,9 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # ### 4.3 Who needs a causal mask?
 #
 # The transformer of the paper has two halves. The **encoder** reads *the cat danced*, all of it, and turns each token into
-# a contextual vector. The **decoder** writes *die Katze tanzte*, one token after another, looking at its own tokens through
-# masked self-attention and at the encoder's vectors through cross-attention.
-#
-# In training both halves see whole sentences, since we know the right translation. At test time the encoder still does. The
-# decoder has only what it has written so far.
+# a contextual vector. The **decoder** writes *die Katze tanzte*, one token after another, looking at its own tokens
+# through masked self-attention and at the encoder's vectors through cross-attention. In training both halves see whole
+# sentences, since we know the right translation. At test time the decoder has only what it has written so far.
 #
 # ### Exercise 5 · In your own words
 # `masking.why_decoder` · 2 points, read by a person · about 10 minutes
@@ -767,10 +759,10 @@ def padding_mask(lengths, max_length):
 
 
 # %% [markdown] tags=["reason"]
-# Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2: smaller than the length, and not
-# smaller or equal. One position too many is the usual slip, and it lets every sentence look at one padding token. The width
-# is `max_length` and not the longest length in the batch, because the mask has to fit the tensor that it is used on.
-# Comparing a row with a column replaces the loop over sentences, and gives booleans without a cast.
+# Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2: smaller than the length. *Smaller
+# or equal* lets every sentence look at one padding token. The width is `max_length` and not the longest length in the
+# batch, because the mask has to fit the tensor that it is used on. Comparing a row with a column replaces the loop over
+# sentences, and gives booleans without a cast.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-padding_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("masking.padding_mask")
@@ -812,8 +804,8 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# The padding is hidden as a *key*. As a query it still attends to something. Its outputs are never used and the loss leaves
-# them out, so there is no need to forbid it. There is good reason not to: its rows would be fully masked.
+# The padding is hidden as a *key*. As a query it still attends to something, but the loss leaves its outputs out.
+# Forbidding that too would only give you fully masked rows.
 #
 # ### 5.2 Packing
 #
@@ -860,11 +852,10 @@ def packed_mask(ids, end):
 
 
 # %% [markdown] tags=["reason"]
-# How many ends come before a token is the number of its document. `cumsum` counts the token itself as well, so that an end
-# would already be numbered as part of the next document; taking it off again puts it back where it belongs. Two tokens are
-# in the same document if their numbers are equal, and the column against the row makes that a table. What is left is the
-# causal rule, the same for all rows. Without the first half, a model learns to look for its topic in another text; without
-# the second, it reads its answers.
+# How many ends come before a token is the number of its document. `cumsum` counts the token itself as well, so an end
+# would already be part of the next document; take it off again. Two tokens are in the same document if their numbers are
+# equal, and the column against the row makes that a table. What is left is the causal rule, the same for all rows. Without
+# the first half, a model learns to look for its topic in another text; without the second, it reads its answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.packed_mask")
@@ -891,9 +882,8 @@ def documents_side_by_side():
 # %% [markdown]
 # ## 6. One vector for a whole sentence
 #
-# Sometimes you want a single vector for a sentence of any length, for instance to classify it. Lesson 00 took the mean of
-# its words, with a mask, so that padding does not count. But some tokens say more than others, and you now know a way to
-# weight them.
+# To classify a sentence of any length, you want a single vector for it. Lesson 00 took the mean of its words, with a mask,
+# so that padding does not count. But some tokens say more than others, and you now know a way to weight them.
 #
 # Take the general recipe of lesson 01, $\alpha_k = \operatorname{softmax}_k(\operatorname{sim}(q, x_k))$ and
 # $u = \sum_k \alpha_k x_k$, with **one query that does not come from any token but is learned**:
@@ -901,8 +891,8 @@ def documents_side_by_side():
 # $$\text{scaled}_k = \frac{q \cdot x_k}{\sqrt{d_\text{model}}}, \qquad
 #   \alpha = \operatorname{softmax}(\text{scaled, masked}), \qquad u = \sum_k \alpha_k\, x_k .$$
 #
-# Scores, mask and softmax have nothing to learn. Here attention gets a learned part of its own, as small as it can be: one
-# vector, which learns what is worth knowing about a sentence.
+# Here attention gets a learned part of its own, as small as it can be: one vector, which learns what is worth knowing
+# about a sentence.
 #
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
@@ -946,8 +936,8 @@ class AttentionPooling(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Mean pooling gives every token the same share; here a learned query says what matters. The rest is masked attention with
-# one query: scale, fill, softmax, average. Mean pooling is still inside it, as the case of a query of zeros.
+# This is masked attention with one query: scale, fill, softmax, average. Mean pooling is still inside it, as the case of a
+# query of zeros.
 #
 # Three details cost points most often. The scores are scaled, or long vectors saturate the softmax. The fill goes in before
 # the softmax and follows the mask, because padding may be anywhere. And the single query's dimension is removed by its
@@ -961,10 +951,10 @@ check("masking.attention_pooling", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# To see it learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens. Exactly one of
-# them, at a random position, is a *signal*, marked in one dimension, and another dimension of that token says whether the
-# answer is yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each of them be right?
-# Guessing would be right half the time.
+# To see it learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens. Exactly one,
+# at a random position, is a *signal*, marked in one dimension, and another of its dimensions says whether the answer is
+# yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each be right? Guessing would be
+# right half the time.
 
 # %%
 my_pooling = {"mean": None, "attention": None}  # in %
