@@ -18,8 +18,7 @@
 # bag of lesson 00 could not tell the two apart. Can attention? Here you predict it, measure it, and fix it.
 #
 # By the end you can say exactly what a shuffle does to attention, with a mask and without. You know five ways to give
-# tokens a **position**, and what is wrong with each. And you have a matrix that moves every token of every sentence one
-# position to the right, wherever it is.
+# tokens a **position**, and what is wrong with each.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -36,8 +35,8 @@
 # Stuck? `hint("positions.order_matters")` opens a hint, and each further call the next one. `solution(...)` shows the answer
 # with its reason once you have tried; `progress()` shows how far you are.
 #
-# Positions are counted from 0 throughout the course. The demos use your attention weights and masks of lessons 01 and 02
-# where they have passed, else the course's; the first cell says which. No check depends on them.
+# Positions are counted from 0 throughout the course. The demos use your masks and weights of lesson 02 where they have
+# passed, else the course's; the first cell says which. No check depends on them.
 
 # %%
 import math
@@ -69,11 +68,11 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## 1. A bag of words
 #
-# A table of embeddings lacks two things: it does not look at a word's context, and it does not see the order of the words.
-# Attention has fixed the first. Has it fixed the second?
+# A table of embeddings sees neither a word's context nor the order of the words. Attention has fixed the first. Has it
+# fixed the second?
 #
-# Here are two sentences, with embeddings made up for the occasion. Dimension 0 says how much of an animal a word is,
-# dimension 1 how much of an action; the other two are habits of cats and of dogs.
+# Here are two sentences with made-up embeddings. Dimension 0 says how much of an animal a word is, dimension 1 how much of
+# an action; the other two are habits of cats and of dogs.
 
 # %%
 embedding = {
@@ -90,11 +89,9 @@ shuffled = [sentence[position] for position in order.tolist()]
 print(" ".join(sentence), " -> ", " ".join(shuffled))
 
 # %% [markdown]
-# **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors, `out`. Now
-# shuffle the words by any `order`, and run attention again. What comes out?
-#
-# Think of one word, *cat*. It asks its question; it meets the same keys as before, only in another order; it adds up the
-# same values with the same weights. What does that do to *its* vector? And in which row is it now?
+# **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors, `out`.
+# Shuffle the words, and run attention again. What comes out? Think of *cat*, which meets the same keys as before, only in
+# another order. What does that do to *its* vector? And in which row is it now?
 #
 # To find out, write a test that works for any model, as in lesson 02.
 #
@@ -130,11 +127,10 @@ def order_matters(model, x, order):
 
 
 # %% [markdown] tags=["reason"]
-# The model runs twice, and its first outputs are brought into the new order, so that each token is compared with itself. Row
-# i belongs to the token that is now at position i, token `order[i]`; the inverse order would be right for swaps only. The
-# shuffle goes into the dimension of the tokens, or whole sentences of a batch would change places. Sums in another order
-# are rounded differently, so the question is not whether two vectors are equal but whether they differ by more than
-# rounding.
+# The first run's outputs are brought into the new order, so that each token is compared with itself. Row i belongs to the
+# token that is now at position i, token `order[i]`; the inverse order would be right for swaps only. The shuffle goes into
+# the dimension of the tokens, or whole sentences of a batch would change places. Sums in another order are rounded
+# differently, so ask whether two vectors differ by more than rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-order_matters-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.order_matters")
@@ -167,12 +163,11 @@ def does_attention_notice():
 
 
 # %% [markdown]
-# The same rows, shuffled in the same way. Self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
-# Transformer"). A shuffle moves each vector along with its word, and changes none: *dog* gets the vector that it got before,
-# whether it chases or is chased.
+# The same rows, shuffled in the same way: self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
+# Transformer"). *Dog* gets the vector that it got before, whether it chases or is chased.
 #
-# And look at the last two lines. Sum up the sentence by a mean, and you get the same vector twice. No classifier on top of
-# it, however large, can ever learn who chased whom. Without positions, attention sees a bag of words.
+# Now look at the last two lines. The mean of the rows is **invariant**: you get the same vector twice. No classifier on
+# top of it, however large, can ever learn who chased whom. Without positions, attention sees a bag of words.
 
 # %% [markdown] tags=["slides"]
 # S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the computation at
@@ -181,17 +176,15 @@ def does_attention_notice():
 # %% [markdown]
 # ## 2. Shuffling under a mask
 #
-# Does the causal mask of lesson 02 change that? Under it, a token attends to itself and to what comes *before* it. So order
-# must matter somehow. How much?
+# Under the causal mask of lesson 02, a token attends to itself and to what comes *before* it. So order must matter
+# somehow. How much?
 #
-# Predict again. The decoder's sentence is `<s>` *die Katze tanzte*, and it comes out as `<s>` *Katze die tanzte*: the middle
-# tokens have swapped. No positions are added; there is one self-attention under a causal mask. Which of the four tokens get
-# the vector that they had before?
+# Predict again. In `<s>` *die Katze tanzte* the middle tokens swap: `<s>` *Katze die tanzte*. No positions are added;
+# there is one self-attention under a causal mask. Which of the four tokens keep their vectors?
 #
 # - `<s>` attends to itself, now as before.
-# - *Katze* has moved forward. What did it attend to before, and what now?
-# - *die* has moved back.
-# - *tanzte* is where it was. Ahead of it, two tokens have swapped. Does it notice?
+# - *Katze* has moved forward and *die* back. What did each attend to before, and what now?
+# - *tanzte* is where it was, but two tokens before it have swapped. Does it notice?
 #
 # ### Exercise 2 · Predict: shuffled under a mask
 # `positions.same_under_causal_mask` · 2 points · about 12 minutes
@@ -218,11 +211,10 @@ def same_under_causal_mask(order):
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask a token's vector depends on the set of tokens up to and including itself. It is unchanged exactly if
-# that set is the same as before. Then the token is at its old position, since sets of other sizes cannot be equal, and no
-# token from further back has come in front of it. Staying at its position is not enough, because two tokens before and after
-# it may have swapped. This is why a causal model has some sense of order without any positions: the mask itself leaks it, a
-# little.
+# Under a causal mask a token's vector depends on the set of tokens up to and including itself, and it is unchanged exactly
+# if that set is. Then the token is at its old position, since sets of other sizes cannot be equal, and no token from
+# further back has come in front of it. Staying at its position is not enough: a token before it and one after it may have
+# swapped.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -263,21 +255,20 @@ def which_tokens_notice():
 
 
 # %% [markdown]
-# Without a mask nothing changes; with it, *Katze* and *die* do, and *tanzte* does not. So under a causal mask a shuffle
-# **does** affect the computation, and the equivariance is gone.
+# Without a mask nothing changes; with it, *Katze* and *die* do, and *tanzte* does not. The equivariance is gone.
 #
-# The mask lets in a little order. A token knows *which* tokens came before it, but not in what order, and the last token of a
-# sentence is as blind as ever. (In a second layer *tanzte* would notice, because *die* and *Katze* bring different vectors
-# by then. Decoders without any positions do learn something from this: Haviv et al. 2022, "Transformer Language Models
-# without Positional Encodings Still Learn Positional Information". Section 9 measures how much.)
+# The mask lets in a little order: a token knows *which* tokens came before it, but not in what order. (In a second layer
+# *tanzte* would notice, because *die* and *Katze* bring different vectors by then. Decoders without any positions do learn
+# something from this: Haviv et al. 2022, "Transformer Language Models without Positional Encodings Still Learn Positional
+# Information". Section 9 measures how much.)
 #
-# That is a poor sense of order. A recurrent network has a better one for free, since it reads one token after another.
-# Attention gave that up in order to read all tokens at once, and **position encodings** replace what was lost.
+# A recurrent network has a better sense of order for free, since it reads one token after another. Attention gave that up
+# in order to read all tokens at once, and **position encodings** replace what was lost.
 #
 # ## 3. The easiest idea
 #
-# Attention only sees vectors. So whatever it should know about a position must be *in* the vectors. The easiest idea is to
-# append the position: one more dimension that holds 0, 1, 2, and so on.
+# Attention only sees vectors, so whatever it should know about a position must be *in* them. The easiest idea is to append
+# the position: one more dimension that holds 0, 1, 2, and so on.
 #
 # ### Exercise 3 · A number for each position
 # `positions.appended_index` · 2 points · about 8 minutes
@@ -305,10 +296,9 @@ def appended_index(x):
 
 
 # %% [markdown] tags=["reason"]
-# The index becomes one more component, so that equal words at different positions differ at last. It is made in the dtype of
-# `x`: a wider one would change the dtype of the whole result, and a small integer type overflows in long sentences. Tokens
-# are the last dimension but one: `len(x)` works for a single sentence and counts sentences in a batch. As an idea it is
-# poor, which is the point of the exercise. The number grows without bound, and soon outweighs all other components.
+# The index is made in the dtype of `x`: a wider one would change the dtype of the whole result, and a small integer type
+# overflows in long sentences. Tokens are the last dimension but one: `len(x)` works for a single sentence and counts
+# sentences in a batch.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.appended_index")
@@ -317,14 +307,13 @@ check("positions.appended_index", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Why is it not done like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of ordinary size.
-# The seventeenth adds *pos × pos'* to it: 0 if either is the first token, 900 for two around position 30. Then a token
-# attends not to what fits, but to whatever has the largest number. Below, the middle token of random sentences divides its
-# attention. How much of it goes to the last token, which has done nothing to deserve it?
+# Why is it not done like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of ordinary
+# size. The seventeenth adds *pos × pos'* to it: 0 if either is the first token, 900 for two around position 30. Then a
+# token attends not to what fits, but to the largest number. Below, the middle token of random sentences divides its
+# attention.
 #
-# **Guess first.** A fair share of a sentence of 17 tokens is 6 %. What will the last token get? Write it down here; the next
-# cell shows it beside what is measured. (There are more such cells. They are not collected, but you remember a wrong guess
-# best.)
+# **Guess first.** A fair share of a sentence of 17 tokens is 6 %. What will the last token get? Write it down here; the
+# next cell shows it beside what is measured. (Guesses are not collected, but you remember a wrong one best.)
 
 # %%
 share_of_the_last_of_17 = None  # in %
@@ -352,25 +341,25 @@ def the_index_takes_over():
 
 
 # %% [markdown]
-# At 17 tokens most of its attention goes there, at 65 all of it. There is a second fault: train on sentences of up to 1,000
-# tokens, and every token beyond that carries a number that the model has never seen. (Dividing by the length keeps the
-# numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the next.)
+# At 17 tokens most of its attention goes there, at 65 all of it. A second fault: if you train on sentences of up to 1,000
+# tokens, every token beyond carries a number that the model has never seen. (Dividing by the length keeps the numbers
+# small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the next.)
 #
 # We want numbers that stay **bounded**, that **differ** from position to position, and where a step means the **same
 # everywhere**.
 #
 # ## 4. Counting with two digits
 #
-# How do you write large numbers with small digits? In binary, for instance. Each digit is 0 or 1, and yet four of them count
-# sixteen positions:
+# How do you write large numbers with small digits? In binary: each digit is 0 or 1, and yet four of them count sixteen
+# positions:
 #
 # $$\text{bit}_i(pos) = \left\lfloor \frac{pos}{2^i} \right\rfloor \bmod 2 .$$
 #
 # ### Exercise 4 · Counting in binary
 # `positions.binary_counting` · 2 points · about 10 minutes
 #
-# Write positions 0 to `length` - 1 in binary, one row each. We put the **lowest bit first**: column 0 is the digit that
-# changes at every token. (On paper it comes last.)
+# Write positions 0 to `length` - 1 in binary, one row each, the **lowest bit first**: column 0 is the digit that changes
+# at every token. (On paper it comes last.)
 #
 # Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, possibly in the hundreds; the
 # result is float32 `[length, bits]`.
@@ -396,9 +385,8 @@ def binary_counting(length, bits, device=None):
 
 # %% [markdown] tags=["reason"]
 # Dividing by 2ʲ with `//` moves bit j to the lowest digit, and the remainder by 2 reads it. Broadcasting a column of
-# positions against a row of powers does that for all bits of all positions. Column 0 changes at every token, column 1 at
-# every second, column 2 at every fourth: a row of clocks, each half as fast as the one before. Sinusoids are these clocks
-# with smooth hands. An ordinary division instead of `//` leaves fractions, and the remainder then is no digit.
+# positions against a row of powers does that for all bits of all positions. An ordinary division instead of `//` leaves
+# fractions, and the remainder then is no digit.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-binary_counting-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.binary_counting")
@@ -434,23 +422,22 @@ def sixteen_positions_in_binary():
 # %% [markdown]
 # ## 5. Clocks
 #
-# The smooth form of a digit that goes round and round is the **hand of a clock**. Take one clock that turns by 1 radian at
-# every token, another that turns more slowly, and so on, down to one that takes a whole novel to go round once. Two numbers
-# say where a hand points: the sine and the cosine of its angle. That is the paper's position encoding (Vaswani et al. 2017,
-# section 3.5):
+# The smooth form of a digit that goes round and round is the **hand of a clock**. Two numbers say where it points: the
+# sine and the cosine of its angle. The paper's **sinusoidal positions** are a wall of clocks, each slower than the one
+# before (Vaswani et al. 2017, section 3.5):
 #
 # $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
-# It is a wall of clocks. Number $i$ counts clocks, each has two dimensions of the vector, $2i$ and $2i + 1$, and its speed is
-# $10000^{-2i/d_\text{model}}$ radians per token: the first goes round once in $2\pi \approx 6$ tokens, the last, in long
-# vectors, in nearly $2\pi \cdot 10000$.
+# Clock $i$ has two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is $10000^{-2i/d_\text{model}}$
+# radians per token. The first goes round once in $2\pi \approx 6$ tokens. The last, in long vectors, takes nearly
+# $2\pi\cdot10000$, a whole novel.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
 #
-# Sine and cosine of one clock are side by side. (Some libraries put all the sines first and all the cosines after them. That
-# makes no difference to a model that is trained that way, and a great one when its weights are loaded into another.)
+# Sine and cosine of one clock are side by side. (Some libraries put all the sines first. That is harmless in training, and
+# ruinous when you load weights that expect the other order.)
 #
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 
@@ -478,14 +465,10 @@ def sinusoidal_encoding(length, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Each pair of dimensions is the hand of a clock, and each clock is slower than the one before: wavelengths grow from 2π in a
-# geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a sine alone has the same value
-# twice in every turn.
-#
-# The 2i of the formula is the even dimension itself, so stepping by 2 and then doubling counts the two twice. Both of a pair
-# share one angle, or the hand is no longer a hand and the shift of the next exercise no longer a rotation. All sines first
-# is the same encoding with its columns in another order: harmless in training, and ruinous when you load weights that expect
-# the other order.
+# Wavelengths grow from 2π in a geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a
+# sine alone has the same value twice in every turn. The two share one angle, or the hand is no longer a hand and the shift
+# of the next exercise no longer a rotation. The 2i of the formula is the even dimension itself, so stepping by 2 and then
+# doubling counts the two twice. All sines first is the same encoding with its columns in another order.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.sinusoidal_encoding")
@@ -495,9 +478,8 @@ check("positions.sinusoidal_encoding", hidden=True)
 
 # %% [markdown]
 # Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at twelve
-# and turn to the right. With a `d_model` of 8 there are four of them, each ten times as slow as the one before. Press Play
-# and watch. Which hand is the first to come round again? And look along the diagonal of the picture: what the first hand has
-# done after one token, the second has done after ten, the third after a hundred.
+# and turn to the right. Press Play and watch. Which hand is the first to come round again? And look along the diagonal of
+# the picture: what the first hand has done after one token, the second has done after ten, the third after a hundred.
 
 
 # %% tags=["demo"]
@@ -513,14 +495,14 @@ def the_wall_of_clocks():
 
 
 # %% [markdown]
-# The formula is short, and easy to get wrong in a way that no shape betrays. Here is a row from a program with a slip that
-# turns up often. Position 3 with a `d_model` of 6 should be 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. It printed
+# The formula is easy to get wrong in a way that no shape betrays. Position 3 with a `d_model` of 6 should be 0.1411,
+# -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common slip printed
 #
 # | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
 # |---|---|---|---|---|---|
 #
-# The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change the
-# first line below until it does. (The check of exercise 5 knows this slip by its name.)
+# The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change
+# the first line below until it does.
 
 
 # %%
@@ -535,10 +517,10 @@ print([round(number, 4) for number in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown]
-# The formula's $2i$ *is* 0, 2, 4: if you step by 2 and then double, you count the two twice, and every clock but the first is
-# too slow. Such a model even trains, with half its clocks standing still.
+# The formula's $2i$ *is* 0, 2, 4: if you double it again, every clock but the first is too slow. Such a model even trains,
+# with half its clocks standing still.
 #
-# And this is the picture that everybody shows: fifty tokens from top to bottom, 128 dimensions from left to right.
+# And this is the picture that everybody shows, of fifty positions and 128 dimensions.
 
 
 # %% tags=["demo"]
@@ -552,8 +534,8 @@ def fifty_tokens_in_128_dimensions():
 
 
 # %% [markdown]
-# Read it by columns. On the left are the fast clocks, which flicker from token to token; to the right, slower and slower
-# ones, until a sentence of fifty tokens is over before they have moved at all: the binary picture again, with soft edges.
+# Read it by columns. On the left, fast clocks flicker from token to token; on the right, a sentence of fifty tokens is
+# over before they have moved at all. It is the binary picture again, with soft edges.
 #
 # Is a step now the same everywhere? Measure two things: how far each token is from the next, in binary and in sinusoids; and
 # the dot product of two positions, which is what attention will see.
@@ -585,14 +567,13 @@ def steps_and_similarities():
 
 
 # %% [markdown]
-# Every step of the sinusoids has the same length. And the three curves on the right coincide (which is why they are drawn
-# from thick to thin): how alike two positions are depends **only on how far apart they are**, not on where they are. That is
-# $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Mind the axis as well, which begins at 0: thirteen tokens away two thirds of
-# the dot product are still there, because the slow clocks have hardly moved. Only the peak tells neighbours apart.
+# Every step of the sinusoids has the same length. And the three curves on the right coincide: how alike two positions are
+# depends **only on how far apart they are**. That is $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Thirteen tokens away
+# two thirds of the dot product are still there, because the slow clocks have hardly moved. Only the peak tells neighbours
+# apart.
 #
-# One thing is left to decide: how the positions get into the tokens. The paper does not append the encoding, it **adds** it:
-# `x + encoding`. That costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who chased
-# whom?
+# How do the positions get into the tokens? The paper does not append the encoding, it **adds** it: `x + encoding`. That
+# costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who chased whom?
 
 
 # %% tags=["demo"]
@@ -616,14 +597,14 @@ def who_chased_whom():
 #
 # ## 6. A shift is a matrix
 #
-# Why did the authors choose this formula among many? A model often wants to say *the token before this one*, or *four tokens
-# back*: a **relative** position. The paper hopes that sinusoids make this easy, because for every shift $k$ there is **one**
-# matrix that takes each position to the one $k$ tokens on:
+# Why this formula? A model often wants to say *the token before this one*, or *four tokens back*: a **relative position**.
+# The paper hopes that sinusoids make this easy, because for every shift $k$ there is **one** matrix, the **shift matrix**,
+# that takes each position to the one $k$ tokens on:
 #
 # $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
 #
-# Take one clock, with speed $\omega$. A shift by $k$ tokens turns its hand by $b = \omega k$, wherever it points. School
-# trigonometry says how sine and cosine change then, with $a = \omega\, pos$:
+# Take one clock, with frequency $\omega$. A shift by $k$ tokens turns its hand by $b = \omega k$, wherever it points.
+# School trigonometry says how sine and cosine change then, with $a = \omega\, pos$:
 #
 # $$\begin{aligned}
 # \sin(a + b) &= \phantom{-}\cos b\, \sin a + \sin b\, \cos a \\
@@ -636,8 +617,8 @@ def who_chased_whom():
 # \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
 # \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .$$
 #
-# The matrix contains $b$ but no $a$: it does not know where the token is. Put such a 2 × 2 block for every clock on the
-# diagonal, zeros everywhere else, and you have $M_k$.
+# The matrix contains $b$ but no $a$: it does not know where the token is. Put such a 2 × 2 **rotation** for every clock on
+# the diagonal, zeros everywhere else, and you have $M_k$.
 
 # %% [markdown] tags=["slides"]
 # S4 calls the paper's formula the one that makes everybody ask *what is going on here?*, and leaves this proof as an exercise.
@@ -675,13 +656,13 @@ def shift_matrix(shift, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# sin(a + b) = cos b · sin a + sin b · cos a, and cos(a + b) = -sin b · sin a + cos b · cos a. Read as a matrix that acts on
-# (sine, cosine), this is the block, and the angle b depends on the shift and the clock but not on the position. So one
-# matrix moves every position: relative distance is a linear map, which attention can learn.
+# The formulas for sin(a + b) and cos(a + b), read as a matrix that acts on (sine, cosine), are the block. The angle b
+# depends on the shift and the clock but not on the position, so one matrix moves every position: a linear map, which
+# attention can learn.
 #
-# The sign follows from the order of the pair. With (cosine, sine), as in most geometry books, the minus is at the upper
-# right; copied unchanged it turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift
-# needs no special case, since the sine changes its sign by itself.
+# With pairs (cosine, sine), as in most geometry books, the minus is at the upper right; copied unchanged it turns the
+# clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no special case, since the sine
+# changes its sign by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.shift_matrix")
@@ -690,9 +671,9 @@ check("positions.shift_matrix", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Can that be true for *every* position? Let a method find the matrix that knows nothing about sines. Give **least squares**
-# the encodings of the first thirty tokens, each with that of the token after it, and ask for the matrix that best takes one
-# to the other. Then let it predict far beyond those thirty. Will it still be right at token 1999, to two decimals?
+# Can that be true for *every* position? Let a method that knows nothing about sines find the matrix: **least squares**. It
+# gets the encodings of the first thirty tokens, each with that of the token after it, and finds the matrix that best takes
+# one to the other. Will that still be right at token 1999, to two decimals?
 
 # %%
 right_at_token_1999 = None  # True or False
@@ -719,12 +700,11 @@ def found_without_trigonometry():
 
 
 # %% [markdown]
-# Thirty tokens were enough to move token 1999. The same matrix, everywhere.
+# Thirty tokens were enough to move token 1999.
 #
-# Here is the same thing as clocks: blue is a token, orange the token a hundred positions on. Go down a column, or let them
-# run: both hands turn, but the **angle between them** never changes. These four angles are all there is to $M_{100}$. With
-# the second slider you change the hundred: now the angles are those of another matrix, and the dot product is another, again
-# the same for every token.
+# Here is the same thing as clocks: blue is a token, orange the token a hundred positions on. Both hands turn, but the
+# **angle between them** never changes. These four angles are all there is to $M_{100}$. The second slider changes the
+# hundred, and with it the matrix and the dot product, again the same for every token.
 
 
 # %% tags=["demo"]
@@ -741,9 +721,8 @@ def two_hands():
 
 # %% [markdown]
 # What is it good for? Say a head wants to look **two tokens back**. Let its query be the token's own position, moved by
-# $M_{-2}$, and its key the position of each token. By the curve that you saw, the dot product is largest where the two
-# positions are the same: two tokens back, for every token of every sentence. One matrix, and no training. A learned $W_q$
-# can *be* that matrix.
+# $M_{-2}$, and its key the position of each token. The dot product is largest where the two are the same: two tokens back,
+# for every token of every sentence, without training. A learned $W_q$ can *be* that matrix.
 
 
 # %% tags=["demo"]
@@ -760,16 +739,15 @@ def a_head_that_looks_two_tokens_back():
 
 
 # %% [markdown]
-# (The first two tokens look for positions -2 and -1, which do not exist, and take what is nearest. A causal mask would not
-# help them either.)
+# (The first two tokens look for positions -2 and -1, and take what is nearest.)
 #
 # ## 7. Learned positions
 #
-# Or *let the model learn it*: one vector for each position, random at first, a row of a table, trained like everything else.
-# GPT and BERT do it that way, and the paper tried both: the results were nearly identical (section 3.5; table 3, row E).
+# Or *let the model learn it*, as GPT and BERT do: a table with one vector for each position, random at first, trained like
+# everything else. The paper tried both kinds, and the results were nearly identical (section 3.5; table 3, row E).
 #
-# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), and there is
-# no row for token 2,048. So a good layer says so clearly, rather than let torch complain about shapes three calls deeper.
+# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), and none
+# for token 2,048. A good layer says so clearly, rather than let torch complain about shapes three calls deeper.
 #
 # ### Exercise 7 · Learned positions
 # `positions.learned_positions` · 3 points · about 12 minutes
@@ -815,11 +793,10 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Learned positions are an embedding table whose word is the position. The table has an end: past the last row, nothing was
-# ever trained, so the layer refuses, with both numbers. Without that, a table of a single row broadcasts over any sentence
-# without complaint, and in other cases torch's message speaks of sizes and not of positions. Slicing the first rows leaves
-# the rest of the table without gradient in this step, which is why late positions, seen by few sentences, are trained less
-# well.
+# Learned positions are an embedding table whose word is the position. Past the last row nothing was ever trained, so the
+# layer refuses. If it did not, a table of a single row would broadcast over any sentence without complaint, and for all
+# others torch's message would speak of sizes and not of positions. Slicing leaves later rows without gradient in this
+# step, which is why late positions, seen by few sentences, are trained less well.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.learned_positions")
@@ -847,12 +824,11 @@ def one_token_too_long():
 # %% [markdown]
 # ### A table that was trained
 #
-# A table of learned positions is told nothing about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose
-# table of words lesson 00 opened, has 512 rows for positions as well. We take the cosine of every two of its first 64 rows,
-# draw them as a matrix, and put that of your sinusoids beside it.
+# A learned table is told nothing about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose table of
+# words lesson 00 opened, has 512 rows for positions as well. We draw the cosine of every two of its first 64 rows as a
+# matrix, beside that of your sinusoids.
 #
-# **Predict first.** Neighbours will be alike, no doubt. But which rows of the published table are more alike, on average:
-# those 3 tokens apart, or those 5 apart?
+# **Predict first.** Which rows of the published table are more alike, on average: those 3 tokens apart, or those 5 apart?
 
 # %%
 more_alike = ""  # "3 apart" or "5 apart"
@@ -897,15 +873,15 @@ def learned_beside_computed():
 
 
 # %% [markdown]
-# Both matrices are made of lines along the diagonal: in both, how alike two positions are depends mostly on how far apart
-# they are, although nothing asked the learned table for that. And it has **stripes**. Three tokens away, two rows are
-# unlike; five or six tokens away, they are alike again, and at eight they are not. What comes back regularly goes round.
+# Both matrices are made of lines along the diagonal: how alike two positions are depends mostly on how far apart they are,
+# although nothing asked the learned table for that. And it has **stripes**. Three tokens away, two rows are unlike; five
+# or six tokens away, they are alike again, and at eight they are not. What comes back regularly goes round.
 #
-# So ask it the question of this lesson: is there *one* matrix that moves every row to the next? Twelve directions hold nearly
-# all in which its rows differ, and in them least squares finds the best such matrix, this time from the first 300 rows. If
-# that matrix is made of rotations, its **eigenvalues** say so: a clock that turns by the angle $b$ a token brings
-# $\cos b \pm i \sin b$, a number of size 1, and comes round every $2\pi / b$ tokens. (Two rows are left out. The first
-# belongs to a special token that begins every text, the last to the end of the longest ones.)
+# So is there *one* matrix that moves every row to the next? Twelve directions hold nearly all in which its rows differ,
+# and in them least squares finds the best such matrix from the first 300 rows. If it is made of rotations, its
+# **eigenvalues** say so: a clock that turns by the angle $b$ a token brings $\cos b \pm i \sin b$, a number of size 1, and
+# comes round every $2\pi / b$ tokens. (Two rows are left out: the first belongs to a special token that begins every text,
+# the last to the end of the longest ones.)
 
 # %% tags=["demo"]
 if published is None:
@@ -942,24 +918,23 @@ else:
 
 # %% [markdown]
 # **Five clocks**, each about three times as slow as the one before, from six tokens for a turn to nearly the length of the
-# table. Each dot is a position, from dark at the front of a text to bright at its end; the fast hand has gone round its ring
-# more than eighty times by then. One matrix, found from 300 rows, moves the other 200 on as well, though not perfectly: these
-# are home-made clocks.
+# table. Each dot is a position, from dark at the front of a text to bright at its end; the fast hand has gone round more
+# than eighty times by then. The matrix found from 300 rows moves the other 200 on as well, though not perfectly.
 #
-# A table that began as random numbers, and was trained on texts, came out as what the authors of the paper had written down
-# as a formula, speeds in a geometric series included. (This is one model, and not a law.) That the two kinds did equally well
-# in the paper is not so surprising any more.
+# A table that began as random numbers, and was trained on texts, came out as what the paper's authors had written down as
+# a formula, frequencies in a geometric series included. (This is one model, and not a law.) So it is less surprising that
+# the two kinds did equally well in the paper.
 #
 # ## 8. Distance as a penalty
 #
-# All of these put positions into the *vectors*. There is another way: leave the vectors alone, and change the **scores**. If
-# only the distance between two tokens matters, let it lower their score directly. That is **ALiBi** (Press et al. 2022,
-# [*Train Short, Test Long*](https://arxiv.org/abs/2108.12409), section 3), attention with linear biases:
+# All of these put positions into the *vectors*. **ALiBi**, attention with linear biases, leaves the vectors alone and lets
+# distance lower the **scores** (Press et al. 2022, [*Train Short, Test Long*](https://arxiv.org/abs/2108.12409), section
+# 3):
 #
 # $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
 #
-# Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. They are not learned. A head with a steep
-# slope looks at its nearest neighbours, one with a flat slope sees far. Nothing has an end, and nothing is added to `x`.
+# Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. They are not learned. A head with a
+# steep slope looks at its nearest neighbours, one with a flat slope sees far. Nothing has an end.
 #
 # ### Exercise 8 · Distance as a penalty
 # `positions.alibi_weights` · 4 points · about 20 minutes
@@ -992,11 +967,10 @@ def alibi_weights(scaled):
 
 
 # %% [markdown] tags=["reason"]
-# The distance from a query back to a key is a column of positions minus a row of positions; it is negative in the future,
-# which is what the mask is made from. Slopes belong to heads, so they get two more dimensions to broadcast over queries and
-# keys. The penalty is subtracted before the softmax, like everything that is to change weights: a row still sums to 1.
-# (Since a softmax ignores what is the same in a whole row, adding slope times the key's own position gives the same
-# weights.)
+# The distance from a query back to a key is a column of positions minus a row; it is negative in the future, which is what
+# the mask is made from. Slopes belong to heads, so they get two more dimensions to broadcast over queries and keys. The
+# penalty is subtracted before the softmax, so a row still sums to 1. (Since a softmax ignores what is the same in a whole
+# row, adding slope times the key's own position gives the same weights.)
 
 # %% nbgrader={"grade": true, "grade_id": "positions-alibi_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.alibi_weights")
@@ -1024,24 +998,23 @@ def four_slopes():
 
 # %% [markdown]
 # The last two lines are alike: in its steep heads, a token at position 499 sees nearly what one at position 11 sees.
-# Lesson 12 builds the other well-known way to let scores see nothing but distances, **rotary positions**, from your shift
-# matrix.
+# Lesson 12 builds the other well-known way to let scores see only distances, rotary positions, from your shift matrix.
 #
 # ## 9. Past the trained length
 #
-# Sinusoids have no end: you can compute row 10,000 now. The authors say that they chose them for that, hoping that a model
-# might go on to sentences longer than any in training (section 3.5). Learned positions stop. What really happens?
+# Sinusoids have no end. The authors chose them hoping that a model might go on to sentences longer than any in training
+# (section 3.5). Learned positions stop. What really happens?
 #
-# The task is small: a sequence of random symbols, and at each position the model should name the symbol **two positions
-# back**. It has embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16 symbols at
-# a time and then look at 64. Three models of each kind:
+# The task: in a sequence of random symbols, name at each position the symbol **two positions back**. The model has
+# embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16 symbols at a time and
+# then look at 64. Three models of each kind:
 #
 # - with your sinusoids;
 # - with your learned positions, and a table of 64 rows, so that it can be asked at all;
-# - with no positions, only the mask, which lets a little order in (section 2).
+# - with no positions, only the mask (section 2).
 #
-# **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right one
-# time in eight, 12.5 %. Then run the cell: its nine training runs take some ten seconds on a processor.
+# **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right
+# 12.5 % of the time. The nine training runs take some ten seconds on a processor.
 
 # %%
 right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in %
@@ -1140,18 +1113,16 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# Look closely, because a lot is claimed about this question.
-#
-# - **Learned positions stop.** Without rows for them there is an error; with rows, these were never used in training, never
-#   got a gradient, and are as random as on the first day. The model falls to blind guessing at the very next token.
-# - **Sinusoids extend, the trained model only now and then.** The encoding goes on, so some tokens past the end still come
-#   out right and others do not, differently in each run. Nothing in training asked for more: within 16 tokens the slow clocks
-#   hardly moved, so their weights were never told what to do once they do.
-# - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. That solution was there to be
-#   found. Gradient descent found a different one, which agrees with it only as far as it was asked to.
+# - **Learned positions stop.** Rows past the 16th never got a gradient, and are as random as on the first day. The model
+#   falls to blind guessing at the very next token.
+# - **Sinusoids extend, the trained model only now and then.** Some tokens past the end still come out right and others do
+#   not, differently in each run. Within 16 tokens the slow clocks hardly moved, so the model never learned what to do once
+#   they do.
+# - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found a
+#   different solution, which agrees with it only as far as training asked.
 # - **The mask alone** gets you some way at the front of a sentence, and less and less as you go on.
 #
-# So: a formula *can* be evaluated past the trained length; whether a model can, you have to measure. This is called **length
+# A formula *can* be evaluated past the trained length; whether a model can, you have to measure. This is called **length
 # generalisation**. Press et al. (2022) measured it on real language models: sinusoids hardly extended, and ALiBi did.
 
 # %% [markdown] tags=["slides"]
@@ -1169,13 +1140,13 @@ def past_the_trained_length():
 # `solution("positions.how_would_you_know")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# That the encoding is defined at position 5,000 does not say that the weights know what to do with it. In training, the slow
-# clocks moved over a small part of their circle, so nothing ever told the weights how to read the rest: in section 9 models
-# with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently in each run,
-# although a head made by hand from the same encoding was right everywhere. So the encoding allows it, and training does not
-# ensure it. I would measure the loss by position on texts much longer than 512 tokens, for several seeds, and compare it with
-# the loss at positions within the first 512, and with the same model that is only shown the last 512 tokens. If the longer
-# context is worse than the cut one, the model does not use what it is given.
+# That the encoding is defined at position 5,000 does not say that the weights know what to do with it. In training, the
+# slow clocks moved over a small part of their circle, so nothing told the weights how to read the rest: in section 9
+# models with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently in
+# each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by position
+# on texts much longer than 512 tokens, for several seeds, and compare it with the loss within the first 512, and with the
+# same model that is only shown the last 512 tokens. If the longer context is worse than the cut one, the model does not
+# use what it is given.
 #
 # *(One point: defined is not learned, with evidence from section 9: the trained models or the head made by hand. One point: a
 # measurement by position beyond the trained length, compared with something, such as the trained range, a cut context or
@@ -1214,9 +1185,10 @@ def past_the_trained_length():
 # - **Absolute and relative position**: where a token is, and how far one token is from another.
 # - **Learned positions**: a table of vectors, one for each position, trained with the rest of the model.
 # - **Context length**: how many positions a model has.
-# - **ALiBi**: attention with linear biases, whose scores fall with the distance of the key.
-# - **Eigenvalue**: the number by which a matrix multiplies some vector whose direction it keeps; for a rotation by $b$ it is
-#   the complex $\cos b + i \sin b$ or its mirror image.
+# - **ALiBi**: attention with linear biases, whose scores fall with the distance of the key, in each head by its own slope.
+# - **Least squares**: finds the matrix whose squared errors have the smallest sum.
+# - **Eigenvalue**: the number by which a matrix multiplies some vector whose direction it keeps; for a rotation by $b$ it
+#   is the complex $\cos b + i \sin b$ or its mirror image.
 # - **Length generalisation**: being right on sentences longer than any in training.
 
 # %% [markdown]
@@ -1225,6 +1197,6 @@ def past_the_trained_length():
 # Tokens that know their positions, a matrix that moves them, attention that minds the distance, and a measured opinion about
 # what happens beyond the last position.
 #
-# One head can look two tokens back. But at the same moment the token may want to look at its verb, at its article, and at the
-# start of the sentence. One row of attention weights cannot do all that, because its weights sum to 1. So the next lesson
-# gives it several: **multi-head attention**.
+# One head can look two tokens back. But the token may also want to look at its verb, at its article, and at the start of
+# the sentence. One row of attention weights cannot do all that, because it sums to 1. So the next lesson gives it several:
+# **multi-head attention**.

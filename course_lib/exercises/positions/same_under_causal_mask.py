@@ -85,7 +85,7 @@ EXERCISE = Exercise(
     name="same_under_causal_mask",
     title="Predict: shuffled under a mask",
     statement=(
-        "same_under_causal_mask(order int64 [tokens]) -> bool [tokens]: True where the token at this place of a "
+        "same_under_causal_mask(order int64 [tokens]) -> bool [tokens]: True where the token at this position of a "
         "shuffled sentence gets the same vector as before from one causally masked self-attention without positions; "
         "token i is token order[i] of the old sentence, and all tokens differ."
     ),
