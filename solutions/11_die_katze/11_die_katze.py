@@ -252,20 +252,20 @@ def plans():
 # **padding** that is multiplied like anything else. Put a caption of four words beside one of thirty, and most of the
 # rectangle is padding.
 #
-# Two things help. Pairs of **like lengths** go together. And batches are cut **by tokens**, not by sentences: many short
+# Two things help. Pairs of **similar length** go together. And batches are cut **by tokens**, not by sentences: many short
 # pairs or a few long ones, so that every batch fills the memory about equally.
 #
 # The source and the target are two rectangles. A batch of $n$ pairs takes
 #
 # $$n \cdot \big(\max_i \text{source}_i + \max_i \text{target}_i\big)$$
 #
-# tokens, padding included; the two longest may belong to different pairs.
+# tokens, padding included; the two longest may be in different pairs.
 #
 # ### Exercise 2 · Batches by tokens
 # `die_katze.batches_by_tokens` · 4 points (3 for the values, 1 for a pair that is too long) · about 20 minutes
 #
 # Sort the pairs: by source length, then by target length, then by number. Go through them in this order. Put each pair into
-# the last batch if that batch then has at most `max_tokens`; otherwise begin a new one. A pair that alone is longer than
+# the last batch if that batch then has at most `max_tokens`; otherwise start a new one. A pair that alone is longer than
 # `max_tokens` is a batch of its own.
 
 # %% [markdown] tags=["fine-print"]
@@ -275,7 +275,7 @@ def plans():
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-batches_by_tokens-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def batches_by_tokens(lengths, max_tokens):
-    """Pairs of like lengths together, as many as fit.
+    """Pairs of similar length together, as many as fit.
 
     lengths: list of (source, target), two ints each
     max_tokens: int, the most that a batch may have, padding included
@@ -298,9 +298,9 @@ def batches_by_tokens(lengths, max_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Python's sort is stable: equal pairs stay in the order of their numbers. Ask whether a pair fits before you add it, with the lengths that the batch would then have: a new
-# pair can make every other row longer. A batch costs its number of rows times the longest row, not
-# the sum of the lengths; if you forget the padding, you run out of memory at the one batch that mixes lengths. A pair that
+# Python's sort is stable: equal pairs stay in the order of their numbers. Check whether a pair fits before you add it, with
+# the lengths that the batch would then have: a new pair can make every other row longer. A batch costs its number of rows
+# times the longest row, not the sum of the lengths; if you forget the padding, you run out of memory at the one batch that mixes lengths. A pair that
 # fits nowhere begins a batch, and the next one begins another, since that one is overfull.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-batches_by_tokens-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -706,15 +706,14 @@ else:
 #
 # A run leaves several checkpoints. The last is not always the best: on little data, a model learns to repeat its
 # training sentences, and the loss on *other* sentences rises again. So you measure the loss on the validation part, keep the
-# checkpoint with the smallest, and do not wait for ever: after a number of measurements in a row without a new best one, the
+# checkpoint with the smallest, and do not wait for ever: after a number of measurements in a row without a new best, the
 # **patience**, the run ends (**early stopping**).
 #
 # ### Exercise 5 · Which checkpoint to keep
 # `die_katze.choose_checkpoint` · 3 points · about 12 minutes
 #
 # Go through the losses as the run would. Return the number of the best checkpoint (from 0, the earliest of equals) and how many
-# were measured before the run ended. It ends with the `patience`-th measurement in a row that is no new best one, or with the
-# list.
+# were measured before the run ended. It ends with the `patience`-th measurement in a row without a new best, or with the list.
 
 # %% [markdown] tags=["fine-print"]
 # `losses` is a list of floats, at least one; `patience` is an int, at least 1; the result is a tuple of two ints,
@@ -741,10 +740,10 @@ def choose_checkpoint(losses, patience):
 
 
 # %% [markdown] tags=["reason"]
-# The distance from the best measurement is how many have come since without a new best one. Counting how often a loss was
+# The distance from the best measurement is how many have come since without a new best. Counting how often a loss was
 # worse than the one before is something else: a loss may fall for a while and still be worse than the best. What comes
 # after the end was never measured, so the minimum of the whole list would be knowledge of the future. With < instead of
-# <=, equal losses do not begin the waiting anew.
+# <=, an equal loss does not restart the wait.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-choose_checkpoint-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.choose_checkpoint")
@@ -980,7 +979,7 @@ def bootstrap_interval(counts, drawn, score):
 # %% [markdown] tags=["reason"]
 # Indexing with a row of numbers repeats a sentence that was drawn twice, which is what drawing with replacement means. Add up
 # the counts before you score them, because corpus BLEU is a function of sums; the mean of sentence scores is
-# another number (lesson 10). Quantiles need no bell curve; the mean plus and minus 1.96 deviations supposes one, and near 100
+# another number (lesson 10). Quantiles assume no normal distribution; the mean plus and minus 1.96 deviations does, and near 100
 # there is no room for it. The smallest and the largest score would move apart with more samples.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-bootstrap_interval-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -1047,7 +1046,7 @@ def with_intervals():
 
 
 # %% [markdown]
-# The interval knows about chance, and about nothing else. No bootstrap of one test foretells another: whichever everyday
+# The interval knows about chance, and about nothing else. A bootstrap of one test says nothing about another: whichever everyday
 # captions you draw, they are everyday captions.
 #
 # ## 7. The worst ten
@@ -1230,8 +1229,8 @@ for i in asked:
 # - **fine-tuning**: training a trained model further, on other data.
 # - **overfitting**: learning the training examples by heart, at the expense of others.
 # - **catastrophic forgetting**: what fine-tuning does to old data that is not in the new.
-# - **patience, early stopping**: how many measurements without a new best one a run is allowed before it ends.
-# - **bootstrap**: drawing from the test sentences, with replacement, to see how far a score scatters.
+# - **patience, early stopping**: how many measurements without a new best a run is allowed before it ends.
+# - **bootstrap**: drawing from the test sentences, with replacement, to see how far a score spreads.
 #
 # ## What you have now
 #

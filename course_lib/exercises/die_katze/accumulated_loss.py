@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     title="One large batch out of small ones",
     statement=(
         "accumulated_loss(means float [batches], targets int64 [batches]) -> []: the mean loss over all targets of "
-        "all batches, from each batch's mean and how many targets it has; a batch without targets counts nothing."
+        "all batches, from each batch's mean and its number of targets; a batch without targets is left out."
     ),
     points=3,
     minutes=10,
@@ -90,41 +90,40 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Think of one large batch with all the tokens in it: every token would count the same. A small batch's "
-            "mean must therefore weigh as much as it has tokens.",
+            "Think of one large batch with all the tokens in it: every token would count the same. So weight each "
+            "batch's mean by its number of tokens.",
             answers=("mean_of_means", "sum_of_means", "upside_down"),
         ),
         Hint(
             "shapes",
-            "`means` and `targets` are both `[batches]`, and one number comes out, through which gradients flow. A "
-            "mean over nothing is NaN, and NaN times 0 is NaN still: `torch.where` can leave it out.",
+            "`means` and `targets` are both `[batches]`; the result is one number, and gradients flow through it. A "
+            "mean over nothing is NaN, and NaN times 0 is still NaN: `torch.where` can leave it out.",
             answers=("nan_times_nothing",),
         ),
     ),
     misconceptions=(
         Misconception(
             "nan_times_nothing",
-            "Your answer is right as long as every batch has targets. The mean of one that has none is NaN, and NaN "
-            "times 0 is NaN as well: leave it out before you multiply.",
+            "Your answer is right as long as every batch has targets. The mean of a batch without any is NaN, and NaN "
+            "times 0 is still NaN: leave it out before you multiply.",
             _slip(("torch.where(targets > 0, means, 0.0)", "means")),
             alone=True,
         ),
         Misconception(
             "mean_of_means",
-            "Your answer is the mean of the batches' means, in which a token of a small batch counts more than one of "
-            "a large batch. Weigh each mean by its number of targets.",
+            "Your answer is the mean of the batches' means, so a token in a small batch counts more than one in a "
+            "large batch. Weight each mean by its number of targets.",
             lambda means, targets: means.mean(),
         ),
         Misconception(
             "sum_of_means",
-            "Your answer adds up the batches' means. Weigh each by its share of all targets, and the gradients are "
-            "those of one large batch.",
+            "Your answer adds up the batches' means. Weight each by its share of all targets, and you get the loss and "
+            "the gradients of one large batch.",
             lambda means, targets: means.nansum(),
         ),
         Misconception(
             "not_divided",
-            "Your answer is the sum over all targets. Divide by how many there are, or the gradients grow with the "
-            "batch.",
+            "Your answer is the sum over all targets. Divide by their number, or the gradients grow with the batch.",
             _slip((" / weights.sum()", "")),
         ),
         Misconception(
@@ -134,28 +133,28 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_largest",
-            "Your answer divides by the targets of the largest batch. Divide by those of all batches.",
+            "Your answer divides by the number of targets in the largest batch. Divide by the number in all batches.",
             _slip(("weights.sum()", "weights.max()")),
         ),
         Misconception(
             "upside_down",
-            "Your answer gives small batches the larger weight. A mean weighs as much as it has targets.",
+            "Your answer gives small batches the larger weight. Weight each mean by its number of targets.",
             _slip(("targets.to", "(1 / targets.clamp(min=1)).to")),
         ),
         Misconception(
             "squared",
-            "Your answer weighs by the square of the number of targets. The mean of a batch is divided by it once, so "
-            "multiply by it once.",
+            "Your answer weights each mean by the square of its number of targets. The mean was divided by that number "
+            "once, so multiply by it once.",
             _slip(("targets.to", "targets.square().to")),
         ),
         Misconception(
             "largest_batch",
-            "Your answer is the loss of the largest batch. All of them count, by their numbers of targets.",
+            "Your answer is the loss of the largest batch. Average over all batches, weighted by number of targets.",
             lambda means, targets: means[targets.argmax()],
         ),
         Misconception(
             "last_batch",
-            "Your answer is the loss of the last batch. All of them count, by their numbers of targets.",
+            "Your answer is the loss of the last batch. Average over all batches, weighted by number of targets.",
             lambda means, targets: means[-1],
         ),
     ),

@@ -108,31 +108,31 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A batch is a rectangle on each side: as many rows as it has pairs, as many columns as its longest "
-            "sentence. Neighbours in length waste the least, so sort first and then fill one batch after another.",
+            "Each side of a batch is a rectangle: a row for each pair, and as many columns as the longest sentence has "
+            "tokens. Sentences of similar length waste the least, so sort first, then fill one batch after another.",
             answers=("not_sorted", "padding_free"),
         ),
         Hint(
             "shapes",
-            "In comes a list of pairs of lengths; out come lists of their numbers, from 0, each number once. Sort the "
-            "numbers, with the lengths as the key: Python compares pairs from the left, and keeps equal ones in order.",
+            "You get a list of pairs of lengths and return lists of their indices, each index once. Sort the indices "
+            "with the lengths as the key: Python compares pairs from the left and keeps equal ones in order.",
             answers=("lengths_returned", "by_the_sum", "by_the_target"),
         ),
         Hint(
             "outline",
-            "Sort the numbers by their pairs of lengths.\n"
-            "For each of them, find the longest source and the longest target of the last batch with this pair in it.\n"
-            "Multiply their sum by the number of pairs that it would have.\n"
-            "If that is at most `max_tokens`, the pair joins the batch.\n"
-            "Otherwise, and for the very first pair, it begins a new one.",
+            "Sort the indices by their pairs of lengths.\n"
+            "For each pair, find the longest source and the longest target in the last batch if the pair joined it.\n"
+            "Multiply their sum by the number of pairs that the batch would then have.\n"
+            "If the product is at most `max_tokens`, the pair joins the batch.\n"
+            "If not, or if it is the very first pair, it starts a new batch.",
             answers=("one_too_many", "full_is_too_full", "last_batch_lost", "longest_pair", "too_long_dropped"),
         ),
     ),
     misconceptions=(
         Misconception(
             "longest_of_all_so_far",
-            "Your answer does not begin anew with the longest source and the longest target in a new batch, so that "
-            "later batches are cut as if they held the longest of earlier ones. Only the batch's own pairs count.",
+            "Your answer doesn't reset the longest source and the longest target when a new batch starts, so later "
+            "batches are cut as if they held the longest sentences of earlier ones. Only a batch's own pairs count.",
             _slip(
                 (
                     "tokens = len(pairs)",
@@ -142,20 +142,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "too_long_dropped",
-            "Your answer is right but for a pair that is longer than a batch: it leaves it out. Let it be a batch of "
-            "its own.",
+            "Your answer is right except that it drops a pair that is longer than `max_tokens`. Give such a pair a "
+            "batch of its own.",
             _slip((_PAIRS, f"if sum(lengths[i]) > max_tokens:\n            continue\n        {_PAIRS}")),
             alone=True,
         ),
         Misconception(
             "not_sorted",
-            "Your answer takes the pairs in the order in which they come, so short sentences are padded to the length "
-            "of long ones. Sort them first.",
+            "Your answer takes the pairs in their original order, so short sentences are padded to the length of long "
+            "ones. Sort them first.",
             _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
         Misconception(
             "longest_first",
-            "Your answer begins with the longest pairs. Begin with the shortest.",
+            "Your answer starts with the longest pairs. Start with the shortest.",
             _slip((_KEY, f"{_KEY}, reverse=True")),
         ),
         Misconception(
@@ -176,65 +176,65 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_free",
-            "Your answer counts the tokens without the padding. On the GPU every row is as long as the longest: "
-            "multiply the number of pairs by the longest lengths.",
+            "Your answer counts the tokens without the padding. In a batch every row is as long as the longest: "
+            "multiply the number of pairs by the longest source plus the longest target.",
             _slip((f"len(pairs) * {_LONGEST}", "sum(map(sum, pairs))")),
         ),
         Misconception(
             "source_alone",
-            "Your answer counts the source side alone. Both sides are in memory: add the longest target.",
+            "Your answer counts only the source side. Both sides are in memory: add the longest target.",
             _slip((_LONGEST, _SOURCE)),
         ),
         Misconception(
             "target_alone",
-            "Your answer counts the target side alone. Both sides are in memory: add the longest source.",
+            "Your answer counts only the target side. Both sides are in memory: add the longest source.",
             _slip((_LONGEST, _TARGET)),
         ),
         Misconception(
             "longest_pair",
-            "Your answer looks for the longest pair, source and target together. Each side is padded by itself: take "
-            "the longest source and the longest target, which may be of different pairs.",
+            "Your answer looks for the longest pair, source and target together. Each side is padded separately: take "
+            "the longest source and the longest target, even if they are in different pairs.",
             _slip((_LONGEST, "max(map(sum, pairs))")),
         ),
         Misconception(
             "last_pair",
-            "Your answer takes the lengths of the pair that comes last. Its source is the longest, but an earlier "
-            "target may be longer than its own.",
+            "Your answer takes the lengths of the last pair. Its source is the longest, but an earlier pair may have a "
+            "longer target.",
             _slip((_LONGEST, "sum(pairs[-1])")),
         ),
         Misconception(
             "one_length_for_both",
-            "Your answer pads both sides to the same length. They are two tensors: each is padded to its own longest.",
+            "Your answer pads both sides to the same length. They are two tensors: pad each to its own longest.",
             _slip((_LONGEST, "2 * max(map(max, pairs))")),
         ),
         Misconception(
             "sentences_counted",
-            "Your answer counts pairs instead of tokens. Multiply their number by the longest lengths.",
+            "Your answer counts pairs instead of tokens. Multiply by the longest source plus the longest target.",
             _slip((f" * {_LONGEST}", "")),
         ),
         Misconception(
             "full_is_too_full",
-            "Your answer begins a new batch where the old one would be exactly full. `max_tokens` are allowed.",
+            "Your answer starts a new batch when the old one would be exactly full. Exactly `max_tokens` is allowed.",
             _slip(("tokens >", "tokens >=")),
         ),
         Misconception(
             "one_too_many",
-            "Your answer notices that a batch is full only after it has too many tokens. Ask before a pair is added.",
+            "Your answer notices that a batch is full only after it has too many tokens. Check before you add a pair.",
             _slip(("(*now, i)", "now or [i]")),
         ),
         Misconception(
             "last_batch_lost",
-            "Your answer loses the last batch. What is left at the end is a batch as well.",
+            "Your answer loses the last batch. Append what is left at the end, too.",
             _slip(("if now:", "if False:")),
         ),
         Misconception(
             "lengths_returned",
-            "Your batches hold the pairs' lengths. Return their numbers, by which the pairs can be found again.",
+            "Your batches hold the pairs' lengths. Return the pairs' indices.",
             _slip((_RETURN, f"{_RETURN} and [[list(lengths[i]) for i in batch] for batch in batches]")),
         ),
         Misconception(
             "flat",
-            "Your answer is one list of numbers. Return a list for each batch.",
+            "Your answer is one flat list of indices. Return a list for each batch.",
             _slip((_RETURN, "return sum(batches, [])")),
         ),
     ),

@@ -115,82 +115,81 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each row of `drawn` is a test set that might have been: a thousand tickets out of the same box, each put "
-            "back. Score every one of these sets as a corpus, and look how far the scores scatter.",
+            "Each row of `drawn` is a test set that you might have had, drawn from the real one with replacement. "
+            "Score each of these sets as a corpus, and see how far the scores spread.",
             answers=("mean_of_sentences", "drawn_ignored", "not_put_back"),
         ),
         Hint(
             "shapes",
-            "`counts[sample]` is `[sentences, kinds]`, with a row twice where a sentence was drawn twice. Its sum over "
-            "`dim=0` is `[kinds]`, what `score` takes, and the scores are `[samples]`.",
+            "`counts[sample]` is `[sentences, kinds]`; a sentence drawn twice has its row twice. Its sum over `dim=0` "
+            "is `[kinds]`, which is what `score` takes. The scores are `[samples]`.",
             answers=("one_sample_too_few",),
         ),
         Hint(
             "outline",
             "For each sample, take its sentences' rows of counts.\n"
-            "Add the rows up, and give the sums to `score`.\n"
-            "Collect the scores, one of each sample.\n"
-            "Return their quantiles at 0.025 and 0.975, as `torch.quantile` finds them.",
+            "Add up the rows and pass the sums to `score`.\n"
+            "Collect one score per sample.\n"
+            "Return their quantiles at 0.025 and 0.975; `torch.quantile` computes them.",
             answers=("ninety_percent", "smallest_and_largest", "by_the_deviation"),
         ),
     ),
     misconceptions=(
         Misconception(
             "means_of_counts",
-            "Your answer gives `score` the means of a sample's counts. It takes their sums: not all scores are ratios.",
+            "Your answer passes the means of a sample's counts to `score`. Pass the sums: not all scores are ratios.",
             _slip((_SUMS, "counts[sample].double().mean(0)")),
         ),
         Misconception(
             "whole_places",
-            "Your answer takes the sorted scores at whole positions. A quantile lies between two of them: draw a "
-            "straight line, as torch.quantile does.",
+            "Your answer picks two of the sorted scores. A quantile can lie between two scores: interpolate linearly, "
+            "as torch.quantile does.",
             _slip((_QUANTILES, f"numpy.array([sorted(scores)[int(end * len(scores))] for end in ({_ENDS})])")),
         ),
         Misconception(
             "mean_of_sentences",
-            "Your answer scores every sentence by itself and takes the mean. Add up the counts of a sample first, and "
-            "score their sums once: that is the corpus's score.",
+            "Your answer scores each sentence by itself and takes the mean. Add up the counts of a sample first, then "
+            "score the sums once: that is the corpus score.",
             _slip((f"score({_SUMS})", "sum(map(score, counts[sample])) / len(sample)")),
         ),
         Misconception(
             "not_put_back",
-            "Your answer counts a sentence once even where it was drawn several times. Drawing with replacement is "
-            "what makes the samples differ: count it as often as it was drawn.",
+            "Your answer counts a sentence once even if it was drawn several times. Sampling with replacement is what "
+            "makes the samples differ: count the sentence as often as it was drawn.",
             _slip(("[sample]", "[sample.unique()]")),
         ),
         Misconception(
             "drawn_ignored",
-            "Your answer scores the whole test set each time, so both ends are the same. Take the sentences that each "
-            "row of `drawn` names.",
+            "Your answer scores the whole test set each time, so both ends are the same. Take only the sentences that "
+            "each row of `drawn` lists.",
             _slip((_SUMS, "counts.sum(0)"), paired=False),
         ),
         Misconception(
             "ninety_percent",
-            "Your interval holds 90 of 100 samples, since 5 % are cut off at each end. Cut off 2.5 % at each.",
+            "Your interval holds 90 % of the samples, since 5 % are cut off at each end. Cut off 2.5 % at each.",
             _slip((_ENDS, "0.05, 0.95")),
         ),
         Misconception(
             "lower_end_alone",
-            "Your interval begins at the 5 % quantile and has no upper end but the largest score. Cut off 2.5 % at "
-            "each end.",
+            "Your interval runs from the 5 % quantile to the largest score. Cut off 2.5 % at each end.",
             _slip((_ENDS, "0.05, 1.0")),
         ),
         Misconception(
             "smallest_and_largest",
-            "Your answer is the smallest and the largest score, which move further apart the more samples there are. "
-            "Take the 2.5 % and the 97.5 % quantile.",
+            "Your answer is the smallest and the largest score, which move apart as you draw more samples. Take the "
+            "2.5 % and the 97.5 % quantile.",
             _slip((_ENDS, "0.0, 1.0")),
         ),
         Misconception(
             "quartiles",
-            "Your answer is the 25 % and the 75 % quantile, half of the samples. Take 2.5 % and 97.5 %: 0.025 and "
-            "0.975.",
+            "Your answer is the 25 % and the 75 % quantile, which hold only half of the samples. Take the quantiles at "
+            "0.025 and 0.975.",
             _slip((_ENDS, "0.25, 0.75")),
         ),
         Misconception(
             "by_the_deviation",
-            "Your answer is the mean plus and minus 1.96 standard deviations, which supposes a bell curve. The "
-            "bootstrap needs no such supposition: take the quantiles of the samples' scores.",
+            "Your answer is the mean plus and minus 1.96 standard deviations, which assumes a normal distribution. The "
+            "bootstrap needs no such assumption: take the quantiles of the samples' scores.",
             _slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.96, 1.96]))"), paired=False),
         ),
         Misconception(
@@ -201,7 +200,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "upside_down",
-            "Your answer gives the upper end first. Return (low, high).",
+            "Your answer returns the upper end first. Return (low, high).",
             _slip((_RETURN, "return high, low")),
         ),
         Misconception(
@@ -211,7 +210,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_sample_too_few",
-            "Your answer leaves out the last sample. It counts like the others.",
+            "Your answer leaves out the last sample. Include it like the others.",
             _slip(("in drawn", "in drawn[:-1]")),
         ),
     ),

@@ -79,8 +79,8 @@ EXERCISE = Exercise(
     name="choose_checkpoint",
     title="Which checkpoint to keep",
     statement=(
-        "choose_checkpoint(losses list of float, patience int) -> (best, seen), two ints: the number of the smallest "
-        "loss, from 0 and the earliest of equals, and how many were measured before patience ended the training."
+        "choose_checkpoint(losses list of float, patience int) -> (best, seen), two ints: the index of the smallest "
+        "loss, the earliest of equals, and how many losses were measured before patience ended the training."
     ),
     points=3,
     minutes=12,
@@ -94,57 +94,57 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the losses one by one, as the training does, and remember where the smallest was so far. What "
-            "comes after the end of the training has never been measured, however good it looks in the list.",
+            "Go through the losses one by one, as training does, and remember the index of the smallest so far. A loss "
+            "after the end of training was never measured, however good it looks in the list.",
             answers=("hindsight", "never_stops"),
         ),
         Hint(
             "shapes",
-            "Two whole numbers come out. The first is a position in the list, counted from 0; the second is a number "
-            "of measurements, which is one more than the place of the last one.",
+            "Return two ints. The first is an index, counted from 0; the second is a number of measurements, which is "
+            "one more than the index of the last one.",
             answers=("counted_from_one", "place_of_the_last"),
         ),
     ),
     misconceptions=(
         Misconception(
             "never_waits_anew",
-            "Your answer counts all measurements that were no new best one. A new best one begins the count anew: only "
-            "those in a row end the run.",
+            "Your answer counts all measurements without a new best. A new best resets the count: only `patience` "
+            "measurements in a row without one end the run.",
             _slip((_WAITED, "waited = i + 1 - len(set(accumulate(losses[: i + 1], min)))")),
         ),
         Misconception(
             "latest_of_equals",
-            "Your answer takes the latest of equally good checkpoints, which also begins to wait anew. Only a smaller "
-            "loss is a new best one: <, not <=.",
+            "Your answer takes the latest of equally good checkpoints, and also resets the wait there. Only a smaller "
+            "loss is a new best: <, not <=.",
             _slip((_BETTER, "loss <= losses[best]")),
         ),
         Misconception(
             "hindsight",
-            "Your answer knows the future: it takes the best of all losses, those after the end of the training "
-            "included. Only what was measured until then can be kept.",
+            "Your answer knows the future: it takes the best of all losses, including those after the end of training. "
+            "You can only keep a checkpoint that was measured before.",
             _slip(("return best", "return losses.index(min(losses))"), paired=False),
         ),
         Misconception(
             "never_stops",
-            "Your answer never stops before the end of the list. It ends as soon as `patience` measurements in a row "
-            "brought no new best one.",
+            "Your answer never stops before the end of the list. Stop as soon as `patience` measurements in a row "
+            "bring no new best.",
             _slip((_END, "False")),
         ),
         Misconception(
             "one_too_patient",
-            "Your answer waits one measurement longer than `patience`. It ends with the `patience`-th in a row that "
-            "is no new best one.",
+            "Your answer waits one measurement longer than `patience`. Stop at the `patience`-th in a row without a "
+            "new best.",
             _slip((_END, "waited > patience")),
         ),
         Misconception(
             "one_too_hasty",
-            "Your answer ends one measurement too early. `patience` in a row must bring no new best one.",
+            "Your answer stops one measurement too early. Stop at the `patience`-th in a row without a new best.",
             _slip((_END, "waited >= patience - 1")),
         ),
         Misconception(
             "worse_than_the_one_before",
-            "Your answer compares with the measurement before. A loss may fall for a while without being a new best "
-            "one: count since the best.",
+            "Your answer compares with the previous measurement. A loss can fall for a while without being a new "
+            "best: count since the best.",
             _slip((_WAITED, "waited = next((n for n in range(i) if losses[i - n] < losses[i - n - 1]), i)")),
         ),
         Misconception(
@@ -164,12 +164,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "place_of_the_last",
-            "Your second number is the place of the last measurement. Return how many there were, which is one more.",
+            "Your second number is the index of the last measurement. Return how many there were, which is one more.",
             _slip((", i + 1", ", i")),
         ),
         Misconception(
             "swapped",
-            "Your answer has the two numbers swapped: first the best checkpoint, then how many were measured.",
+            "Your answer has the two numbers swapped. Return the best checkpoint first, then how many were measured.",
             _slip(("best, i + 1", "i + 1, best")),
         ),
     ),

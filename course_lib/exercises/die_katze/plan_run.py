@@ -94,8 +94,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The weights move once when every device has added up all its batches. So a step sees the tokens of one "
-            "batch, times the batches that are added up, times the devices.",
+            "The optimizer takes one step once every device has accumulated all its batches. So a step sees the tokens "
+            "of one batch, times the number of accumulated batches, times the number of devices.",
             answers=("devices_forgotten", "accumulation_forgotten", "accumulation_divides"),
         ),
         Hint(
@@ -106,26 +106,26 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "each_epoch_rounded_up",
-            "Your answer rounds up the steps of one pass and multiplies by the passes. A step may read on into the "
-            "next pass: multiply first, and round up once.",
+            "Your answer rounds up the steps of one epoch and multiplies by the epochs. A step can run over into the "
+            "next epoch: multiply first, and round up once.",
             _slip((_STEPS, "math.ceil(math.ceil(tokens / of_a_step) * epochs)"), paired=False),
         ),
         Misconception(
             "no_warm_up_at_all",
-            "Your answer is right but for a short warm-up, where it has no step at all, and the schedule would divide "
-            "by 0. Return at least 1.",
+            "Your answer is right except for a very short warm-up: it gives 0 steps, and the schedule would divide by "
+            "0. Return at least 1.",
             _slip(("max(1,", "max(0,")),
             alone=True,
         ),
         Misconception(
             "devices_forgotten",
-            "Your answer forgets the devices. They work at the same time on batches of their own, so a step sees "
+            "Your answer ignores the devices. Each works on batches of its own at the same time, so a step sees "
             "`devices` times as many tokens.",
             _slip(_NO_DEVICES),
         ),
         Misconception(
             "accumulation_forgotten",
-            "Your answer forgets the accumulation. The weights move only after `accumulate` batches: multiply by it.",
+            "Your answer ignores accumulation. The weights change only after `accumulate` batches: multiply by it.",
             _slip(_NO_ACCUMULATION),
         ),
         Misconception(
@@ -135,40 +135,39 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "accumulation_divides",
-            "Your answer divides by `accumulate`. `batch_tokens` is what fits in memory at once; adding up several "
+            "Your answer divides by `accumulate`. `batch_tokens` is what fits in memory at once; accumulating several "
             "batches makes a step larger, not smaller.",
             _slip(("accumulate * devices", "devices // accumulate")),
         ),
         Misconception(
             "added",
-            "Your answer adds `accumulate` and `devices`. Each device adds up `accumulate` batches: multiply them.",
+            "Your answer adds `accumulate` and `devices`. Each device accumulates `accumulate` batches: multiply.",
             _slip(("accumulate * devices", "(accumulate + devices)")),
         ),
         Misconception(
             "leftovers_dropped",
-            "Your number of steps is rounded down, so the last tokens are never learned from. Round up.",
+            "Your number of steps is rounded down, so the last tokens are never used. Round up.",
             _slip(("math.ceil", "math.floor")),
         ),
         Misconception(
             "one_step_too_many",
-            "Your answer has one step too many where nothing is left over. Round up with math.ceil, which leaves a "
+            "Your answer has one step too many when nothing is left over. Round up with math.ceil, which leaves a "
             "whole number as it is.",
             _slip(("math.ceil", "1 + math.floor")),
         ),
         Misconception(
             "nearest_step",
-            "Your number of steps is rounded to the nearest whole number. Round up: what is left over needs a step, "
-            "too.",
+            "Your number of steps is rounded to the nearest whole number. Round up: the remainder needs a step, too.",
             _slip(("math.ceil", "round")),
         ),
         Misconception(
             "one_epoch",
-            "Your answer passes through the data once. Multiply the tokens by `epochs`.",
+            "Your answer plans a single epoch. Multiply the tokens by `epochs`.",
             _slip(("epochs * tokens", "tokens")),
         ),
         Misconception(
             "whole_epochs",
-            "Your answer cuts the number of epochs down to a whole number. Half a pass counts as well.",
+            "Your answer rounds the number of epochs down to a whole number. Half an epoch counts as well.",
             _slip(("epochs * tokens", "math.floor(epochs) * tokens")),
         ),
         Misconception(
@@ -178,12 +177,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "warmup_rounded_up",
-            "Your warm-up is rounded up. It is rounded down here.",
+            "Your warm-up is rounded up. Round it down.",
             _slip(("math.floor(share)", "math.ceil(share)")),
         ),
         Misconception(
             "steps_after_the_warmup",
-            "Your last number is the steps that are left after the warm-up. Return those of the warm-up itself.",
+            "Your last number is the number of steps after the warm-up. Return the steps of the warm-up itself.",
             _slip((_SHARE, f"steps - math.floor({_SHARE})")),
         ),
     ),

@@ -132,55 +132,55 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Ask the questions in the order in which they are listed and answer with the first that holds, so that "
-            "each may rely on all earlier ones having failed.",
+            "Check the classes in the order of the list and return the first that holds. Each check can then rely on "
+            "all earlier ones having failed.",
             answers=("short_before_repeated", "form_before_order", "no_word_is_new"),
         ),
         Hint(
             "shapes",
-            "Two lists of strings come in, one string goes out. A `Counter` holds each word with how often it occurs, "
-            "and two of them are equal if the same words occur equally often, in whatever order.",
+            "You get two lists of strings and return one string. A `Counter` maps each word to how often it occurs; "
+            "two Counters are equal if the same words occur equally often, in any order.",
             answers=("sets_compared", "stems_in_order", "strangers_repeated"),
         ),
     ),
     misconceptions=(
         Misconception(
             "sets_compared",
-            "Your answer compares which words there are, and not how often: a word that is said twice looks like "
-            "another order. Compare Counters, or sorted lists.",
+            "Your answer compares which words occur, not how often: a repeated word looks like a change of order. "
+            "Compare Counters, or sorted lists.",
             _slip(_SETS_OF_WORDS, (_STEMS, "set(stems) == set(right_stems)")),
         ),
         Misconception(
             "sets_of_words_compared",
-            'Your answer says "order" although a word stands there more often than it should. Compare how often each '
-            "word occurs, with Counters.",
+            'Your answer says "order" although a word occurs more often than it should. Compare how often each word '
+            "occurs, with Counters.",
             _slip(_SETS_OF_WORDS),
         ),
         Misconception(
             "form_before_order",
-            'Your answer says "form" where all words are right and only their order is not. Ask for "order" first.',
+            'Your answer says "form" when all words are right and only their order is wrong. Check "order" first.',
             _slip(("in holds", "in ('right', 'form', 'order', 'repeated', 'short')")),
         ),
         Misconception(
             "no_form",
-            'Your answer knows no "form": *einen* for *einem* is the right word with the wrong ending. Compare the '
+            'Your answer never says "form": *einen* for *einem* is the right word with the wrong ending. Compare the '
             "first four letters of all words.",
             _slip((_STEMS, "False")),
         ),
         Misconception(
             "stems_in_order",
-            'Your answer asks the first four letters to be in the right order as well. For "form" the order does not '
-            "count: compare how often each beginning occurs.",
+            'Your answer also requires the four-letter stems to be in the right order. For "form" order does not '
+            "count: compare how often each stem occurs.",
             _slip((_STEMS, "stems == right_stems")),
         ),
         Misconception(
             "one_letter",
-            "Your answer compares first letters. The first four count: word[:4].",
+            "Your answer compares only the first letter of each word. Compare the first four: word[:4].",
             _slip(("word[:4]", "word[:1]")),
         ),
         Misconception(
             "capitals_ignored",
-            "Your answer takes small and capital letters to be the same. Words are compared as they are.",
+            "Your answer ignores case. Compare the words as they are.",
             _slip(
                 (
                     "stems, right",
@@ -190,35 +190,34 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_repetition",
-            'Your answer knows no "repeated": a word that the reference has stands there more often than in it.',
+            'Your answer never says "repeated": a word of the reference occurs more often than in the reference.',
             _slip((f"any({_REPEATED} for word in said)", "False")),
         ),
         Misconception(
             "strangers_repeated",
-            'Your answer says "repeated" where a word stands that the reference does not have at all. Only a word '
-            'that it has can be repeated; a strange one is "word" (or "short").',
+            'Your answer says "repeated" for a word that is not in the reference at all. Only a word of the reference '
+            'can be "repeated"; any other is "word" (or "short").',
             _slip((_REPEATED, "wanted.count(word) < said.count(word)")),
         ),
         Misconception(
             "twice_is_too_often",
-            'Your answer says "repeated" for every word that stands there twice. The reference may have it twice as '
-            "well: compare with how often it occurs there.",
+            'Your answer says "repeated" for every word that occurs twice. It may occur twice in the reference as '
+            "well: compare the two counts.",
             _slip((_REPEATED, "said.count(word) > 1")),
         ),
         Misconception(
             "short_before_repeated",
-            "Your answer asks whether the translation is short before it asks for repetitions. Ask in the order of the "
-            "list.",
+            'Your answer checks "short" before "repeated". Check in the order of the list.',
             _slip(("in holds", "in ('right', 'order', 'form', 'short', 'repeated')")),
         ),
         Misconception(
             "another_length",
-            'Your answer says "short" for whatever has another length than the reference. It must have fewer words.',
+            'Your answer says "short" for any other length than the reference. It must have fewer words.',
             _slip(("len(said) <", "len(said) !=")),
         ),
         Misconception(
             "no_word_is_new",
-            'Your answer knows no "short": fewer words than the reference, and none of the mistakes before.',
+            'Your answer never says "short": fewer words than the reference, and none of the earlier classes.',
             _slip(("len(said) < len(wanted)", "False")),
         ),
     ),

@@ -80,36 +80,36 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Three lines, one rising, one flat and one falling, and the lowest of them counts at each step. "
+            "There are three lines, one rising, one flat and one falling; the rate at each step is the lowest of them. "
             "`torch.minimum` compares two tensors, and `clamp(max=...)` a tensor with a number.",
         ),
     ),
     misconceptions=(
         Misconception(
             "no_flat_part",
-            "Your answer goes above the peak. The smallest of three counts, and one of the three is 1.",
+            "Your answer goes above the peak. Take the smallest of three terms; one of them is 1.",
             _slip(_UNCUT),
         ),
         Misconception(
             "cut_off_at_one",
-            "Your answer is cut off at 1, and not at the peak. The smallest of three counts, one of which is 1, and "
-            "only then is it multiplied by the peak.",
+            "Your answer is cut off at 1 instead of at the peak. Take the smallest of the three terms, one of which is "
+            "1, and only then multiply by the peak.",
             _slip(_UNCUT, ("(peak * share)", "(peak * share).clamp(max=1)")),
         ),
         Misconception(
             "never_below_the_peak",
-            "Your answer is never below the peak. The smallest of three counts, one of which is 1: that is "
+            "Your answer is never below the peak. Take the smallest of three terms, one of which is 1: that is "
             "clamp(max=1), not clamp(min=1).",
             _slip((_ROOF, ".clamp(min=1)"), paired=False),
         ),
         Misconception(
             "no_cooldown",
-            "Your answer never comes down. The third of the three is (total + 1 - step) / cooldown.",
+            "Your answer never decays. The third of the three terms is (total + 1 - step) / cooldown.",
             _slip((_LOWER, "rising")),
         ),
         Misconception(
             "no_warmup",
-            "Your answer begins at the peak. One of the three is step / warmup.",
+            "Your answer starts at the peak. One of the three terms is step / warmup.",
             _slip((_LOWER, "falling")),
         ),
         Misconception(
@@ -123,24 +123,24 @@ EXERCISE = Exercise(
             _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
         ),
         *alike(
-            "Your answer is 0 at the last step, which then learns nothing. It is total + 1 - step, so that 0 would "
-            "come only after it.",
+            "Your answer is 0 at the last step, which then learns nothing. Use total + 1 - step, which is 0 only after "
+            "the last step.",
             last_step_wasted=_slip(("total + 1 -", "total -")),
             last_step_wasted_and_a_steeper_fall=_slip(("total + 1 -", "total -"), ("/ cooldown", "/ (cooldown - 1)")),
         ),
         Misconception(
             "first_step_wasted",
-            "Your answer is 0 at the first step, which then learns nothing. Steps count from 1: it is step / warmup.",
+            "Your answer is 0 at the first step, which then learns nothing. Steps count from 1: use step / warmup.",
             _slip(("numbers / warmup", "(numbers - 1) / warmup")),
         ),
         Misconception(
             "over_the_whole_run",
-            "Your answer comes down over the whole run. Divide by `cooldown`, the steps that the fall takes.",
+            "Your answer decays over the whole run. Divide by `cooldown`, the number of steps in the decay.",
             _slip(("/ cooldown", "/ total")),
         ),
         Misconception(
             "slopes_swapped",
-            "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, the fall `cooldown`.",
+            "Your answer has `warmup` and `cooldown` swapped. The rise takes `warmup` steps, the decay `cooldown`.",
             _slip(("/ warmup", "/ cooldown"), ("/ cooldown", "/ warmup"), paired=False),
         ),
         Misconception(
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "by_place",
-            "Your answer goes by a step's position in the tensor. Steps may come in any order: use their numbers.",
+            "Your answer uses a step's index in the tensor. Steps may come in any order: use their values.",
             _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
         ),
     ),
