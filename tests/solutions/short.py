@@ -29,7 +29,7 @@ CUT_SHORT = {
     },
     "09_bert": {
         "steps, size, every = 500, 48, 50": "steps, size, every = 20, 48, 5",
-        "epochs, every, seeds = 12, 2, (1, 2, 3)": "epochs, every, seeds = 2, 1, (1, 2)",
+        "epochs, every, seeds = 10, 5, (1, 2)": "epochs, every, seeds = 2, 1, (1, 2)",
     },
     "10_evaluation": {"scenes.test[:60]": "scenes.test[:12]"},
     "11_die_katze": {
