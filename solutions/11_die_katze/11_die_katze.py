@@ -540,8 +540,7 @@ def beside_a_whole_run():
 
 beside_a_whole_run()
 for what, found in {"loss at the first step": result.losses[0], "loss at the last step": result.losses[-1]}.items():
-    guess = "no guess" if my_guess[what] is None else f"you guessed {my_guess[what]}"
-    print(f"{what}: {found:.2f} ({guess})")
+    print(f"{what}: {found:.2f} ({'no guess' if my_guess[what] is None else f'you guessed {my_guess[what]}'})")
 
 # %% [markdown]
 # The first loss is near $\ln$ of the vocabulary size, or somewhat above: random weights do not give every token quite the
@@ -572,10 +571,12 @@ for what, found in {"loss at the first step": result.losses[0], "loss at the las
 # %%
 my_guess["my own classes"] = None  # "lower", "higher" or "about the same"
 
-# %% tags=["demo"]
+# %%
 recipe = dataclasses.replace(corpus.recipe, peak=corpus.recipe.peak / 2, norm_first=False)
 own = own_transformer(recipe.model(len(pieces)), device)
 print(own.told)
+
+# %% tags=["demo"]
 my_steps = 1000 if corpus.full else 25  # recipe.steps for the whole run
 
 
@@ -870,8 +871,8 @@ found = {beams: bleu(Texts.paired(texts, references)) for beams, texts in said.i
 differ = sum(one != other for one, other in zip(*said.values(), strict=True))
 
 # %% tags=["demo"]
-for beams, texts in said.items():
-    length = sum(len(text.split()) for text in texts) / len(texts)
+for beams, found_texts in said.items():
+    length = sum(len(text.split()) for text in found_texts) / len(found_texts)
     way = "greedy" if beams == 1 else f"{beams} beams"
     print(f"{way}: BLEU {found[beams].corpus:.2f} on {len(pairs)} of the test {name!r}, {length:.2f} words a sentence")
 print(f"{differ} of {len(pairs)} translations differ.")
@@ -921,8 +922,8 @@ if corpus.full:
 else:
     before = scored(pretrained, my_scores, "before fine-tuning:")
     translations = scored(translator, my_scores_after, f"after fine-tuning ({whose}):")
-    scores = bleu(Texts.paired(translations["everyday"], [pair.target for pair in corpus.tests["everyday"]]))
-    keep_figure("11_die_katze", f"everyday captions, translated by {whose}", f"{scores.corpus:.1f} BLEU")
+    after = bleu(Texts.paired(translations["everyday"], [pair.target for pair in corpus.tests["everyday"]]))
+    keep_figure("11_die_katze", f"everyday captions, translated by {whose}", f"{after.corpus:.1f} BLEU")
 
 # %% [markdown]
 # Before fine-tuning, two numbers of the short form say more than any other pair in this course. On synthetic captions the
