@@ -14,11 +14,9 @@
 # %% [markdown]
 # # Lesson 000 · Primer
 #
-# This lesson is for you if you know Python and have never written a training loop, or wrote your last one long ago. In an
-# hour and a half you meet everything that the other lessons take for granted: tensors and their shapes, broadcasting,
-# gradients, models, and the loop that trains them.
-#
-# You do not have to read all of it: ten questions below say what to read and what to skip.
+# Begin here if you know Python but have never written a training loop, or not in years. In an hour and a half you meet
+# what the other lessons take for granted: tensors and their shapes, broadcasting, gradients, models, and the loop that
+# trains them. Ten questions below say what to read and what to skip.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -31,15 +29,14 @@
 # | 7 | a split into training and test | 1 | 5 |
 # | 8 | a training loop | 3 | 12 |
 # | 9 | a short answer, in words | 2 | 10 |
-#
 
 # %% [markdown]
-# **How checks work.** Below each task there is a cell to write in, and a cell that checks what you wrote. Run the check as
-# often as you like. It tells you what it called, what came back and what it expected. If it knows your mistake, it names it.
+# **How checks work.** Below each task there is a cell to write in and one that checks what you wrote, as often as you
+# like. The check tells you what it called, what came back and what it expected, and names your mistake if it knows it.
 #
-# Are you stuck? `hint("primer.last_words")` opens a hint, and each further call opens the next one.
-# `case("primer.last_words")` hands you the inputs on which your answer fails. `solution("primer.last_words")` shows the
-# course's answer with its reason, once you have tried. `progress()` shows how far you are.
+# Stuck? `hint("primer.last_words")` opens a hint, and each further call the next one. `case("primer.last_words")`
+# returns the inputs on which your answer fails. `solution("primer.last_words")` shows the course's answer with its
+# reason, once you have tried. `progress()` shows how far you are.
 
 # %%
 import random
@@ -57,20 +54,20 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. A tensor has a shape
 #
-# A **tensor** is a box of numbers. A list of numbers is a tensor with one **dimension**, a table has two, and a stack of
-# tables has three. The **shape** says how many entries there are along each dimension.
+# A **tensor** is a box of numbers. A list has one **dimension**, a table two, a stack of tables three. The **shape**
+# counts the entries along each dimension.
 #
-# Three cats dance, and we note where they are at each of four beats. Each position is two numbers, across and up. That makes
-# a tensor of shape `[3, 4, 2]`. We write `[cats, beats, 2]` to say what the dimensions mean. They are numbered from 0: the
-# cats are dimension 0, the beats dimension 1.
+# Three cats dance, and we note where they are at each of four beats, in two numbers: across and up. That makes a tensor
+# of shape `[3, 4, 2]`, or, with what the dimensions mean, `[cats, beats, 2]`. Dimensions are numbered from 0: the cats
+# are dimension 0, the beats dimension 1.
 #
-# An index says what to take along each dimension, from the left:
+# An index says what to take along each dimension, from left to right:
 #
-# - A number takes one entry, and the dimension is gone. Entries count from 0, and -1 is the last one.
-# - A slice such as `1:3` takes some of them, here entries 1 and 2, and the dimension stays. `:` takes all.
-# - Dimensions that you do not mention stay as they are. `...` means as many `:` as are needed.
+# - A number takes one entry, and the dimension is gone. Entries count from 0; -1 is the last one.
+# - A slice such as `1:3` takes some, here entries 1 and 2, and the dimension stays. `:` takes all.
+# - Dimensions that you do not mention stay. `...` means as many `:` as are needed.
 #
-# **Predict first.** What is the shape of each of these? Write it down, then run the cells below.
+# **Predict first.** What is the shape of each of these?
 
 # %%
 my_shapes = {"dance[0]": None, "dance[:, 0]": None, "dance[..., 0]": None, "dance[:, 1:]": None}  # such as "[5, 6]"
@@ -89,15 +86,15 @@ for indexed, shape in shapes.items():
     show.prediction(indexed, my_shapes[indexed], str(shape))
 
 # %% [markdown]
-# When code fails, print shapes first. Most mistakes in this field are a dimension that is missing, left over, or in the wrong
+# When code fails, print shapes first. Most mistakes are a dimension that is missing, left over, or in the wrong
 # position.
 #
 # ### Exercise 1 · The last word of each sentence
 # `primer.last_words` · 1 point · about 4 minutes
 #
-# A **batch** of sentences, that is several at once, is a tensor too: each word is a list of `d_model` numbers, a **vector**.
-# Take the last word of each sentence. Try the check before you have written anything, then with a mistake, then with the
-# answer.
+# A **batch** of sentences, that is several at once, is a tensor too: each word is a list of `d_model` numbers, a
+# **vector**. Take the last word of each sentence. Try the check with nothing written, then with a mistake, then with
+# the answer.
 #
 # Shapes: `x` is `[sentences, words, d_model]`, the result is `[sentences, d_model]`.
 
@@ -115,9 +112,9 @@ def last_words(x):
 
 
 # %% [markdown] tags=["reason"]
-# The colon keeps the first dimension whole, and -1 takes the last entry of the second, which is gone afterwards. The third
-# is not mentioned and stays. A slice such as `-1:` would keep the second dimension with size 1, and nothing would complain
-# until that extra dimension met another tensor, much later.
+# The colon keeps the first dimension, -1 takes the last entry of the second, and the third, not mentioned, stays. A
+# slice such as `-1:` would keep the second dimension with size 1, and nothing would complain until it met another
+# tensor, much later.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-last_words-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("primer.last_words")
@@ -128,12 +125,12 @@ check("primer.last_words", hidden=True)
 # %% [markdown]
 # ## 2. Sums and means take a dimension away
 #
-# `x.sum(dim=1)` adds up along dimension 1, and that dimension is gone: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the
-# largest) and `any` do the same. `dim` names the dimension that *goes*, not the one that stays. -1 is the last one, as in an
-# index. (`max` with a `dim` returns two tensors: the largest numbers, and where they are.)
+# `x.sum(dim=1)` adds up along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` do the
+# same to the shape. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with a
+# `dim` returns two tensors: the largest numbers, and where they are.)
 #
-# Without `dim` everything goes, and one number is left. Its shape is `[]`. With `keepdim=True` the dimension stays, with
-# size 1. You will need that in section 3.
+# Without `dim` everything goes, and one number of shape `[]` is left. With `keepdim=True` the dimension stays, with
+# size 1; section 3 needs that.
 
 # %%
 scores = torch.tensor([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])  # [cats, judges]
@@ -143,14 +140,14 @@ print("of all:       ", scores.sum())
 print("kept:         ", scores.sum(dim=1, keepdim=True).tolist())
 
 # %% [markdown]
-# Arithmetic goes number by number. `a - b` and `a * b` work on the numbers at the same position of two tensors, and `x.square()`
-# and `x.sqrt()` on every number of one. No loop is needed.
+# Arithmetic needs no loop. `a - b` and `a * b` work on the numbers at the same position of two tensors, `x.square()`
+# and `x.sqrt()` on every number of one.
 #
 # ### Exercise 2 · How far each cat has danced
 # `primer.distance_danced` · 2 points · about 8 minutes
 #
-# Return the length of each cat's path: the lengths of its steps from beat to beat, added up. A step that goes 3 across and 4
-# up has the length 5, since √(3² + 4²) = 5. There are at least two beats.
+# Return the length of each cat's path: the lengths of its steps from beat to beat, added up. A step of 3 across and 4
+# up has the length √(3² + 4²) = 5. There are at least two beats.
 #
 # Shapes: `positions` is `[cats, beats, 2]`, the result is `[cats]`.
 
@@ -170,9 +167,9 @@ def distance_danced(positions):
 
 
 # %% [markdown] tags=["reason"]
-# All beats but the first minus all beats but the last: two slices of the same length, and their difference is every step at
-# once. Then two sums, each of which takes one dimension away: over the two coordinates, under the root, and over the steps.
-# The order matters. A root for each step gives the lengths of the steps; a single root at the very end is no path's length.
+# All beats but the first minus all beats but the last gives every step at once. Then come two sums: over the two
+# coordinates, under the root, and over the steps. The order matters: a root for each step gives its length; a single
+# root at the very end does not give the path's.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")
@@ -197,12 +194,12 @@ def two_dances():
 
 
 # %% [markdown]
-# Minka ends where she began. Even so, she has danced further than Felix.
+# Minka ends where she began, and has danced further than Felix.
 #
 # ## 3. Broadcasting
 #
-# What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one of them is 1;
-# a missing dimension counts as 1. Where a size is 1, its one entry is used again and again. This is **broadcasting**.
+# What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one is 1;
+# a missing dimension counts as 1. Where a size is 1, its one entry is repeated. This is **broadcasting**.
 #
 # | what | first | second | result |
 # |---|---|---|---|
@@ -211,8 +208,8 @@ def two_dances():
 # | a column and a row | `[2, 1]` | `[3]` | `[2, 3]`: each with each |
 # | what does not fit | `[2, 3]` | `[2]` | an error: from the right, 3 meets 2 |
 #
-# `x.unsqueeze(-1)` adds a dimension of size 1 at the end: it turns a list `[2]` into a column `[2, 1]`. `x[..., None]` does
-# the same. *Each with each* is the most useful line of the table, and attention will use it all the time.
+# `x.unsqueeze(-1)`, or `x[..., None]`, adds a dimension of size 1 at the end: it turns a list `[2]` into a column
+# `[2, 1]`. Attention uses *each with each* all the time.
 
 # %%
 cats = torch.tensor([0.0, 10.0])
@@ -220,8 +217,8 @@ beats = torch.tensor([1.0, 2.0, 3.0])
 print(cats.unsqueeze(-1) + beats)
 
 # %% [markdown]
-# **Predict first.** A square table is the trap. `square` below is `[3, 3]`, and each cat's mean is taken off its scores, or so
-# it seems. No error is raised. Is the first cat's mean 0 afterwards?
+# **Predict first.** A square table is the trap. `square` below is `[3, 3]`, and each cat's mean is subtracted from its
+# scores, or so it seems. No error is raised. Is the first cat's mean 0 afterwards?
 
 # %%
 is_first_mean_0 = None  # True or False
@@ -241,11 +238,11 @@ show.matrices(
 )
 
 # %% [markdown]
-# The means have the shape `[3]`, and from the right they line up with the *columns*: Felix's mean is taken off the second
-# judge's scores. `keepdim=True` makes a column of them, `[3, 1]`. Had the table not been square, torch would have complained.
+# The means, `[3]`, line up with the *columns*: Felix's mean is subtracted from the second judge's scores.
+# `keepdim=True` makes a column of them, `[3, 1]`. Had the table not been square, torch would have complained.
 #
-# Comparing broadcasts like adding. Here are three words, written as numbers from 0 to 3. Each word is compared with all four
-# numbers, which `torch.arange(4)` lists, and every row has one True:
+# Comparing broadcasts too. Here three words, written as numbers from 0 to 3, are each compared with all four numbers,
+# which `torch.arange(4)` lists. Every row has one True:
 
 # %%
 print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
@@ -277,8 +274,8 @@ def bags_of_words(ids, vocab_size):
 
 # %% [markdown] tags=["reason"]
 # With a last dimension of size 1 the ids meet all numbers of the vocabulary at once: `[sentences, words, 1]` against
-# `[vocab_size]` is `[sentences, words, vocab_size]`. The sum over the words counts. `any` in place of `sum` would say *that* a
-# word occurs, and not how often. A loop is just as right, and slower; torch's `one_hot` makes the same comparison for you.
+# `[vocab_size]` is `[sentences, words, vocab_size]`. The sum over the words counts; `any` would say *that* a word
+# occurs, not how often. A loop is just as right, and slower; torch's `one_hot` makes the same comparison.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-bags_of_words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.bags_of_words")
@@ -300,27 +297,27 @@ def three_bags():
 
 
 # %% [markdown]
-# The first two rows are equal. Lesson 00 is about what that means.
+# The first two rows are equal. Lesson 00 is about that.
 #
 # ## 4. A gradient says which way is up
 #
-# A **model** turns inputs into predictions, with numbers that it has learned: its **weights**. The simplest one gives each word
-# a weight and adds up: the applause for a sentence is the sum of its words' weights. With a bag of words `x` and weights `w`
-# that is `x @ w`, a **matrix product**: each count times its word's weight, added up. For a whole table of bags it returns one
-# sum for each row.
+# A **model** turns inputs into predictions, with numbers that it has learned: its **weights**. The simplest one
+# predicts the applause for a sentence as the sum of its words' weights. With a bag of words `x` and weights `w` that is
+# `x @ w`, a **matrix product**: each count times its word's weight, added up. A table of bags gives one sum for each
+# row.
 #
-# The **loss** says how wrong the model is, in one number. Here it is the mean of the squared errors. To learn is to change `w`
-# so that the loss falls. But which weight, and in which direction?
+# The **loss** says how wrong the model is, in one number, here the mean of the squared errors. Learning changes `w` so
+# that the loss falls. But which weight, and in which direction?
 #
-# The **gradient** answers that. It has one number for each weight: how fast the loss rises if this weight grows a little. A
-# positive number says: make the weight smaller. Torch computes it in three moves:
+# The **gradient** answers that. It says, for each weight, how fast the loss rises if this weight grows a little. If the
+# number is positive, make the weight smaller. Torch computes it in three steps:
 #
 # 1. `requires_grad_()` tells torch to watch a tensor. (`torch.tensor(2.0, requires_grad=True)` makes one that is watched.)
 # 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
 # 3. It is then in the tensor's `.grad`.
 #
-# **Predict first.** *Cat danced* got 5 claps. With the weights 1 for *cat* and 1 for *danced* the model says 2. The loss is
-# (2 - 5)², which is 9. Will the gradient's two numbers be positive or negative? Will they be equal?
+# **Predict first.** *Cat danced* got 5 claps. With the weight 1 for each word the model says 2, so the loss is
+# (2 - 5)² = 9. Will the gradient's two numbers be positive or negative? Will they be equal?
 
 # %% tags=["demo"]
 weights = torch.tensor([1.0, 1.0]).requires_grad_()  # of "cat" and "danced"
@@ -330,10 +327,10 @@ squared.backward()
 print("loss", squared.item(), "gradient", weights.grad)
 
 # %% [markdown]
-# Both are -6: more weight for either word would make the loss smaller, and both count the same, since both occur once.
+# Both are -6: more weight for either word would make the loss smaller, and both words occur once.
 #
-# **A trap.** `backward()` *adds* to `.grad`. After two calls you find the sum of two gradients there. That is why every
-# training loop sets the old gradients to zero before it computes new ones.
+# **A trap.** `backward()` *adds* to `.grad`: after two calls it holds the sum of two gradients. So every training loop
+# sets the old gradients to zero before it computes new ones.
 
 # %% tags=["demo"]
 again = (bag @ weights - 5).square()
@@ -344,8 +341,8 @@ print("after a second backward():", weights.grad)
 # ### Exercise 4 · Which way is up
 # `primer.loss_gradient` · 2 points · about 7 minutes
 #
-# Return the gradient at `w` of the loss, which is the mean over all examples of (x @ w - y)². Let torch compute it, or work
-# out the formula. Either way leave the caller's `w` as it is: work on a copy, `w.clone()`.
+# Return the gradient at `w` of the loss, the mean over all examples of (x @ w - y)². Let torch compute it, or work out
+# the formula. Leave the caller's `w` as it is: work on a copy, `w.clone()`.
 #
 # Shapes: `w` is `[features]`, `x` is `[examples, features]`, `y` is `[examples]`, the result is `[features]`.
 
@@ -368,9 +365,9 @@ def loss_gradient(w, x, y):
 
 
 # %% [markdown] tags=["reason"]
-# Torch notes every step from the copy of `w` to the loss, and `backward()` walks back along them by the chain rule. By hand the
-# gradient is 2 xᵀ(xw - y) / examples. The copy matters: if the caller's own tensor is suddenly watched, or has a gradient left
-# in it, the code that uses it next is in for a surprise.
+# Torch notes every step from the copy of `w` to the loss, and `backward()` walks back along them by the chain rule. By
+# hand the gradient is 2 xᵀ(xw - y) / examples. The copy matters: if the caller's own tensor is suddenly watched, or
+# keeps a gradient, the code that uses it next is in for a surprise.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-loss_gradient-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.loss_gradient")
@@ -381,18 +378,18 @@ check("primer.loss_gradient", hidden=True)
 # %% [markdown]
 # ## 5. Gradient descent
 #
-# The gradient points uphill. So take a small step the other way, ask for the gradient there, and take another step:
+# The gradient points uphill. So take a small step the other way, compute the gradient there, and repeat:
 #
 # $$w \leftarrow w - \text{rate} \cdot \text{gradient}(w)$$
 #
-# That is **gradient descent**, and all training in this course is some form of it. The rate is called the **learning rate**: the
-# larger it is, the longer the steps. A step is also longer where the loss is steeper.
+# That is **gradient descent**, and all training in this course is some form of it. Steps are longer with a larger rate,
+# the **learning rate**, and where the loss is steeper.
 #
 # ### Exercise 5 · Step by step downhill
 # `primer.walk_downhill` · 2 points · about 7 minutes
 #
-# Take `steps` steps and return the whole path, with the start as its first position. `gradient` is a function: `gradient(w)` is
-# the gradient at `w`. (`torch.stack` makes one tensor out of a list of equally large ones.)
+# Take `steps` steps and return the whole path, with the start as its first position. `gradient(w)` computes the
+# gradient at `w`. (`torch.stack` makes one tensor out of a list of equally large ones.)
 #
 # Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, `steps` an int; the result is
 # `[steps + 1, features]`.
@@ -418,9 +415,9 @@ def walk_downhill(gradient, start, rate, steps):
 
 
 # %% [markdown] tags=["reason"]
-# Each step asks for the gradient at the last position of the path, not at the start: the slope changes as you go. The path is a
-# list of tensors until the end. Writing `w -= ...` would change one and the same tensor every time, and the list would hold it
-# many times over; `w = w - ...` makes a new one.
+# Each step takes the gradient at the last position of the path, not at the start: the slope changes as you go.
+# `w -= ...` would change the same tensor every time, and the list would hold it many times over; `w = w - ...` makes a
+# new one.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-walk_downhill-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.walk_downhill")
@@ -429,9 +426,9 @@ check("primer.walk_downhill", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are three sentences with their applause, and the loss as a landscape over the two weights, seen from above. A grey line
-# joins points where the loss is the same, and the cross is the lowest point of all. Three walks begin at the same point, with
-# the rates 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
+# Here are three sentences with their applause, and the loss as a landscape over the two weights, seen from above. A
+# grey line joins points of equal loss, and the cross is the lowest point. Three walks begin at the same point, with the
+# rates 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
 
 # %%
 rate_that_fails = None  # 0.05, 0.2 or 0.28
@@ -463,20 +460,20 @@ def three_walks():
 
 
 # %% [markdown]
-# With a small rate the walk is safe and slow. With a larger one it swings across the valley and still gets down. A little
-# more, and each step lands higher on the other side: the loss grows without end. If a loss of yours grows or turns to `nan`, try
-# a smaller rate first.
+# With a small rate the walk is safe and slow. With a larger one it swings across the valley and still gets down. A
+# little more, and each step lands higher on the other side: the loss keeps growing. If a loss of yours grows or turns
+# to `nan`, try a smaller rate first.
 #
 # ## 6. A model is an nn.Module
 #
 # Weights that belong together live in a class, an **`nn.Module`**. You write two methods:
 #
-# - `__init__` makes the parts, after a first line `super().__init__()`. A part that you store in `self` is **registered**: its
+# - `__init__` makes the parts, after a first line `super().__init__()`. A part stored in `self` is **registered**: its
 #   weights are now the model's **parameters**.
-# - `forward` says how the output is computed. You never call it by its name: `model(x)` does.
+# - `forward` computes the output. You never call it by its name: `model(x)` does.
 #
-# The part that you will use most is `nn.Linear(3, 2)`: a **linear layer** from 3 numbers to 2, with a weight `[2, 3]` and a
-# **bias** `[2]`, which is added at the end. It computes `x @ weight.T + bias`, where `.T` turns rows into columns.
+# The most common part is a **linear layer**. `nn.Linear(3, 2)` goes from 3 numbers to 2, with a weight `[2, 3]` and a
+# **bias** `[2]`. It computes `x @ weight.T + bias`, where `.T` turns rows into columns.
 
 # %%
 layer = nn.Linear(3, 2)
@@ -484,7 +481,8 @@ print({name: list(parameter.shape) for name, parameter in layer.named_parameters
 print("five sentences:", list(layer(torch.zeros(5, 3)).shape))
 
 # %% [markdown]
-# **Predict first.** How many parameter tensors does each of these two models have? In the second, the layers are in a plain list.
+# **Predict first.** How many parameter tensors does each of these two models have? The second keeps its layers in a
+# plain list.
 
 # %%
 my_tensors = {"Pair": None, "Listed": None}
@@ -508,17 +506,18 @@ for kind in (Pair, Listed):
     show.prediction(kind.__name__, my_tensors[kind.__name__], len(list(kind().parameters())))
 
 # %% [markdown]
-# A plain list hides its layers. They would never learn, because an **optimizer**, which changes the weights in training, is told
-# of the parameters only. `nn.ModuleList` is a list that registers.
+# A plain list hides its layers. They would never learn, because the **optimizer**, which changes the weights in
+# training, sees only parameters. `nn.ModuleList` is a list that registers.
 #
-# Two linear layers in a row are no more than one: a product of two matrices is a matrix. So something that bends goes in
-# between. The simplest is the **ReLU**, `torch.relu`: it keeps what is positive and turns the rest into 0.
+# Two linear layers in a row can do no more than one, since a product of two matrices is a matrix. So something
+# nonlinear goes in between. The simplest is the **ReLU**, `torch.relu`: it keeps what is positive and turns the rest
+# into 0.
 #
-# So far a model has predicted a number of claps. Often it has to choose between **classes** instead: applause or none. Then it
-# returns one number for each class, its **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the
-# logits, `[examples, classes]`, and the number of each example's right class, an integer tensor `[examples]`. It turns the logits
-# into probabilities by itself, with a softmax (lesson 01 takes that apart). The loss is small when the right class has a high
-# probability. Never put a softmax in front of it.
+# Often a model does not predict a number but chooses between **classes**: applause or none. It returns one number for
+# each class, its **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the logits,
+# `[examples, classes]`, and each example's right class, an integer tensor `[examples]`. It turns the logits into
+# probabilities itself, with a softmax (see lesson 01), so never put one in front of it. The loss is small when the
+# right class has a high probability.
 
 # %%
 logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
@@ -529,8 +528,8 @@ print("if 1 is right:", F.cross_entropy(logits, torch.tensor([1])))
 # ### Exercise 6 · A critic of two layers
 # `primer.critic` · 2 points · about 6 minutes
 #
-# Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. The constructor is given; leave its
-# names as they are, because the check loads weights into them. The gradients of all weights are compared too.
+# Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. Keep the constructor's
+# names: the check loads weights into them. The gradients of all weights are compared too.
 #
 # Shapes: `bags` is `[sentences, vocab_size]`, the result is `[sentences, classes]`.
 
@@ -562,9 +561,8 @@ class Critic(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# You call each layer like a function, and what it returns goes into the next. The ReLU is between the two and nowhere else:
-# after the last layer it would forbid negative logits, and without it two layers could do no more than one. Torch watches
-# a module's parameters by itself, so gradients reach all four of them without another line.
+# You call each layer like a function. The ReLU is between the two and nowhere else: after the last layer it would
+# forbid negative logits. Torch watches a module's parameters by itself, so gradients reach all four of them.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-critic-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.critic")
@@ -578,13 +576,13 @@ check("primer.critic", hidden=True)
 # A model can learn its examples by heart. Then it is right about all of them and knows nothing. So keep some examples away from
 # training, and judge the model by those. This is a **split** into **training** and **test**.
 #
-# Shuffle before you cut. Data is often sorted, and then the test examples would be of another kind than those for training.
-# Shuffle the **labels**, the right answers, *with* the examples.
+# Shuffle before you cut. Data is often sorted, and then the two sides would hold different kinds of examples. Shuffle
+# the **labels**, the right answers, *with* the examples.
 #
-# The test is for the end. If you try several learning rates and keep the one that does best on the test, its result is partly
-# luck. If you have something to choose, keep a third part, for **validation**, and choose by that.
+# The test is for the end. If you try several learning rates and keep the one that does best on the test, its result is
+# partly luck. Choose by a third part, for **validation**.
 #
-# A shuffle is a list of numbers, and a tensor can be indexed by it:
+# A shuffle is a list of numbers, and it can index a tensor:
 
 # %%
 order = torch.tensor([2, 0, 1])
@@ -594,8 +592,8 @@ print(torch.tensor([10, 11, 12])[order])
 # ### Exercise 7 · What is kept for the test
 # `primer.split` · 1 point · about 5 minutes
 #
-# Put the examples and their labels in the given order. The last `tested` of them are the test, the others are for training.
-# There is at least one on each side.
+# Put the examples and their labels in the given order. The last `tested` of them are the test, the others are for
+# training. Each side has at least one.
 #
 # Shapes: `x` is `[examples, features]`; `labels` and `order` are integer tensors `[examples]`; the result is a tuple
 # `(x_training, labels_training, x_test, labels_test)`.
@@ -618,9 +616,8 @@ def split(x, labels, order, tested):
 
 
 # %% [markdown] tags=["reason"]
-# Cutting the order, and not the data, makes it hard to go wrong: each side is a list of numbers, and both the examples and the
-# labels are indexed by the same list. The worst mistake here raises no error: if the test is part of training, every result is
-# too good, and nothing tells you.
+# Cut the order, not the data, and it is hard to go wrong: the same list of numbers indexes examples and labels. The
+# worst mistake raises no error: if the test is part of training, every result is too good, and nothing tells you.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-split-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("primer.split")
@@ -631,9 +628,8 @@ check("primer.split", hidden=True)
 # %% [markdown]
 # ## 8. The training loop
 #
-# Now everything comes together. Here is a whole training run, with nothing hidden: a linear layer learns how much applause each
-# word is worth. Read it line by line. (`F.mse_loss` is the mean squared error, and the seed makes every run begin with the same
-# random weights.)
+# Here is a whole training run: a linear layer learns how much applause each word is worth. Read it line by line.
+# (`F.mse_loss` is the mean squared error; the seed makes every run begin with the same random weights.)
 
 # %% tags=["demo"]
 torch.manual_seed(0)
@@ -652,25 +648,24 @@ for step in range(100):
 print("cat, danced, slept:", model.weight.detach())
 
 # %% [markdown]
-# - The optimizer, here `sgd`, knows all parameters and takes the steps. It is gradient descent as in section 5; the *S* is for
-#   *stochastic*, since each step usually sees only a few random examples, a batch. Here all of them fit into one.
-# - Each turn of the loop does the same: **loss, zero, backward, step**. Leave out `zero_grad`, and old gradients add up. Leave out
-#   `step`, and nothing is ever learned. Neither raises an error.
-# - **Adam** is the optimizer that this course uses. It gives each weight steps of a size of its own: about the learning rate
-#   where the gradients agree from step to step, however small they are, and less where they do not. You use it the same way. In
-#   lesson 05 you write it yourself.
+# - The optimizer, here `sgd`, knows all parameters and takes the steps, by gradient descent as in section 5. The *S* is
+#   for *stochastic*: each step usually sees only a batch of random examples. Here all fit into one.
+# - Each turn of the loop does the same: **loss, zero, backward, step**. Without `zero_grad` old gradients add up;
+#   without `step` nothing is learned. Neither raises an error.
+# - **Adam** is the optimizer that this course uses. It gives each weight steps of its own size: about the learning rate
+#   where the gradients agree from step to step, however small they are, and less where they do not. You use it the same
+#   way, and write it yourself in lesson 05.
 #
-# The applause was 2 for *cat*, 3 for *danced* and -1 for *slept*. The model has found these numbers from the claps for four
-# sentences.
+# *Cat* was worth 2, *danced* 3 and *slept* -1. The model has found these numbers from the claps for four sentences.
 #
 # ### Exercise 8 · A training loop
 # `primer.train` · 3 points (2 for the values, 1 in double precision) · about 12 minutes
 #
-# Train a linear layer to choose between classes. Begin with the weight and bias that are given, and take `steps` steps of
-# `torch.optim.Adam` with the learning rate `rate`. At every step the loss is the cross-entropy of all examples. Return the
-# trained weight and bias and the losses, each as it was *before* its step.
+# Train a linear layer to choose between classes. Begin with the given weight and bias, and take `steps` steps of
+# `torch.optim.Adam` with the learning rate `rate` on the cross-entropy of all examples. Return the trained weight and
+# bias and the losses, each as it was *before* its step.
 #
-# An optimizer takes any list of watched tensors, so you need no `nn.Linear`: `weight.clone().requires_grad_()` is such a tensor.
+# An optimizer takes any list of watched tensors, such as `weight.clone().requires_grad_()`, so you need no `nn.Linear`.
 #
 # Shapes: `weight` is `[classes, features]`, `bias` is `[classes]`, `x` is `[examples, features]`, `labels` is an integer tensor
 # `[examples]`; the result is a tuple of `weight`, `bias` and `losses`, which is `[steps]`.
@@ -707,9 +702,9 @@ def train(weight, bias, x, labels, rate, steps):
 
 
 # %% [markdown] tags=["reason"]
-# One optimizer is made before the loop, for copies that are watched: Adam remembers earlier gradients, and a new one at every
-# step would forget them. Then loss, zero, backward, step. The loss is kept detached; otherwise each entry would keep the whole
-# graph of its step alive. It is the loss before the step, since that is the one whose gradient was followed.
+# Make one optimizer before the loop, for copies that are watched: Adam remembers earlier gradients, and a new one at
+# every step would forget them. Then loss, zero, backward, step. Each loss is detached; otherwise it would keep the
+# whole graph of its step alive. It is the loss before the step, since its gradient was followed.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("primer.train")
@@ -718,8 +713,8 @@ check("primer.train", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now use it. On 200 evenings a cat performed, a different one each evening. *Cat 3 sang beautifully*: applause. *Cat 2
-# fell loudly*: none. About one audience in six was in a strange mood and did the opposite of what any other would have done.
+# Now use it. On each of 200 evenings another cat performed. *Cat 3 sang beautifully*: applause. *Cat 2 fell loudly*:
+# none. About one audience in six was in a strange mood and did the opposite.
 
 # %%
 VERBS = {"danced": 3, "sang": 1, "slept": -1, "fell": -3}
@@ -734,9 +729,8 @@ for sentence, clapped in evenings[:4]:
     print(clapped, sentence)
 
 # %% [markdown]
-# The model gets every word, the cats' names included. It is trained on 100 evenings and tested on the other 100. **Predict
-# first:** how often is it right about the evenings that it was trained on, and how often about the others? What happens to the
-# two losses?
+# The model gets every word, the cats' names included. It trains on 100 evenings; the other 100 are the test. **Predict
+# first:** how often is it right about each? What happens to the two losses?
 
 # %%
 my_accuracies = {"training": None, "test": None}  # in %
@@ -771,23 +765,23 @@ def two_hundred_evenings():
 
 
 # %% [markdown]
-# In the end the model is right about every evening that it was trained on, the strange ones too. It has a weight for each cat's
-# name, and uses it to remember how that one evening went. In the test those names do not occur, so there they are no help.
-# Meanwhile the other weights keep growing, until the model is surer about the test evenings than it has reason to be. So the
-# test's loss is at its lowest at the dot, and rises from then on. That is **overfitting**. Without the split you would have seen
-# the blue line only, and been proud of it.
+# In the end the model is right about every training evening, the strange ones too. It uses its weight for each cat's
+# name to remember how that one evening went. The test has none of those names. Meanwhile the other weights keep
+# growing, until the model is surer about the test evenings than it should be. So the test's loss is lowest at the dot,
+# and rises from then on. That is **overfitting**. Without the split you would have seen only the blue line, and been
+# proud of it.
 #
-# By the way, no model can be right about all the others. Even somebody who knows the rule is wrong wherever the mood is strange,
-# about one time in six.
+# No model can be right about the whole test. Even if you knew the rule, you would be wrong wherever the mood is
+# strange, about one time in six.
 #
 # ### Exercise 9 · In your own words
 # `primer.best_of_five` · 2 points, read by a person · about 10 minutes
 #
-# A friend has seen the picture above. She trains five models on the 100 training evenings, for 10, 30, 60, 100 and 300 steps,
-# measures each on the test, and keeps the one with the lowest test loss. She reports that loss as what to expect on new evenings.
-# "I never trained on the test", she says. In three to six sentences: is her number too good, too bad, or right? Why, although no
-# step ever saw a test evening? What would you do with the same 200 evenings? And would five *hundred* models make it better
-# or worse?
+# A friend has seen the picture above. She trains five models on the 100 training evenings, for 10, 30, 60, 100 and 300
+# steps, measures each on the test, and keeps the one with the lowest test loss. She reports that loss as what to expect
+# on new evenings. "I never trained on the test", she says. In three to six sentences: is her number too good, too bad,
+# or right? Why, although no step saw a test evening? What would you do with the same 200 evenings? And would five
+# *hundred* models make it better or worse?
 #
 # Learning on your own? Once yours is written,
 # `solution("primer.best_of_five")`, in a cell of its own, shows one good answer and what earns its points.
@@ -808,7 +802,7 @@ def two_hundred_evenings():
 #
 # - **Tensor**: a box of numbers, with any number of dimensions.
 # - **Shape**: how many entries a tensor has along each dimension.
-# - **Broadcasting**: entries of size 1 are used again and again, so that two shapes fit.
+# - **Broadcasting**: sizes of 1 are repeated, so that two shapes fit.
 # - **Batch**: several examples in one tensor.
 # - **Vocabulary**, **id**: a list of words, and a word's number in it.
 # - **Bag of words**: how often each word of a vocabulary occurs in a sentence.
@@ -829,5 +823,5 @@ def two_hundred_evenings():
 #
 # ## What you have now
 #
-# All the torch that this course takes for granted. In lesson 00 the bag of words becomes a bag of *vectors*, and you find out
-# what no bag can ever know.
+# All the torch that you need. In lesson 00 the bag of words becomes a bag of *vectors*, and you find out what no bag
+# can ever know.
