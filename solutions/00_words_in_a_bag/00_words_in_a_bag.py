@@ -21,8 +21,8 @@
 # It sounds like a joke, but it is a serious baseline: small, fast, and hard to beat where only the words matter. Keep two
 # sentences in mind, though. *The dog chased the cat.* *The cat chased the dog.*
 #
-# By the end of this lesson you can turn words into vectors and sentences into means, train a classifier on them, judge it
-# fairly, and say exactly what it will never learn.
+# You will turn words into vectors and sentences into means, train a classifier on them, judge it fairly, and say
+# exactly what it will never learn.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -35,29 +35,28 @@
 # | 7 | accuracy | 1 | 6 |
 # | 8 | the majority baseline | 2 | 8 |
 # | 9 | a short answer, in words | 2 | 10 |
-#
 
 # %% [markdown]
-# **How checks work.** Below each task there is a cell to write in and a cell that checks what you wrote. Run the check as
-# often as you like. It tells you what it called, what came back and what it expected. If it knows your mistake, it names it.
+# **How checks work.** Below each task there is a cell to write in and one that checks what you wrote, as often as you
+# like. The check tells you what it called, what came back and what it expected, and names your mistake if it knows it.
 # A cell that draws with a function of yours waits until you have written it.
 #
-# **Where to find help.** Call these in a cell of your own, with the id below the task's heading:
+# **Help.** Call these in a cell of your own, with the id below the task's heading:
 #
-# - `hint("words_in_a_bag.look_up")` opens a hint, and each further call opens the next one.
+# - `hint("words_in_a_bag.look_up")` opens a hint, and each further call the next one.
 # - `case("words_in_a_bag.cosine")` returns the inputs on which your answer fails (`.args`) and what should come out
 #   (`.expected`).
-# - `solution("words_in_a_bag.look_up")` shows the course's answer and the reason for it, once you have had yours checked.
+# - `solution("words_in_a_bag.look_up")` shows the course's answer with its reason, once you have had yours checked.
 #   Before that you have to ask twice.
 # - `progress()` shows how far you are in every lesson.
 
 # %% [markdown]
 # **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
-# numbers in other sizes: an answer that works in general gets its points, and one that repeats an example does not. No task
-# needs an earlier one to be right. A person reads the questions marked *read by a person*.
+# numbers and sizes, so an answer must work in general. No task needs an earlier one to be right. A person reads the
+# questions marked *read by a person*.
 #
-# *The paper*, without a name, is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The
-# course works towards it.
+# *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The course
+# works towards it.
 
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
@@ -65,8 +64,8 @@
 # slip, we show the right value *and* how the printed one came about.
 
 # %% [markdown] tags=["fine-print"]
-# A result has the dtype of the numbers that came in, unless a task says otherwise; checks try float32 and float64. Gradients
-# are compared where a task says so.
+# Unless a task says otherwise, a result has the dtype of the numbers that came in; checks try float32 and float64.
+# Gradients are compared where a task says so.
 
 # %%
 import math
@@ -90,7 +89,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # ## 1. What goes in, what comes out
 #
 # What is a model of language *for*? Text goes in, and something comes out. Two questions sort all such tasks. How many
-# things go in, and how many come out? And if many come out: one for each input as it is read, or only after the last?
+# go in, and how many come out? And if many: one for each input as it is read, or only after the last?
 
 # %% tags=["demo"]
 show.families(
@@ -104,17 +103,17 @@ show.families(
 )
 
 # %% [markdown]
-# Blue goes in, orange comes out, time runs to the right. The two on the right differ in one thing only. A tagger can name
-# each word's part of speech as it reads: **no time delay**. A translator must wait, because what comes early in German may
-# depend on a word that has not been read yet. That is a **time delay**. It is why translation needs two halves, one that
-# reads and one that writes.
+# Blue goes in, orange comes out, time runs to the right. The two on the right differ in one thing only. A tagger can
+# name each word's part of speech as it reads: **no time delay**. A translator must wait, because what comes early in
+# German may depend on a word that has not been read yet. That **time delay** is why translation needs two halves, one
+# that reads and one that writes.
 #
-# A *bag of words* is filed under **one in**, although a sentence is many words. Throwing the words together turns many inputs
-# into one flat vector, and a hard family of tasks into the easiest. This lesson is about that trick and its price.
+# A *bag of words* is **one in**, although a sentence is many words. Throwing the words together turns many inputs into
+# one flat vector, and a hard family of tasks into the easiest. This lesson is about that trick and its price.
 #
 # ## 2. A vector for every word
 #
-# Computers add and multiply, so words must become numbers. First step: list all known words. This list is the
+# Computers add and multiply, so words must become numbers. First, list all known words. This list is the
 # **vocabulary**, and a word's position in it, counted from 0, is its **id**.
 
 # %% [markdown] tags=["slides"]
@@ -127,8 +126,8 @@ ids = torch.tensor([words.index(word) for word in sentence.split()])
 print(sentence, "->", ids.tolist())
 
 # %% [markdown]
-# But ids are names, not quantities: *cat* is 4 and *dog* is 2, and that does not make a cat twice a dog. Second step: give
-# every word a vector of its own, its **embedding**. All embeddings together form a table with one row for each word. A model
+# But ids are names, not quantities: *cat* is 4 and *dog* is 2, and that does not make a cat twice a dog. Second, give
+# every word a vector of its own, its **embedding**. All embeddings form a table with one row for each word. A model
 # learns these numbers. (Here they are made up, two for each word, so that we can draw them.)
 
 # %%
@@ -147,8 +146,8 @@ table = torch.tensor(
 # ### Exercise 1 · Looking words up
 # `words_in_a_bag.look_up` · 1 point · about 4 minutes
 #
-# Take the row of each word from the table. One short line is enough, so use this task to try out the check: run it before
-# you have written anything, then with a mistake, then with the answer.
+# Take the row of each word from the table. One short line is enough, so try out the check: with nothing written, with a
+# mistake, and with the answer.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
 # `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`.
@@ -171,10 +170,10 @@ def look_up(table, ids):
 
 
 # %% [markdown] tags=["reason"]
-# An embedding table is a matrix, and to look a word up is to take its row: no arithmetic, only an index. Torch accepts an
-# index of any shape, so the same line serves a sentence and a batch. Gradients flow back into exactly those rows that were
-# taken; that is how embeddings learn. Counting from 1 is the usual mistake. It raises no error: every word just gets its
-# neighbour's vector, and a model trained on that never becomes any good.
+# To look a word up is to take its row of a matrix: no arithmetic, only an index. Torch accepts an index of any shape,
+# so the same line serves a sentence and a batch. Gradients flow back into exactly the rows that were taken; that is how
+# embeddings learn. Counting from 1 is the usual mistake. It raises no error: every word just gets its neighbour's
+# vector, and a model trained on that never becomes any good.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.look_up")
@@ -199,19 +198,18 @@ def the_table_and_a_sentence():
 #
 # ## 3. Which words are alike?
 #
-# If the numbers are learned well, related words get similar vectors. How similar? Take the angle between them. Vectors
-# that point the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
+# If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between them.
+# Vectors that point the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
-# The dot product alone would do if all vectors were equally long. They are not: a long vector has a large dot product with
+# The dot product alone would do if all vectors were equally long. But a long vector has a large dot product with
 # everything that points even roughly its way. Dividing by both lengths leaves the direction.
 #
 # ### Exercise 2 · How alike two words are
 # `words_in_a_bag.cosine` · 2 points · about 8 minutes
 #
-# Return the cosine of one word with every word of the table, itself included. Write it without torch's own
-# `cosine_similarity`.
+# Return the cosine of one word with every word of the table, itself included, without torch's `cosine_similarity`.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, `i` is an int, the result is `[vocab_size]`. No row is all zeros.
 
@@ -232,9 +230,8 @@ def cosine_similarities(table, i):
 
 # %% [markdown] tags=["reason"]
 # The dot product of two vectors is the product of their lengths and the cosine of the angle between them, so dividing
-# by both lengths leaves the cosine. Lengths vary for reasons of their own: by dot product alone, a word with a long vector
-# seems related to everything. Mind the brackets: Python divides and multiplies from left to right, so `a / b * c` multiplies
-# by c. A quick test is the word itself. Its cosine must be exactly 1.
+# by both lengths leaves the cosine. Mind the brackets: Python divides and multiplies from left to right, so `a / b * c`
+# multiplies by c. A quick test: the word's cosine with itself must be 1.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-cosine-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.cosine")
@@ -243,15 +240,15 @@ check("words_in_a_bag.cosine", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now ask for the neighbours of a difficult word.
+# Now look at a difficult word.
 #
 # - The train left the **station** on time.
 # - The radio **station** was playing 60s hits.
 # - I was **stationed** on a remote island in Polynesia.
 #
-# The first two are the same word with the same id. Dimension 0 below says how much a word has to do with travelling,
-# dimension 1 how much with broadcasting. (*Stationed* is a different string, and so a different row, no more closely
-# related to *station* than *island* is. Lesson 08 fixes that.)
+# The first two share an id. Dimension 0 below says how much a word has to do with travelling, dimension 1 how much with
+# broadcasting. (*Stationed* is a different string, and so a different row, no more closely related to *station* than
+# *island* is. Lesson 08 fixes that.)
 
 # %% [markdown] tags=["slides"]
 # The three sentences are S3's, and so is the pair with *it* further down.
@@ -292,12 +289,12 @@ def neighbours_of_station():
 
 
 # %% [markdown]
-# *Station* falls between two stools. One vector must serve trains and radios, so it is a little like both and not quite like
-# either, in *every* sentence. That is the first thing wrong with embeddings alone: they know no **context**.
+# One vector must serve trains and radios, so *station* is a little like both and not quite like either, in *every*
+# sentence. That is the first thing wrong with embeddings alone: they know no **context**.
 #
-# Now move the words yourself: pick one and drag it, or use the sliders, and watch who is nearest by dot product and who by
-# cosine. Make *train* half as long: in which of *station*'s two lists does it move? Then look for a point for *station* where
-# only trains are near, and one where only radios are. No point does both, and a table has only one.
+# Now move the words yourself: pick one and drag it, or use the sliders, and watch which is nearest by dot product and
+# which by cosine. Make *train* half as long: in which of *station*'s two lists does it move? Then find a point for
+# *station* where only trains are near, and one where only radios are. No point does both, and a table has only one.
 
 # %% tags=["demo"]
 show.neighbours(
@@ -309,11 +306,11 @@ show.neighbours(
 # %% [markdown]
 # ### Real words
 #
-# So far we made the vectors up. Here is a table that was *learned*: the input embeddings of all-MiniLM-L6-v2, a small published
-# model in the line of Wang et al. (2020), "MiniLM", with 30,522 rows of 384 numbers.
+# Here is a table that was *learned*: the input embeddings of all-MiniLM-L6-v2, a small published model in the line of
+# Wang et al. (2020), "MiniLM", with 30,522 rows of 384 numbers.
 #
 # **Predict first.** Which five words are nearest to *station*? Write three that you expect, and guess whether trains or
-# radios win. Your own `cosine_similarities` does the searching.
+# radios win. Your `cosine_similarities` does the searching.
 
 # %%
 expected_near_station = ["", "", ""]  # three words of yours
@@ -374,12 +371,12 @@ def station_among_real_words():
 
 
 # %% [markdown]
-# *Cat* has kittens and dogs around it. *Station* has *radio* and *trains* next to each other, and even *chattanooga*, linked to
-# trains ever since a song of 1941. More words and 384 dimensions do not help: one row must serve every sentence, so it sits
+# *Cat* has kittens and dogs around it. *Station* has *radio* and *trains*, and even *chattanooga*, linked to trains
+# ever since a song of 1941. More words and 384 dimensions do not help: one row must serve every sentence, so it sits
 # between all of them.
 #
-# Another pair is harder still: *the animal didn't cross the street because **it** was too tired*, and *... because **it** was
-# too wide*. In the first, *it* is the animal; in the second, the street. Here is what a table makes of that.
+# Another pair is harder still: *the animal didn't cross the street because **it** was too tired*, and *... because
+# **it** was too wide*. In the first, *it* is the animal; in the second, the street. What does a table make of that?
 
 # %%
 tired = "the animal did not cross the street because it was too tired".split()
@@ -394,8 +391,8 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 # %% [markdown]
 # ## 4. Directions have a meaning
 #
-# A neighbour is a point. What about the *step* from one word to another? In a good table the step from *man* to *king* is much
-# the same as the step from *woman* to *queen*. So you can compute with words:
+# What about the *step* from one word to another? In a good table the step from *man* to *king* is much the same as from
+# *woman* to *queen*. So you can compute with words:
 #
 # $$\text{king} - \text{man} + \text{woman} \approx \text{queen} .$$
 #
@@ -405,8 +402,8 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 # ### Exercise 3 · Man is to king as woman is to ...
 # `words_in_a_bag.analogy` · 3 points · about 15 minutes
 #
-# Scale every vector to length 1. Compute $b - a + c$ from the scaled vectors. Return the `count` words whose cosine with that
-# point is largest, the best one first, and leave out the three words that you were given.
+# Scale every vector to length 1. Compute $b - a + c$ from the scaled vectors. Return the `count` words whose cosine
+# with that point is largest, the best one first, and leave out the three given words.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, `words` is the list of its `vocab_size` words, `a`, `b` and `c` are three
 # different words of it; the result is a list of `count` words. No row is all zeros, and enough words are left.
@@ -434,10 +431,10 @@ def analogy(table, words, a, b, c, count):
 
 
 # %% [markdown] tags=["reason"]
-# With all lengths 1, no vector outweighs the others, and a dot product with the target ranks words just as the cosine does: the
-# target's own length is the same factor for all of them. The three given words have to go, because the target is built from
-# them and is nearly always closest to one of them. Minus infinity keeps their rows in place, so that the numbers of all the
-# other rows still fit the list of words.
+# With all lengths 1, no vector outweighs the others, and a dot product with the target ranks words just as the cosine
+# does: the target's own length is the same factor for all of them. The three given words have to go, because the target
+# is built from them and is nearly always closest to one of them. Minus infinity keeps their rows in place, so that the
+# other rows still match the list of words.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-analogy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.analogy")
@@ -446,8 +443,9 @@ check("words_in_a_bag.analogy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **Predict first.** Below are sixteen analogies for the published table: capitals, genders, plurals, tenses, comparatives, young
-# animals, products. How many will it get right? And how many would it get right if you did *not* leave out the three words?
+# **Predict first.** Below are sixteen analogies for the published table: capitals, genders, plurals, tenses,
+# comparatives, young animals, products. How many will it get right? And how many if you did *not* leave out the three
+# words?
 
 # %%
 right_of_16 = {"three left out": None, "nothing left out": None}
@@ -483,23 +481,24 @@ def analogies_in_a_published_table():
 
 
 # %% [markdown]
-# Both columns are true, and usually only the first is published. The step has the right direction, but it is short, so the
-# nearest word of all is nearly always *c* or *b* itself. Leaving out the three words removes exactly the wrong answers. Nissim
-# et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show how this rule alone can make a
-# table look more prejudiced, or more clever, than it is. When you read a striking result, ask what the evaluation left out.
+# Both columns are true, and usually only the first is published. The step has the right direction but is short, so the
+# nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly the wrong answers. Nissim
+# et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show how this rule alone can
+# make a table look more prejudiced, or more clever, than it is. When you read a striking result, ask what the
+# evaluation left out.
 
 # %% [markdown]
 # ## 5. A sentence is the mean of its words
 #
-# We want one vector for a whole sentence, however long. The simplest idea is to take the mean of its words. This is **mean
-# pooling**, and with it we have our bag. (Iyyer et al., 2015, "Deep Unordered Composition Rivals Syntactic Methods for Text
-# Classification", section 2; they also show how far it carries.)
+# We want one vector for a whole sentence, however long. The simplest is the mean of its words: **mean pooling**. That
+# is our bag. (Iyyer et al., 2015, "Deep Unordered Composition Rivals Syntactic Methods for Text Classification",
+# section 2.)
 #
 # $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
 #
-# There is one complication. Training takes many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`.
-# All its rows must be equally long, so short sentences are padded with the word `<pad>`, which means nothing. A **mask** says
-# what is what: True at words, False at **padding**.
+# Training takes many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`. All its rows must
+# be equally long, so short sentences are padded with the word `<pad>`, which means nothing. A **mask** is True at words
+# and False at **padding**.
 
 # %%
 batch = ["meow", "the dog chased the cat", "the cat"]
@@ -509,8 +508,8 @@ print(padded)
 print(mask)
 
 # %% [markdown]
-# Much code that you will find pools with `x.mean(dim=1)`. What happens to *meow*, alone, and in this batch? Write down what you
-# believe before you run the cell after it: is the vector the same?
+# Much code that you will find pools with `x.mean(dim=1)`. Does *meow* get the same vector alone and in this batch?
+# Write down what you believe before you run the cell after it.
 
 # %%
 same_in_the_batch = None  # True or False
@@ -524,8 +523,8 @@ alike = bool(torch.allclose(meow_alone, meow_in_the_batch))
 show.prediction("the same vector alone and in the batch", same_in_the_batch, alike)
 
 # %% [markdown]
-# The same word, two vectors. **Which computation printed the second?** Don't read on: change the line below until it
-# prints the same two numbers. You have `table`, row 5 for *meow*, row 0 for `<pad>`, and the batch above.
+# The same word, two vectors. **Which computation printed the second?** Before you read on, change the line below until
+# it prints the same two numbers. You have `table`, row 5 for *meow*, row 0 for `<pad>`, and the batch above.
 
 # %%
 attempt = table[5]  # change this line
@@ -539,14 +538,12 @@ print([round(number, 4) for number in attempt.tolist()], "found it!" if found el
 # ### Exercise 4 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
 #
-# Return the mean of each sentence's words. Leave out the padding, wherever it is. A sentence without a single word gets
-# zeros.
+# Return the mean of each sentence's words. Leave out the padding, wherever it is. A sentence without words gets zeros.
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradient of `x` is compared too, so that the embeddings can learn; for a sentence without words it is 0, not `nan`. Leave
-# `x` itself as it is.
+# The gradient of `x` is compared too; for a sentence without words it is 0, not `nan`. Leave `x` itself as it is.
 
 # %% [markdown] tags=["slides"]
 # S3's code pools with `torch.mean(output, dim=1)`, and so counts padding.
@@ -567,12 +564,12 @@ def mean_pooling(x, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Padding makes the batch rectangular and must not change the result: a sentence has the same mean alone as beside a longer
-# one. Multiplying by the mask takes padding out of the sum, and the mask itself counts the words to divide by.
+# Padding makes the batch rectangular and must not change the result; with `x.mean(dim=1)`, the usual mistake, it does.
+# Multiplying by the mask takes padding out of the sum, and the mask itself counts the words to divide by.
 #
-# `clamp(min=1)` changes only the empty sentence. Repairing the `nan` afterwards would fix the value but not the gradient:
-# the derivative of 0 / 0 has been computed by then, and one `nan` in a gradient ruins every weight at the next step. The usual
-# mistake is `x.mean(dim=1)`, which makes a sentence's vector depend on its neighbours in the batch.
+# `clamp(min=1)` changes only the empty sentence. Repairing the `nan` afterwards would fix the value but not the
+# gradient: the derivative of 0 / 0 has been computed by then, and one `nan` in a gradient ruins every weight at the
+# next step.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-mean_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.mean_pooling")
@@ -608,15 +605,15 @@ def meow_among_longer_and_longer_neighbours():
 # %% [markdown]
 # ## 6. What a bag forgets
 #
-# Back to the two sentences from the beginning. Decide before you compute anything: do *the dog chased the cat* and *the cat
-# chased the dog* get the same vector? What about *she only eats pizza* and *only she eats pizza*? And *ha* and *ha ha ha*?
+# Back to our two sentences. Decide before you compute anything: do *the dog chased the cat* and *the cat chased the
+# dog* get the same vector? What about *she only eats pizza* and *only she eats pizza*? And *ha* and *ha ha ha*?
 #
 # ### Exercise 5 · Predict: which sentences look alike?
 # `words_in_a_bag.same_vector` · 2 points · about 10 minutes
 #
-# Write your prediction as a function. From two sentences, and nothing else, say whether mean pooling gives them the same
-# vector **whatever the embeddings are**. You need no torch. If your prediction is wrong, the check tells you what you believed
-# and why it isn't so.
+# Write your prediction as a function. From two sentences, and nothing else, say whether mean pooling gives them the
+# same vector **whatever the embeddings are**. You need no torch. If your prediction is wrong, the check says what you
+# believed and why it isn't so.
 #
 # `first` and `second` are strings: one word or more, in lower case, with one space between two. The result is True or
 # False.
@@ -636,10 +633,10 @@ def same_vector(first, second):
 
 
 # %% [markdown] tags=["reason"]
-# Whatever the embeddings are, the mean is the sum of each word's vector times that word's share. So two sentences agree
-# for all embeddings exactly if every word has the same share in both. Order plays no part, and neither does the length.
-# Comparing counts is nearly right and fails for “ha” and “ha ha ha”. Repeating each sentence as often as the other has
-# words brings both to the same length and compares shares in whole numbers, where fractions would need rounding.
+# The mean is the sum of each word's vector times that word's share. So two sentences agree for all embeddings exactly
+# if every word has the same share in both. Order plays no part, and neither does length. Comparing counts is nearly
+# right and fails for “ha” and “ha ha ha”. Repeating each sentence as often as the other has words compares shares in
+# whole numbers, where fractions would need rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.same_vector")
@@ -648,9 +645,9 @@ check("words_in_a_bag.same_vector", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is why. Lay the word vectors of a sentence end to end, like steps of a walk. Where you arrive is their sum. The two
-# sentences take different paths and arrive at **the same point**, since the order in which you add does not matter.
-# Divide by five, and you have the mean.
+# Here is why. Lay the word vectors of a sentence end to end, like steps of a walk. Where you arrive is their sum. The
+# two sentences take different paths to **the same point**, since the order in which you add does not matter. Divide by
+# five, and you have the mean.
 
 
 # %% tags=["demo"]
@@ -680,8 +677,8 @@ def two_walks_one_end():
 
 
 # %% [markdown]
-# And here is the bag itself: only *how often* each word occurs. You cannot tell the first two rows apart. The third has the
-# same words with other counts.
+# And here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has the same words
+# with other counts.
 
 
 # %% tags=["demo"]
@@ -698,22 +695,20 @@ def bags_as_rows_of_counts():
 
 
 # %% [markdown]
-# That is the second thing wrong with embeddings alone: a bag knows no **order**. Not *hardly any*: none at all. More training
-# will not help, nor longer vectors, nor more data. The two sentences go in as the same numbers, so the same answer comes
-# out, whoever chased whom.
+# That is the second thing wrong with embeddings alone: a bag knows no **order**, none at all. More training will not
+# help, nor longer vectors, nor more data. Both sentences go in as the same numbers, so the same answer comes out.
 #
 # ## 7. A classifier
 #
-# Enough complaints; let us give the bag a chance. The simplest text classifier has three parts: an embedding, mean pooling,
-# and a linear layer that turns the mean into one number for each class. These numbers are called **logits**, and the largest
-# one wins.
+# Now give the bag a chance. The simplest text classifier has three parts: an embedding, mean pooling, and a linear
+# layer that turns the mean into one number for each class. These are the **logits**, and the largest one wins.
 #
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
-# Its **parameters**, the numbers that it learns, are three tensors: the table, the weight $W$ and the bias $b$. At first they
-# are random. Training goes through the examples several times; once through all of them is an **epoch**. The primer put all
-# examples into every step. With thousands of them that is slow, so you take a few at a time, a **mini-batch**, and take a step
-# after each. In every epoch the examples come in another random order, so that no batch is always the same.
+# Its **parameters**, the numbers that it learns, are three tensors: the table, the weight $W$ and the bias $b$. At
+# first they are random. Training goes through the examples several times; once through all of them is an **epoch**. The
+# primer put all examples into every step. With thousands, that is slow, so you take a step after every few, a
+# **mini-batch**. Every epoch has another random order, so that no batch is always the same.
 #
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
@@ -723,8 +718,8 @@ def bags_as_rows_of_counts():
 # order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch take one step on its mean
 # cross-entropy.
 #
-# Return the trained parameters as a list and, for each epoch, the mean loss over its examples: each counts once, with the loss
-# that it had when its batch came. (Do not take the mean of the batches' means, because a small last batch would count too much.)
+# Return the trained parameters as a list and, for each epoch, the mean loss over its examples: each counts once, with
+# the loss that it had when its batch came. (In a mean of the batches' means, a small last batch would count too much.)
 #
 # Shapes: `parameters` is a list of the table `[vocab_size, d_model]`, the weight `[classes, d_model]` and the bias
 # `[classes]`; `ids` and `mask` are `[examples, words]`, `labels` is `[examples]`, `orders` is `[epochs, examples]`. The result
@@ -779,10 +774,10 @@ def train_bag(parameters, ids, mask, labels, orders, batch_size, rate):
 
 
 # %% [markdown] tags=["reason"]
-# The inner loop is the primer's: loss, zero, backward, step. The copies and the optimizer are made once, before both loops:
-# Adam remembers earlier gradients, and a new one in each epoch would forget them. The same numbers index sentences, masks and
-# labels, so that each label stays with its sentence. The loss is detached before it is added up; otherwise the sum would keep
-# the graph of every step alive. Weighting by the batch's size makes every example count once.
+# The inner loop is the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops:
+# Adam remembers earlier gradients, and a new one in each epoch would forget them. The same numbers index sentences,
+# masks and labels, so each label stays with its sentence. The loss is detached before it is added up; otherwise the sum
+# would keep the graph of every step alive. Weighting by the batch's size makes every example count once.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-train_bag-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.train_bag")
@@ -798,7 +793,7 @@ check("words_in_a_bag.train_bag", hidden=True)
 # ### Exercise 7 · How often it is right
 # `words_in_a_bag.accuracy` · 1 point · about 6 minutes
 #
-# From the logits, compute the share of right answers. The model's answer is the class with the largest logit.
+# From the logits, compute the share of right answers. The answer is the class with the largest logit.
 #
 # Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a tensor of shape `[]`,
 # from 0 to 1.
@@ -821,10 +816,9 @@ def accuracy(logits, labels):
 
 
 # %% [markdown] tags=["reason"]
-# A softmax keeps the order, so you need no probabilities to find the largest. Comparing the winners with the labels gives
-# booleans, and the mean of booleans read as 0 and 1 is the share that is right. The class is an index, so take `argmax` and not
-# `max`: comparing the largest logit itself with a label compares two unrelated numbers, and gives nearly 0 without an
-# error.
+# A softmax keeps the order, so you need no probabilities to find the largest. Comparing the winners with the labels
+# gives booleans, and their mean, read as 0 and 1, is the share that is right. Take `argmax`, not `max`: comparing the
+# largest logit itself with a label, an index, gives nearly 0 without an error.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-accuracy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.accuracy")
@@ -833,11 +827,11 @@ check("words_in_a_bag.accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# An accuracy of 90 %: is that good? You cannot know. If nine out of ten mails are not spam, then a program that answers
-# *not spam* without looking also reaches 90 %. So always ask for the **majority baseline**: the accuracy of always giving the
-# most frequent answer.
+# An accuracy of 90 %: is that good? You cannot know. If nine out of ten mails are not spam, a program that answers *not
+# spam* without looking also reaches 90 %. So always ask for the **majority baseline**: the accuracy of always giving
+# the most frequent answer.
 #
-# Be fair about this. The most frequent answer is that of the *training* data, because nobody may look at the test labels
+# Be fair: the most frequent answer is that of the *training* data, because nobody may look at the test labels
 # beforehand. The accuracy is measured on the *test*, like any model's.
 #
 # ### Exercise 8 · The majority baseline
@@ -868,10 +862,9 @@ def majority_accuracy(training_labels, test_labels):
 
 
 # %% [markdown] tags=["reason"]
-# A baseline has to play by the model's rules: it may learn from the training labels and is measured on the test. Taking the
-# majority of the test instead would let it see the answers and make it look better than anything that could be deployed. Any
-# accuracy means something only beside this number. Where nine of ten examples are of one class, a program that never reads
-# the text reaches 90 %.
+# A baseline has to play by the model's rules: it may learn from the training labels and is measured on the test. Taking
+# the majority of the test instead would let it see the answers and make it look better than anything that could be
+# deployed. An accuracy means something only next to this number.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-majority-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.majority")
@@ -880,7 +873,7 @@ check("words_in_a_bag.majority", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now three tasks for your model. Two are made here, so that we know everything about them:
+# Now three tasks for your model. Two are made up, so that we know everything about them:
 #
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
 #   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
@@ -931,8 +924,8 @@ for one in random.Random(0).sample(read_reviews(), 5):
     print(int(one.positive), f"{one.site:6}", one.text)
 
 # %% [markdown]
-# Most examples train the model, the rest test it. First the sentences become ids. The vocabulary is that of the training side
-# alone, since nobody has seen the test yet.
+# Most examples train the model, the rest test it. First the sentences become ids. The vocabulary is that of the
+# training side alone: the test is unseen.
 
 # %% tags=["demo"]
 real_reviews = read_reviews()
@@ -964,7 +957,7 @@ def split(examples, tested=200, least=1):
 print("a review as the model gets it:", real_examples[0][0])
 
 # %% [markdown]
-# Your `train_bag` does the training. Here is how it is called: random parameters, a random order for each epoch, batches of 32.
+# Your `train_bag` does the training, with random parameters, a random order for each epoch and batches of 32.
 
 
 # %%
@@ -978,8 +971,9 @@ def trained(vocabulary, training, epochs):
 
 
 # %% [markdown]
-# How many epochs? Do not ask the test; it is for the end. Keep 300 of the training sentences for **validation** and choose by
-# those. **Predict first:** after how many epochs is the bag best on them: 1, 2, 3, 5, 8 or 12? What does the loss do meanwhile?
+# How many epochs? The test is for the end, so keep 300 of the training sentences for **validation** and choose by
+# those. **Predict first:** after how many epochs is the bag best on them: 1, 2, 3, 5, 8 or 12? What does the loss do
+# meanwhile?
 
 # %%
 best_epochs = None
@@ -998,13 +992,12 @@ def how_many_epochs():
 
 
 # %% [markdown]
-# The loss falls and falls. On sentences that it has not seen, the bag is at its best after two epochs and then slowly gets
-# worse: it learns its training sentences by heart. (A single percentage point is three sentences here, so look at the trend.)
-# Stopping in time is the cheapest cure. We take two epochs.
+# The loss keeps falling. On unseen sentences, the bag is best after two epochs and then slowly gets worse: it learns
+# its training sentences by heart. (One percentage point is three sentences here, so look at the trend.) Stopping in
+# time is the cheapest cure. We take two epochs.
 
 # %% [markdown]
-# Now for all three tasks. **Predict the accuracies before you run the cell**, each on the test. For one of them you can say
-# *exactly* what it will be.
+# **Predict the accuracies** of all three tasks on the test. For one you can say *exactly* what it will be.
 
 # %%
 my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}  # in %
@@ -1056,16 +1049,15 @@ def three_tasks():
 
 
 # %% [markdown]
-# Three tasks, three lessons.
+# - On the **made reviews** the bag misses next to nothing. That says more about the task than about the bag: we wrote
+#   sentences in which the words are everything.
+# - On ***who chases whom*** it gets **half**, and not by accident. A sentence and its mirror image get the same logits,
+#   so one of each pair is right and one wrong, whatever it has learned. You could have known this before the first
+#   step.
+# - On **real reviews** it is far above the majority and far from perfect, and better on what it was trained on. That
+#   gap is **overfitting**: some of what it learned is true of those sentences only.
 #
-# - On the **made reviews** the bag misses nothing, or next to nothing. That says more about the task than about the bag: we
-#   wrote sentences in which the words are everything, so the words are enough.
-# - On ***who chases whom*** it gets **half**, and not by accident. A sentence and its mirror image get the same logits, so it
-#   gets one of each pair right and one wrong, whatever it has learned. You could have known this before the first step.
-# - On **real reviews** it is far above the majority and far from perfect, and better on what it was trained on. That gap is
-#   called **overfitting**: some of what it learned is true of those sentences only.
-#
-# Such a number is where the work begins. Read the mistakes. Here are the six of which it was surest.
+# Now read the mistakes. Here are the six of which it was surest.
 
 
 # %% tags=["demo"]
@@ -1089,18 +1081,17 @@ def the_worst_mistakes():
 
 
 # %% [markdown]
-# Sort them: what would a reader have needed that the bag lacks? A word that training never showed; what two words mean
-# together; or the **order** again, as in *you won't be disappointed*: two words of complaint, and a bag adds up what ought to
-# cancel.
+# Sort them: what does the bag lack? A word that training never showed; what two words mean together; or the **order**
+# again, as in *you won't be disappointed*: two words of complaint, and a bag adds up what ought to cancel.
 #
-# Everybody says that a bag fails at *not*. Compare the last two lines: sentences with a *not* in them are hardly worse off
-# than the others. *Not* is a word, too, and occurs in complaints more often than in praise, so the bag counts it as a
-# complaint and is mostly right. Models love such **shortcuts**: they work most of the time. Remember this one when a model
-# seems to understand.
+# Everybody says that a bag fails at *not*. Compare the last two lines: sentences with a *not* are hardly worse off than
+# the others. *Not* occurs in complaints more often than in praise, so the bag counts it as a complaint and is mostly
+# right. Such a **shortcut** works most of the time. Remember it when a model seems to understand.
 #
-# What has it learned about real reviews? The output layer's weights for *positive* minus those for *negative* are a direction,
-# and the dot product of a word's embedding with it says which way that word pulls. Before you look: which word will pull
-# hardest towards *positive*, which towards *negative*, and where will *not* be, *the*, and the exclamation mark?
+# What has it learned about real reviews? The output layer's weights for *positive* minus those for *negative* are a
+# direction, and the dot product of a word's embedding with it says which way that word pulls. **Predict first:** which
+# word will pull hardest towards *positive*, which towards *negative*, and where will *not* be, *the*, and the
+# exclamation mark?
 
 # %%
 hardest_pulls = {"positive": "", "negative": ""}  # a word each
@@ -1141,8 +1132,8 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# It found these words from the labels of whole sentences. This is what a bag is good at, and for many tasks it is all you need.
-# Try one before you try a transformer.
+# It found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one before you
+# try a transformer.
 #
 # And what does it cost? Nearly all of a bag's parameters are in the table. BERT's vocabulary has 30,522 words; with embeddings
 # of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight for each input and
@@ -1159,7 +1150,7 @@ print(f"table {in_table:,}, weights {weights}, biases {biases}: {in_table + weig
 show.prediction("not in the table", outside_the_table, weights + biases)
 
 # %% [markdown]
-# Remember that when somebody calls a model large: which part of it?
+# So when somebody calls a model large, ask: which part of it?
 #
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
@@ -1184,14 +1175,13 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # %% [markdown]
 # ## Stretch · A bag that knows a little order
 #
-# No points, and a long evening. Put *pairs* of neighbouring words into the bag as well: *not good* becomes *not*, *good* and
-# *not_good*. Change `spelled` so that it adds them, in a cell of your own; then run the three tasks again.
+# No points. Put *pairs* of neighbouring words into the bag as well: *not good* becomes *not*, *good* and *not_good*.
+# Change `spelled` so that it adds them, in a cell of your own; then run the three tasks again.
 #
 # 1. Predict first: what happens to *who chases whom*, and what to the real reviews?
 # 2. How many parameters has the model now, and how often does it see each of them in training?
-# 3. Find two sentences that this bag still cannot tell apart. (There are some for every length of pairs, triples, and so on.
-#    Why?)
-# 4. If you have the published table from section 3: put its rows in place of your embeddings, keep them fixed, and train the
+# 3. Find two sentences that this bag still cannot tell apart. (There are some for pairs, triples, and so on. Why?)
+# 4. With the published table from section 3: put its rows in place of your embeddings, keep them fixed, and train the
 #    output layer only.
 
 # %%
@@ -1223,6 +1213,6 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 #
 # ## What you have now
 #
-# A model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every sentence) and **no
-# order** (dog and cat). The transformer is the answer to both. Context comes first, in lesson 01: let the other words of the
-# sentence pull at *station*. Order has to wait until lesson 03.
+# A model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every sentence) and
+# **no order** (dog and cat). The transformer is the answer to both. Context comes in lesson 01, where the other words
+# of the sentence pull at *station*; order in lesson 03.
