@@ -15,11 +15,11 @@
 # # Lesson 01 · Attention
 #
 # *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and are looking for the next
-# word. Where in the English sentence do you look? At *danced*, of course. You may not notice it, but your eyes jump there, past
-# *the* and *cat*, because what you need is there.
+# word. Where in the English sentence do you look? At *danced*, of course: your eyes jump there, past *the* and *cat*,
+# because what you need is there.
 #
-# **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on this one
-# idea, and it is a small one: two matrix products, a division and a softmax. In this lesson you write all of it, forwards and
+# **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on
+# this one small idea: two matrix products, a division and a softmax. In this lesson you write all of it, forwards and
 # backwards, and find out why every step is there.
 #
 # | | you will write | points | minutes |
@@ -35,9 +35,9 @@
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # **How this notebook works**, if you begin here: below each task there is a cell to write in and one that checks it, as
-# often as you like. Cells that draw with a function of yours wait until it is there. Stuck?
-# `hint("attention.contextual_embedding")` opens a hint, and each further call the next one. `solution(...)` shows the answer
-# with its reason, once you have tried; `progress()` shows how far you are. *The paper* is Vaswani et al. (2017),
+# often as you like. Cells that draw with a function of yours wait for it. Stuck?
+# `hint("attention.contextual_embedding")` opens a hint, and each further call the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are. *The paper* is Vaswani et al. (2017),
 # [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
 
 # %% [markdown] tags=["slides"]
@@ -47,7 +47,8 @@
 # half the trade.
 
 # %% [markdown] tags=["fine-print"]
-# Results have the dtype of the numbers that came in, unless a task says otherwise. Gradients are compared where a task says so.
+# Unless a task says otherwise, results have the dtype of the numbers that came in. Gradients are compared where a task
+# says so.
 
 # %%
 import math
@@ -64,14 +65,14 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. One word in its context
 #
-# You know a word by the company it keeps. An embedding table does not: it gives every word one vector, whatever the
-# sentence. Lesson 00 put such vectors into a bag, and saw what that forgets. It cannot be enough:
+# You know a word by the company it keeps. An embedding table does not: as lesson 00 showed, it gives every word one
+# vector, whatever the sentence. In both of these *station* gets the same:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
 #
-# In both sentences *station* gets the same vector. (A harder pair: *the animal didn't cross the street because **it** was too
-# tired*, and *... because **it** was too wide*. One word at the end decides what *it* is.)
+# (A harder pair: *the animal didn't cross the street because **it** was too tired*, and *... because **it** was too
+# wide*. One word at the end decides what *it* is.)
 #
 # What we want is a **contextual embedding**: take the stand-alone vector of *station* and let the other words of the
 # sentence pull at it. *Train* should pull hard, *slowly* a little, *the* hardly at all. In a formula, with $w_j$ for
@@ -79,10 +80,10 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
 #
-# So each contextual embedding is a weighted average of all the words in the sentence, the word itself included. The word that
-# listens always comes first, because later it will be the *row* of a matrix.
+# So each contextual embedding is a weighted average of all the words in the sentence, the word itself included. The
+# word that listens comes first, because later it will be the *row* of a matrix.
 #
-# Let us make up embeddings with two dimensions, so that we can draw them. Dimension 0 says how much a word has to do
+# Here are made-up embeddings with two dimensions, so that we can draw them. Dimension 0 says how much a word has to do
 # with travelling, dimension 1 how much with broadcasting.
 
 # %% [markdown] tags=["slides"]
@@ -102,17 +103,17 @@ embeddings = torch.tensor(
 )
 
 # %% [markdown]
-# Where do the weights come from? From one simple observation: **related words have similar vectors, and the dot product
-# measures how similar two vectors are.** For *station* (word 5) and *train* (word 1):
+# Where do the weights come from? **Related words have similar vectors, and the dot product measures how similar two
+# vectors are.** For *station* (word 5) and *train* (word 1):
 #
 # $$w_5 \cdot w_1 = 1.4 \times 2.2 + 1.4 \times 0.3 = 3.5 .$$
 #
-# A dot product can be any number, even a negative one, and weights must be positive and sum to 1. The **softmax**
+# A dot product can be any number, even a negative one, but weights must be positive and sum to 1. The **softmax**
 # repairs both: take $e$ to the power of each dot product, then divide by the sum of all of them.
 #
 # $$s_{ij} = \frac{\exp(w_i \cdot w_j)}{\sum_{j'} \exp(w_i \cdot w_{j'})}$$
 #
-# Here it is for *station*, word by word, with nothing but plain Python.
+# Here it is for *station*, in plain Python.
 
 # %%
 powers = []
@@ -169,8 +170,8 @@ def contextual_embedding(embeddings, position):
 # Dot products say how related the word is to each word of the sentence, the softmax turns them into shares that are
 # positive and sum to 1, and the average with these shares is the word in its context. The word takes part in its own
 # average, usually with the largest share; leaving it out would replace it by its neighbours. Without the softmax the
-# "weights" may be negative and sum to anything: the longer the sentence, the longer the vector, and no later step could rely
-# on its size.
+# "weights" may be negative and sum to anything: the longer the sentence, the longer the vector, and no later step could
+# rely on its size.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-contextual_embedding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.contextual_embedding")
@@ -179,7 +180,7 @@ check("attention.contextual_embedding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put the same word into its two sentences. The same vector goes in, and two different ones come out.
+# Now put the word into its two sentences. The same vector goes in, and two different ones come out.
 
 
 # %% tags=["demo"]
@@ -212,13 +213,11 @@ def station_in_two_sentences():
 
 
 # %% [markdown]
-# The rest of the lesson makes this more general, faster and better behaved.
-#
 # ### Real vectors
 #
-# Does a real model do it? all-MiniLM-L6-v2 has six layers of attention over a table of words. Lesson 00 looked into the table,
-# where *station* has one row with radio and trains around it. Now the two sentences go through all six layers, and what
-# comes out at the position of *station* is its contextual embedding.
+# Does a real model do it? Lesson 00 looked into the table of all-MiniLM-L6-v2, where *station* has one row with radio
+# and trains around it. Now the two sentences go through its six layers of attention, and what comes out at the position
+# of *station* is its contextual embedding.
 #
 # **Predict first.** The cosine of the table's *station* with itself is 1. What will be the cosine of the two that come out?
 
@@ -288,8 +287,8 @@ def who_is_near_station():
 # Before, radio is a little ahead, whatever the sentence is about. After, each sentence has its own *station*: beside a train,
 # *train* and *railway* come nearest; beside a radio, *radio* and *broadcast* do.
 #
-# And the harder pair? What does *it* mean to this model when the animal is tired, and when the street is wide? Write down
-# what you expect to be nearer to *it* in each, then look.
+# And the harder pair? Write down what you expect to be nearer to *it* when the animal is tired, and when the street is
+# wide.
 
 # %%
 nearer_to_it = {"tired": "", "wide": ""}  # "animal" or "street"
@@ -310,23 +309,22 @@ def nearer_to_it_in_both():
 
 
 # %% [markdown]
-# The last word does move *it*: away from the animal and towards the street, as it should. But not far enough; the animal stays
-# ahead in both. That is context in a small model: it leans, it does not decide.
+# The last word does move *it* away from the animal and towards the street, but not far enough: the animal stays ahead
+# in both. That is context in a small model: it leans, it does not decide.
 #
 # ## 2. The general recipe
 #
-# Nothing in the recipe needs the words to come from the same sentence. Take anything that looks at something: an item $x_i$
-# looking at $K$ vectors $z_1, \dots, z_K$.
+# The words need not come from the same sentence. Let any item $x_i$ look at $K$ vectors $z_1, \dots, z_K$.
 #
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
 #
-# First a distribution $\alpha$ over the things to look at, then their average under that distribution. Any similarity
-# will do; ours is the dot product.
+# First a distribution $\alpha$ over what there is to look at, then the average under it. Any similarity will do; ours
+# is the dot product.
 #
-# Here is another cat: *The cat is on the chair.* is being translated to *Le chat est sur la chaise*, and the first French word
-# looks back at the seven source tokens (the full stop is one). The weights must sum to 1, or the result is no average: with
-# weights that sum to 0.8, seven times the same vector would come out a fifth too short.
+# Another cat: *The cat is on the chair.* is being translated to *Le chat est sur la chaise*, and the first French word
+# looks back at the seven source tokens (the full stop is one). The weights must sum to 1, or the result is no average:
+# with weights that sum to 0.8, seven times the same vector would come out a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
@@ -375,8 +373,8 @@ for whose, values in (("the slide", french), ("right", source)):
 # %% [markdown]
 # ## 3. Query, key, value
 #
-# Until now a vector played three parts at once: it asked, it was compared, and it was what got averaged. The transformer
-# gives each part a name of its own.
+# Until now a vector played three parts at once: it asked, it was compared, and it was averaged. The transformer names
+# each part:
 #
 # - the **query** $q$: what am I looking for?
 # - the **key** $k$: what do I offer to be found by?
@@ -385,8 +383,8 @@ for whose, values in (("the slide", french), ("right", source)):
 # Think of a library. Your query is compared with the title on the spine of each book (the key), but what you take home is
 # what is written inside (the value). Keys and values come in pairs, one of each for every item.
 #
-# Here is an example that we will take apart number by number. We have written *die Katze* and want the next word. The queries
-# are the German words so far, the keys and values are the three English words:
+# We will take one example apart number by number. We have written *die Katze* and want the next word. The queries are
+# the German words so far, the keys and values are the three English words:
 #
 # $$q = \begin{pmatrix} -1 & -2.5 \\ 4 & 3 \end{pmatrix}\;\begin{matrix}\text{die}\\ \text{Katze}\end{matrix}
 # \qquad
@@ -396,9 +394,9 @@ for whose, values in (("the slide", french), ("right", source)):
 # Queries from one sentence, keys and values from another: this is **cross-attention**. When all three come from the same
 # sentence, as with *station*, it is **self-attention**.
 #
-# In this example keys and values are equal, to keep it small. In a transformer they come from the same *words*, but each goes
-# through a learned matrix of its own first, so $k$ and $v$ differ. Below, two made-up matrices replace the learned ones, which
-# come in lesson 04. Keep the two apart in your head and in your code.
+# Here keys and values are equal, to keep the example small. In a transformer they come from the same *words*, but each
+# goes through a learned matrix of its own first, so $k$ and $v$ differ. Below, two made-up matrices replace the learned
+# ones, which come in lesson 04. Keep the two apart in your code.
 
 # %% [markdown] tags=["slides"]
 # This is S2's worked example. A slide there remarks that in transformers keys and values are always the same.
@@ -421,13 +419,13 @@ print("the same three words as values:", (k @ to_value).tolist())
 #
 # $$\text{scores}_{0,1} = (-1) \times (-2.5) + (-2.5) \times (-0.5) = 2.5 + 1.25 = 3.75 .$$
 #
-# Two queries and three keys make six scores, and one matrix product computes them all:
+# One matrix product computes all six scores:
 #
 # $$\text{scores} = q\, k^\top = \begin{pmatrix} 12 & 3.75 & -10.75 \\ -20 & -11.5 & 25.5 \end{pmatrix},
 # \qquad \text{scores}_{ij} = q_i \cdot k_j .$$
 #
-# Read it by rows: row 0 is how *die* rates *the*, *cat*, *danced*. **Rows are queries, columns are keys**, throughout the
-# course. In $k^\top$ it is the *columns* that are keys, and each row is one dimension.
+# Row 0 is how *die* rates *the*, *cat*, *danced*. **Rows are queries, columns are keys**, throughout the course. In
+# $k^\top$ the *columns* are keys, and each row is one dimension.
 
 # %% [markdown] tags=["slides"]
 # S2 labels the rows of its `K.T` with *the*, *cat*, *danced*; the labels belong on the columns.
@@ -442,14 +440,14 @@ for i, query in enumerate(queries):
 # ### Exercise 2 · Scores
 # `attention.scores` · 1 point · about 8 minutes
 #
-# The loop above takes one pair at a time. Write the matrix product. Make it work with any number of leading dimensions: a
-# batch of sentences is `[batch, words, d_head]`, and soon there will be heads too.
+# The loop above takes one pair at a time. Write the matrix product, for any number of leading dimensions: a batch of
+# sentences is `[batch, words, d_head]`, and soon there will be heads too.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`. The leading
 # dimensions `...` are the same in both.
 
 # %% [markdown] tags=["fine-print"]
-# Gradients are compared too: the answer becomes part of a model that learns. That holds for exercises 3, 4 and 5 as well.
+# Gradients are compared too, here and in exercises 3, 4 and 5: the answer becomes part of a model that learns.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scores-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -486,15 +484,14 @@ check("attention.scores", hidden=True)
 # $$\text{scaled} = \frac{\text{scores}}{\sqrt{d_\text{head}}}
 # = \begin{pmatrix} 8.4853 & 2.6517 & -7.6014 \\ -14.1421 & -8.1317 & 18.0312 \end{pmatrix} .$$
 #
-# Why a division at all, and why a root? Section 4 answers that. For now note only *which* number is under the root: how many
-# components one query has. Not how many keys there are, and not its length $|q|$ either. (It is the paper's formula, section
-# 3.2.1.)
+# Section 4 says why. For now note only *which* number is under the root: how many components one query has. Not how
+# many keys there are, and not its length $|q|$ either. (It is the paper's formula, section 3.2.1.)
 #
 # ### Exercise 3 · Scaling
 # `attention.scale` · 1 point · about 4 minutes
 #
-# Divide the scores by $\sqrt{d_\text{head}}$. The scores alone cannot tell you $d_\text{head}$ (look at their shape), so
-# it is handed to you.
+# Divide the scores by $\sqrt{d_\text{head}}$. The scores alone cannot tell you $d_\text{head}$ (look at their shape),
+# so it is an argument.
 #
 # Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
 
@@ -535,7 +532,7 @@ check("attention.scale", hidden=True)
 #
 # *Die* looks at *the*, and *Katze*, which was just written, looks ahead to *danced*. A translator does the same.
 #
-# There is one trap. The exponential function grows fast:
+# One trap: the exponential function grows fast.
 
 # %%
 print("exp(25.5) =", torch.tensor(25.5).exp().item())
@@ -555,8 +552,8 @@ print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item(
 # ### Exercise 4 · Attention weights
 # `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
-# Write the softmax over the keys yourself, without `torch.softmax` and its relatives. Two points are for the right values, the
-# third is for scores so large that a plain `exp` overflows, and for rows whose scores are far apart.
+# Write the softmax over the keys, without `torch.softmax` and its relatives. The point for large scores is for scores
+# so large that a plain `exp` overflows, and for rows whose scores are far apart.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
 
@@ -595,7 +592,7 @@ check("attention.weights", hidden=True)
 # %% [markdown]
 # ### 3.4 Output
 #
-# The last step is the weighted average that you know from *station*, once for each query:
+# The last step is the weighted average again, once for each query:
 #
 # $$\text{out} = \alpha\, v = \begin{pmatrix} -2.0015 & -3.9898 \\ 4.5000 & 2.5000 \end{pmatrix},
 # \qquad \text{out}_i = \sum_j \alpha_{ij}\, v_j .$$
@@ -606,8 +603,8 @@ check("attention.weights", hidden=True)
 # components than queries and keys; nothing compares them.)
 
 # %% [markdown]
-# Here are your three functions and this last step, one after the other. Follow one line: that is one query's journey.
-# Before you run it, say for *die* and for *Katze* which English word will get most of alpha.
+# Here are your three functions and this last step, one after the other. Each line is one query's journey. Before you
+# run it, say for *die* and for *Katze* which English word will get most of alpha.
 
 
 # %% tags=["demo"]
@@ -630,9 +627,9 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# And here you can ask every number where it comes from. Click on any cell, or walk there with the arrow keys and press
-# Enter: the cells that it was made from light up. Then switch to a division by 3, the number of *keys*, which is a common slip.
-# Which matrices change, and does `alpha` still choose the same words?
+# Where does each number come from? Click on any cell, or walk there with the arrow keys and press Enter: the cells that
+# it was made from light up. Then switch to a division by 3, the number of *keys*, which is a common slip. Which
+# matrices change, and does `alpha` still choose the same words?
 
 # %% tags=["demo"]
 show.attention_stepper()
@@ -647,8 +644,8 @@ show.attention_stepper()
 # ### Exercise 5 · Scaled dot-product attention
 # `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
-# Write the equation. Write it out again in a few lines with `torch.softmax` rather than calling your functions from above: then
-# a slip up there costs you nothing here. Do not use torch's ready-made attention.
+# Write the equation in a few lines with `torch.softmax` rather than your functions from above: then a slip up there
+# costs you nothing here. Do not use torch's ready-made attention.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
 # `[..., queries, d_value]`.
@@ -676,8 +673,8 @@ def scaled_dot_product_attention(q, k, v):
 
 
 # %% [markdown] tags=["reason"]
-# Each line is one of the names of this course: scores, scaled, alpha, out. Dimensions are counted from the end
-# throughout, so that the same four lines serve a sentence, a batch and a batch of heads.
+# Each line is one of the course's names: scores, scaled, alpha, out. Dimensions are counted from the end, so that the
+# same four lines serve a sentence, a batch and a batch of heads.
 #
 # The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which
 # scaling should prevent. The softmax runs over the keys, because each query shares out a weight of 1 among what it
@@ -782,8 +779,8 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # %% [markdown]
 # ## 4. Why divide by √d?
 #
-# In the stepper's tiny example a wrong divisor changes little: the same words win. In a model with $d_\text{head} = 64$ the
-# divisor makes a difference. Which one, exactly? Let us measure it.
+# In the stepper's tiny example a wrong divisor changes little: the same words win. What does it change at
+# $d_\text{head} = 64$?
 #
 # ### 4.1 The variance of a dot product
 #
@@ -801,8 +798,8 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # ### Exercise 6 · The variance of dot products
 # `attention.dot_product_variance` · 1 point · about 8 minutes
 #
-# You are given many queries and an equal number of keys. Take the dot product of each query with *its own* key (the first with
-# the first, the second with the second) and return the sample variance of those numbers: the unbiased one, which divides by
+# You get many queries and as many keys. Take the dot product of each query with *its own* key (the first with the
+# first, the second with the second) and return the sample variance of those numbers: the unbiased one, which divides by
 # $\text{samples} - 1$.
 #
 # Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
@@ -826,11 +823,10 @@ def dot_product_variance(q, k):
 
 
 # %% [markdown] tags=["reason"]
-# The claim to be tested is that a dot product of `d_head` independent terms has the variance `d_head`. So each query is
-# multiplied with its own key, and the variance is taken of the resulting numbers, one for each sample. All pairs
-# together would not be independent: each query would occur once for every key. `var` divides by one less than the
-# number of samples because the mean is estimated from the same numbers, and dividing by their full number comes out too
-# small on average. numpy's `var` does that unless it is told otherwise.
+# Each query is multiplied with its own key, which gives one number for each sample. All pairs together would not be
+# independent: each query would occur once for every key. `var` divides by one less than the number of samples because
+# the mean is estimated from the same numbers; dividing by their full number, as numpy's `var` does unless told
+# otherwise, comes out too small on average.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-dot_product_variance-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.dot_product_variance")
@@ -867,9 +863,9 @@ def variance_against_dimension():
 # %% [markdown]
 # ### 4.2 The gradient of softmax
 #
-# Why does the size matter? Because of what the softmax does to *gradients*. Training asks how the loss changes if a score
-# changes a little. The score acts only through the weights, so what counts is how much they change: the derivative of the
-# softmax, a matrix for each row of scores.
+# The size matters because of what the softmax does to *gradients*. Training asks how the loss changes if a score
+# changes a little. The score acts only through the weights, so what counts is the derivative of the softmax, a matrix
+# for each row of scores.
 #
 # $$J_{ij} = \frac{\partial \alpha_i}{\partial x_j} = \alpha_i\,(\delta_{ij} - \alpha_j),
 # \qquad \delta_{ij} = \begin{cases} 1 & i = j \\ 0 & \text{otherwise.}\end{cases}$$
@@ -905,8 +901,7 @@ def softmax_jacobian(scores):
 # %% [markdown] tags=["reason"]
 # ∂alpha_i / ∂scores_j is alpha_i (δ_ij - alpha_j), which for all i and j at once is diag(alpha) - alpha alphaᵀ. Each
 # row sums to 0, as it must: raising all scores by the same amount changes nothing. Leaving the second term out treats
-# the softmax like a sigmoid, where each output has its own input only. The formula also shows why saturation hurts:
-# where one weight is nearly 1 and the others nearly 0, every entry is nearly 0, and this row hardly learns.
+# the softmax like a sigmoid, where each output has its own input only.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-softmax_jacobian-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.softmax_jacobian")
@@ -962,9 +957,9 @@ def gradient_against_dimension():
 
 
 # %% [markdown]
-# All of it in one picture: let `d_head` grow and divide by nothing, by the root, by `d_head` itself. When is the derivative
-# nearly 0, and when can alpha no longer choose? Then leave the root in place and turn the **temperature**, a further divisor
-# that lesson 06 will need: a low one sharpens alpha, a high one flattens it.
+# In one picture: let `d_head` grow and divide by nothing, by the root, by `d_head` itself. When is the derivative
+# nearly 0, and when can alpha no longer choose? Then leave the root in place and turn the **temperature**, a further
+# divisor that lesson 06 will need: a low one sharpens alpha, a high one flattens it.
 
 # %% tags=["demo"]
 show.softmax_gradient()
@@ -1038,10 +1033,10 @@ def what_reaches_the_query():
 #
 # ### 4.4 Backwards by hand
 #
-# You have all the pieces for the whole way back. Training hands attention one gradient, that of the loss with respect to `out`.
-# Attention must turn it into three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a
-# product $C = A B$ the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row by
-# its Jacobian, which is symmetric. You need not build it, since
+# Now the whole way back. Training hands attention one gradient, that of the loss with respect to `out`. Attention must
+# turn it into three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a
+# product $C = A B$ the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies
+# each row by its Jacobian, which is symmetric. You need not build it, since
 #
 # $$\big(J \bar\alpha\big)_i = \alpha_i \Big(\bar\alpha_i - \sum_j \alpha_j \bar\alpha_j\Big) .$$
 #
@@ -1106,16 +1101,16 @@ def beside_autograd():
 
 
 # %% [markdown]
-# That is all that autograd does for attention. From now on let torch do it.
+# Autograd does no more than that. From now on let torch do it.
 #
 # ### 4.5 Does it matter in training?
 #
-# A gradient is not yet a training. So train: one head of width 64 must look things up. It sees eight pairs of a symbol and its
-# number, and then one of the symbols again; which number went with it? Only attention can tell. Three divisors, three random
-# starts each; the batches are the same for all. The left half starts with queries and keys whose components have variance 1, as
-# in the theory; the right half with the default of `nn.Linear`, which makes them smaller.
+# One head of width 64 must look things up. It sees eight pairs of a symbol and its number, and then one of the symbols
+# again; which number went with it? Only attention can tell. Three divisors, three random starts each, the same batches
+# for all. The left half starts with queries and keys whose components have variance 1, as in the theory; the right half
+# with the default of `nn.Linear`, which makes them smaller.
 #
-# **Predict** the order before you run it: which divisor learns first, which last, and does the last one learn at all?
+# **Predict** which divisor learns first, which last, and whether the last one learns at all.
 
 # %%
 learns_first, learns_last = "", ""  # "1", "√d" or "d"
@@ -1196,11 +1191,12 @@ def which_divisor_learns():
 
 
 # %% [markdown]
-# Undivided, it depends on the start: with one the loss moves soon enough, with another it has hardly begun when all others
-# are done, and its path is jerky throughout. So both stories were too simple. The root is first with every seed. Division by
-# $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by itself: what matters
-# is the size of the scores, and the divisor is one way to set it. Scaling gives **every query about the same gradient, at every
-# width**, so that one learning rate and one way to start fit heads of 2 and heads of 1024 components.
+# Undivided, it depends on the start: with one the loss falls soon enough, with another it has hardly begun when all
+# others are done, and its path is jerky throughout. So both stories were too simple. The root is first with every seed.
+# Division by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by
+# itself: what matters is the size of the scores, and the divisor is one way to set it. Scaling gives **every query
+# about the same gradient, at every width**, so that one learning rate and one way to start fit heads of 2 and heads of
+# 1024 components.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
@@ -1324,14 +1320,13 @@ def the_way_back():
 # %% [markdown]
 # This is the table's *n* and its *1*, on a real graph: every further word makes the way through an RNN longer, and the
 # way through attention not at all. On the right is what follows. As torch starts it, an RNN has next to nothing left
-# after a dozen words. Started with an orthogonal matrix, which keeps lengths, it forgets more slowly, but every step still
-# costs something. In attention all words before the last get the same share, however far away they are. (The last word itself
-# gets more, since it is the one that asks.)
+# after a dozen words. Started with an orthogonal matrix, which keeps lengths, it forgets more slowly, but every step
+# still costs something. In attention all words before the last get the same share, however far away they are. (The last
+# word itself gets more, since it is the one that asks.)
 #
-# Fewer steps, though, does not mean less time. Look at the table's last column: attention compares all $n^2$ pairs. On a
-# device that does thousands of multiplications at once, that hardly matters and the waiting does. On a laptop's processor it
-# soon matters. So count the steps, and measure the time **on your own machine**. Write down a guess first: at 64 words, how
-# many times as fast as the RNN is attention?
+# Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
+# multiplications at once, that hardly matters and the waiting does. On a laptop's processor it soon matters. So measure
+# the time **on your own machine**. Guess first: at 64 words, how many times as fast as the RNN is attention?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think that it is slower
@@ -1381,12 +1376,11 @@ def steps_and_time():
 
 
 # %% [markdown]
-# Read the right-hand picture honestly. On an ordinary processor you will most likely see three regions: at a few words
-# attention gains **little or nothing** (there is little to wait for); somewhere in between it wins, though by nothing
-# like the ratio of the steps; and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores.
-# The promise of attention is that the work *can* be done at once. Hardware that works in parallel keeps it, in training, where
-# the whole sentence is there from the start. (Writing a sentence is another matter: word by word, as ever. Lesson 06 comes
-# back to that.)
+# On an ordinary processor you will most likely see three regions: at a few words attention gains **little or nothing**
+# (there is little to wait for); somewhere in between it wins, though by nothing like the ratio of the steps; and for
+# long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention is that
+# the work *can* be done at once. Parallel hardware keeps it, in training, where the whole sentence is there from the
+# start. (Writing a sentence still goes word by word: lesson 06.)
 
 # %% [markdown] tags=["slides"]
 # S2 and S4 say that transformers are faster *to train*, and not simply that they are faster.
@@ -1426,10 +1420,10 @@ def steps_and_time():
 # %% [markdown]
 # ## What you have now
 #
-# You have written attention, forwards and backwards: scores, scaling, softmax, average. You have seen why each of the four is
-# there.
+# You have written attention, forwards and backwards, and seen why each step is there: scores, scaling, softmax,
+# average.
 #
-# Two things should worry you. In self-attention *every* word looks at *every* other, even at those that come later. A
-# model that should predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
+# Two things should worry you. In self-attention *every* word looks at *every* other, even at later ones. A model that
+# should predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
 # **masking**. And the recurrent network knew which word came first, since it read them in that order. Does attention?
 # That is for lesson 03.
