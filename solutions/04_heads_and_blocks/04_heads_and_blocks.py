@@ -14,17 +14,16 @@
 # %% [markdown]
 # # Lesson 04 · Heads and blocks
 #
-# A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. One animal, several
-# things attended to at once. The attention of lesson 01 cannot do that: each query has a single distribution, and what it
-# spends on one token is gone for all others.
+# A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. The attention of lesson
+# 01 cannot do that: each query has a single distribution, and what it spends on one token is gone for all others.
 #
-# In this lesson attention learns *what* to look for, then looks for several things at once, and is built into the **block**
-# from which transformers are stacked. By the end you can
+# In this lesson attention learns *what* to look for, looks for several things at once, and becomes part of the **block** from
+# which transformers are stacked. By the end you can
 #
 # - write multi-head attention and cross-attention with learned projections, and read off what each head looks at;
 # - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without each;
 # - put them together into an encoder block, stack it, and classify sentences with it;
-# - count the parameters of a block without building it, and say what they cost in time.
+# - count a block's parameters without building it, and say what it costs in time.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -40,18 +39,18 @@
 # | 10 | a short answer, in words | 2 | 10 |
 # | 11 | the number of the block's parameters | 3 | 12 |
 #
-# Stuck? `hint("heads_and_blocks.project")` opens a hint, and each further call the next one. `solution(...)` shows the
-# answer with its reason once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("heads_and_blocks.project")` opens a hint, each further call the next. `solution(...)` shows the answer with
+# its reason once you have tried; `progress()` shows how far you are.
 #
-# From here on, attention itself is given: `scaled_dot_product_attention(q, k, v, mask=None)` returns its output. It takes any
-# number of leading dimensions. The mask is boolean, True where a query may attend to a key, and broadcasts to the scores.
-# The demos use your own masked weights and learned positions where they have passed, and otherwise the course's; the first
-# cell says which. No check depends on them.
+# From here on, attention itself is given: `scaled_dot_product_attention(q, k, v, mask=None)` takes any number of leading
+# dimensions and returns the output. The mask is boolean, True where a query may attend to a key, and broadcasts to the
+# scores. The demos use your own masked weights and learned positions where they have passed, otherwise the course's; the
+# first cell says which. No check depends on them.
 
 # %% [markdown] tags=["fine-print"]
-# What you return has the dtype of what you were given: in double precision a `torch.zeros(...)` of your own, which is in
-# single precision, spoils it; `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where the points
-# of an exercise are split, the first part must be right before the others count.
+# Return the dtype that you were given: a `torch.zeros(...)` of your own is in single precision, and spoils double;
+# `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where an exercise's points are split, the
+# first part must be right before the others count.
 
 # %%
 import math
@@ -87,7 +86,7 @@ def weights_of(q, k):
 # of two embeddings asks nothing else. But *station* has no use for another station. What would tell it which kind of station
 # it is? A *vehicle*.
 #
-# Attention could not do that, because it has nothing to learn. So give it something. Before two words are compared, look at
+# Attention cannot ask for one, because it has nothing to learn. So give it something. Before you compare two words, look at
 # the query word through a *location* lens and at each key word through a *transportation* lens. What such a lens keeps of a
 # vector is a **subspace**, and a matrix picks it out.
 #
@@ -109,15 +108,15 @@ location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the query
 transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 
 # %% [markdown]
-# Such matrices are not chosen by hand, of course. They are parameters: training turns them until comparing is useful. There
-# are three, one for each role of a token:
+# In a model such matrices are parameters: training turns them until comparing is useful. There are three, one for each role
+# of a token:
 #
 # $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
 #
 # The third says what a token hands over once it is found, which need not be what it was found by.
 #
-# And must all three come from the same sentence? In **self-attention** they do. In **cross-attention** the queries come from
-# one sentence, $x$, and keys *and* values from another, the memory:
+# In **self-attention** all three come from the same sentence. In **cross-attention** the queries come from one sentence, $x$,
+# and keys *and* values from another, the memory:
 #
 # $$q = x\, W_q, \qquad k = \text{memory}\; W_k, \qquad v = \text{memory}\; W_v .$$
 #
@@ -158,11 +157,10 @@ def project(x, memory, W_q, W_k, W_v):
 
 
 # %% [markdown] tags=["reason"]
-# Three learned projections give each token three roles: what it looks for, what it offers to be found by, and what it hands
-# over. Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides the mistake
-# of mixing them up until the first translation. Tokens are rows, so vectors are on the left of the matrix: papers that write
-# W x have their vectors as columns. An `nn.Linear` stores its weight transposed, which is one more reason to look at shapes
-# first.
+# Three learned projections give each token three roles: what it looks for, what it is found by, and what it hands over.
+# Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides a mix-up until the
+# first translation. Tokens are rows, so vectors are on the left of the matrix: papers that write W x have them as columns. An
+# `nn.Linear` stores its weight transposed.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-project-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.project")
@@ -189,23 +187,23 @@ def station_asks_for_transport():
 
 # %% [markdown]
 # On the left like finds like: the two articles each other, *left* the *train*, *station* mostly *station*. On the right
-# *station*, which has much of a location, spends most of its attention on *train*. The other words have no location to speak
-# of, and look at everything about equally: this comparison says nothing to them. They would need another one.
+# *station*, which has much of a location, spends most of its attention on *train*. The other words have hardly any location
+# and look at everything about equally: they need another comparison.
 #
 # ## 2. Several heads
 #
-# So take several. Each comparison with its own projections is called a **head**, and heads work side by side: one may find
-# out who does something, one what it is done to, one what the last token was. Section 4 watches it happen.
+# So take several. Each comparison with its own projections is a **head**, and heads work side by side: one may find who does
+# something, one what it is done to, one what the last token was. Section 4 watches it happen.
 #
-# Would $h$ heads not cost $h$ times as much? No, because they share. A token's `d_model` numbers are projected as before, and
-# then **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key and value,
-# head 1 the second, and so on. In the paper, 512 numbers make 8 heads of 64.
+# Would $h$ heads not cost $h$ times as much? No: they share. A token's `d_model` numbers are projected as before, and then
+# **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key and value, head
+# 1 the second, and so on. In the paper, 512 numbers make 8 heads of 64.
 #
 # In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so that
 # each head has a matrix `[tokens, d_head]` of its own and attention can treat the heads as a batch.
 #
-# There is a mistake here that everybody makes once. Below, every number says where it comes from: 23 is number 3 of token 2.
-# We want two heads, and one way of asking for them is to reshape to the shape you need.
+# Here is a mistake that everybody makes once. Below, every number says where it comes from: 23 is number 3 of token 2. To get
+# two heads, just reshape to the shape you need:
 
 # %%
 numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
@@ -229,9 +227,9 @@ show.matrices(
 )
 
 # %% [markdown]
-# The shapes are right and the program runs. But "head 0" holds all of token 0 and half of token 1, and what it calls token 1
-# is the second half of token 0. `reshape` and `view` know nothing about tokens: they read the numbers in the order of memory
-# and fill the new shape with them. What we want is 00, 01 of *every* token in head 0.
+# The shape is right and the program runs. But "head 0" holds all of token 0 and half of token 1. `reshape` and `view` know
+# nothing about tokens: they fill the new shape with the numbers in the order of memory. Head 0 should hold numbers 0 and 1 of
+# *every* token.
 #
 # ### Exercise 2 · Splitting into heads
 # `heads_and_blocks.split_heads` · 2 points · about 10 minutes
@@ -260,11 +258,9 @@ def split_heads(x, heads):
 
 
 # %% [markdown] tags=["reason"]
-# Reshaping never moves a number, it only regroups them, so splitting the last dimension leaves each part with its token. Only
-# the transpose moves things. Asking `reshape` for the final shape at once gives the right sizes and wrong contents: a "head"
-# then consists of whole vectors of a few tokens, and of nothing of the others. No error is raised, and the model even trains,
-# badly. Heads come before the tokens so that the last two dimensions are those of a matrix product, and all heads are
-# computed in one.
+# Reshaping never moves a number, it only regroups them, so splitting the last dimension leaves each part with its token; only
+# the transpose moves things. Asked for the final shape at once, `reshape` makes "heads" of whole tokens. No error is raised,
+# and the model even trains, badly.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-split_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.split_heads")
@@ -338,9 +334,9 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # It is `q @ k / 2`: each score mixes numbers of different keys, and yet it looks like a score.
 
 # %% [markdown]
-# From here on what you write is a **module**, a class made from `nn.Module`. A module holds what it learns: each parameter,
-# and each smaller module, that you assign to `self`. So one object can be called like a function, trained, moved to a GPU,
-# saved, and put into a larger one, and the larger one knows all parameters inside it.
+# From here on you write **modules**, classes made from `nn.Module`. A module holds what it learns: each parameter, and each
+# smaller module, that you assign to `self`. So one object can be called like a function, trained, moved to a GPU, saved, and
+# put into a larger one, which then knows all parameters inside it.
 #
 # The constructor, `__init__`, makes the parts, and `forward` says what happens in a call: `model(x)` runs `forward(x)`. Here a
 # projection is an `nn.Linear`, a matrix and a bias that is added: `self.W_q(x)` computes $x W_q + b_q$.
@@ -349,16 +345,16 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # `heads_and_blocks.multi_head_attention` · 6 points · about 25 minutes
 #
 # Write `forward`: project, split, attend, join, mix. The constructor is given; leave its names as they are, because the check
-# loads weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention` for the attention itself, or
-# torch's own, `F.scaled_dot_product_attention`. Torch's ready-made *multi-head* attention is not allowed.
+# loads weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention` or torch's own,
+# `F.scaled_dot_product_attention`. Torch's ready-made *multi-head* attention is not allowed.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean
 # `[batch, queries, keys]`, the same for all heads, or None; `batch` and `queries` may be 1 in it, which holds for all of
 # them. Every query may attend to something. The result is `[batch, queries, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# Four points are for self-attention, one more for a memory and one more for masks. Gradients are compared. Like all exercises
-# this one is independent of the others: write the first two steps out again, and a slip above costs you nothing here.
+# Four points are for self-attention, one for a memory and one for masks. Gradients are compared. Like all exercises this one
+# is independent of the others: write the first two steps out again, and a slip above costs nothing here.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-multi_head_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -396,13 +392,11 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# One head can attend to one thing at a time; with several, a token may look at its verb and at its article in the same layer.
-# Each head works in a slice of `d_head` dimensions, so that all of them together cost what one large head would.
+# With several heads a token may look at its verb and at its article in the same layer, at the cost of one large head.
 #
-# `W_o` is what makes one layer of the heads: without it, what head 3 has found would stay in its own slice for good. The
-# scale is √d_head and not √d_model, since a head's dot product has only `d_head` terms. Two slips are silent. Joining without
-# the transpose keeps every shape and mixes the tokens, and a mask `[batch, queries, keys]` whose batch happens to equal the
-# number of heads broadcasts against the heads without a complaint.
+# Without `W_o`, what head 3 has found would stay in its own slice for good. The scale is √d_head, since a head's dot product
+# has only `d_head` terms. Two slips are silent: joining without the transpose keeps every shape and mixes the tokens, and a
+# mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts against the heads.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-multi_head_attention-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.multi_head_attention")
@@ -415,16 +409,16 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 #
 # Do heads really learn different patterns? Here is a task in which you can tell.
 #
-# A sentence is a salad of eight words: four words, each of them twice. Every word wears a **collar** in one of four colours.
-# At every token the model must name the colours of four other collars:
+# A sentence is a salad of four words, each of them twice. Every word wears a **collar** in one of four colours. At every
+# token the model must name the colours of four other collars:
 #
 # - of the token **before** it,
 # - of the token **after** it,
 # - of the **first** token of the sentence,
 # - of the **same** word, at its other position.
 #
-# Three are about positions, one about the word itself. Colours are drawn at random, so there is nothing to guess from: a
-# model that does not look has a chance of one in four.
+# Three are about positions, one about the word itself. Colours are drawn at random: a model that does not look has a chance
+# of one in four.
 
 # %%
 WORDS = ["the", "cat", "dog", "saw", "and", "ran"]
@@ -460,10 +454,10 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
 # %% [markdown]
 # The model is bare: an embedding for the word, one for its collar and one for its position, added; **your** multi-head
 # attention, once; and a linear layer that names four colours. No head is told what to look for. Training takes a few seconds,
-# for models with one head, with two and with four, all with the same number of parameters.
+# with one head, with two and with four; all three models have the same number of parameters.
 #
-# **Predict first.** How many of the four questions will each of them answer well, say three times in four? Write your guesses
-# down; the cell shows them beside what it found.
+# **Predict first.** How many of the four questions will each answer well, say three times in four? The cell shows your
+# guesses beside what it found.
 
 # %%
 answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 0 to 4
@@ -567,23 +561,22 @@ def four_heads_look_at_four_things():
 
 
 # %% [markdown]
-# There they are: a line below the diagonal, a line above it, a column, and scattered pairs. (What the head for the token
-# before does at the first token, and the head for the token after at the last one, does not matter: no colour was asked for
-# there.) Before training all heads looked more or less everywhere. Nothing in the code tells them apart. They were drawn at
-# random, one happened to be a little better at one thing, and the gradient did the rest.
+# A line below the diagonal, a line above it, a column, and scattered pairs. (The first token has none before it and the last
+# none after it; what those two heads do there does not matter.) Before training all heads looked more or less everywhere, and
+# nothing in the code tells them apart. They were drawn at random, one happened to be a little better at one thing, and the
+# gradient did the rest.
 #
-# And the last picture shows what several heads are for. The models have the same parameters and the same work to do. But a
-# head brings home *one* average for each token, so one head can serve one pattern well, and two heads two. For the other
-# patterns little more than guessing is left, or a head is torn between two of them.
+# The last picture shows what several heads are for. All three models do the same work, but a head brings home *one* average
+# for each token, so one head serves one pattern well, and two heads two. For the other patterns little more than guessing is
+# left, or a head is torn between two of them.
 #
 # ### A published model's heads
 #
-# Collars are our invention. What do heads look at that were trained on real text, and never asked for a colour?
-# all-MiniLM-L6-v2, which lessons 00, 01 and 03 have opened before, has six layers with twelve heads each: 72 of them. It reads
-# 120 sentences from reviews (those of lesson 00). For each head we measure how much of its attention goes to the token
-# **before**, to the token **after**, to the **first** token (a special one, `[CLS]`, at the start of every text) and, where a
-# word occurs twice and not side by side, to the **same** word. (This model's tokens are words and **subwords**; lesson 08
-# explains them.)
+# What do heads look at that were trained on real text, and never asked for a colour? all-MiniLM-L6-v2, which you know from
+# lessons 00, 01 and 03, has six layers with twelve heads each. It reads 120 sentences from lesson 00's reviews. For each head
+# we measure how much of its attention goes to the token **before**, the token **after**, the **first** token (a special one,
+# `[CLS]`, at the start of every text) and, where a word occurs twice and not side by side, to the **same** word. (Its tokens
+# are words and **subwords**; lesson 08 explains them.)
 #
 # **Predict first:** how much will the *best* of the 72 heads spend on each?
 
@@ -658,18 +651,17 @@ if published is not None:
     )
 
 # %% [markdown]
-# Two of your four patterns are there as if drawn with a ruler: a head that looks at the token **before** and at nothing else,
-# and one that spends most on the token **after**. They were not asked for; they must have been of use.
+# Two of your four patterns are there: a head that looks at the token **before** and at nothing else, and one that spends most
+# on the token **after**. They were not asked for; they must have been of use.
 #
 # As for the **first** token, that is not one head but half the model: on average a head puts two fifths of its attention on
 # `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks them there: an
 # **attention sink** (Xiao et al. 2023, [*Efficient Streaming Language Models with Attention
 # Sinks*](https://arxiv.org/abs/2309.17453)). And for the **same** word elsewhere there is no specialist; at best a few heads
-# give it a fifth of their attention. That one was in our task because we put it there.
+# give it a fifth of their attention.
 #
-# Go and see. Choose a layer and a head, and look for the line below the diagonal in layer 1, for the one above it in layer 2,
-# for the sink, and for something that we did not ask about. (The explorer counts layers and heads from 1, as the list above
-# does.)
+# Go and see: look for the line below the diagonal in layer 1, the one above it in layer 2, the sink, and something that we
+# did not ask about. (Layers and heads count from 1, as in the list above.)
 
 # %% tags=["demo"]
 if published is None:
@@ -690,18 +682,16 @@ else:
 #
 # From here to the block it is mostly plumbing, and plumbing decides whether deep networks train at all.
 #
-# First, **layer norm**. Activations that pass through many layers tend to grow or to vanish, and every layer must then cope
-# with inputs of a size that depends on all those before it. Layer norm brings each token's vector back to one size (Ba, Kiros
-# and Hinton, 2016):
+# Activations that pass through many layers tend to grow or to vanish, and every layer must then cope with inputs whose size
+# depends on all layers before it. **Layer norm** brings each token's vector back to one size (Ba, Kiros and Hinton, 2016):
 #
 # $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
 #   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
 #
-# Mean and variance are those of **one token's** $d = d_\text{model}$ numbers: no other token and no other sentence comes in,
-# so it works for a single sentence just as for a batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$
-# keeps a token whose numbers are all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers each, are learned:
-# if a layer does need some dimension larger than the others, it can have it back. Torch calls them `weight` and `bias`, as in
-# every layer, and so do we.
+# Mean and variance are those of **one token's** $d = d_\text{model}$ numbers: no other token comes in, so a sentence means
+# the same in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$ keeps a token whose numbers are
+# all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers each, are learned, in case a layer does need one
+# dimension larger than the others. Torch calls them `weight` and `bias`, and so do we.
 #
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points · about 12 minutes
@@ -745,11 +735,11 @@ class LayerNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Layer norm looks at one token alone, so a sentence means the same in every batch and at every length; that is why
-# transformers prefer it to batch norm. Statistics are of the numbers themselves and not of a sample, so the variance divides
-# by `d_model`, while torch's default divides by one less: 14 % more variance for eight dimensions, and no error reports it.
+# Layer norm looks at one token alone, whatever the batch and the length; that is why transformers prefer it to batch norm. A
+# token's numbers are all there is and not a sample, so the variance divides by `d_model`. Torch's default divides by one
+# less: 14% more variance for eight dimensions, and no error.
 #
-# Epsilon belongs under the root. There it also saves the gradient: for a token whose numbers are all equal, the root of 0 has
+# Epsilon belongs under the root, where it also saves the gradient: for a token whose numbers are all equal, the root of 0 has
 # an infinite slope, whatever is added afterwards.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-layer_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -776,8 +766,8 @@ def three_volumes():
 
 
 # %% [markdown]
-# Note what is divided: activations, and not *weights*. Those even get *more* freedom. If the layer before is scaled up a
-# hundredfold, what comes out of the norm stays the same, so nothing keeps those weights small:
+# Activations are divided, not *weights*. Those even get *more* freedom: if the weights of the layer before grow a
+# hundredfold, what comes out of the norm stays the same:
 
 # %%
 torch.manual_seed(0)
@@ -789,8 +779,8 @@ for factor in (1, 100):
     print(f"weights × {factor:3}: their size {(factor * weight).norm():6.1f}, out of the norm comes {numbers} ...")
 
 # %% [markdown]
-# What keeps *weights* small is **weight decay**, or a small learning rate. Layer norm keeps what the next layer *sees* at one
-# size, whatever the weights do.
+# **Weight decay** keeps weights small, or a small learning rate. Layer norm only keeps what the next layer *sees* at one
+# size.
 
 # %% [markdown] tags=["slides"]
 # The formula is S3's. It says that standardising the embeddings keeps the *weights* small; the cell above shows that it does
@@ -799,13 +789,12 @@ for factor in (1, 100):
 # %% [markdown]
 # ## 6. Dropout
 #
-# Next, a way to keep a network from relying on any single number. In training, **dropout** sets each activation to 0 with
-# probability $p$, drawn afresh in every step ($p = 0.1$ is usual). A layer that wants to be sure of its input must then learn
-# to read it from several numbers.
+# **Dropout** keeps a network from relying on any single number. In training it sets each activation to 0 with probability $p$
+# (0.1 is usual), drawn afresh in every step, so the next layer must learn to read its input from several numbers.
 #
-# At test time nothing is dropped, since we want the best answer and the same one twice. But then a sum over all inputs is
-# suddenly larger than in training, by a factor of $1 / (1 - p)$. So what is kept is **divided by $1 - p$ in training**: then
-# every number already has the right mean, and at test time there is nothing left to do.
+# At test time nothing is dropped, since we want the best answer and the same one twice. But then a sum over all inputs would
+# be larger than in training, by a factor of $1 / (1 - p)$. So what is kept is **divided by $1 - p$ in training**, and at test
+# time there is nothing left to do.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -840,10 +829,9 @@ def dropout(x, kept, p, training):
 
 
 # %% [markdown] tags=["reason"]
-# A number stays with probability 1 - p, so dividing those that stay by 1 - p keeps every expectation what it was. Evaluation
-# then needs no correction: it does nothing at all. The original paper left training alone and multiplied by 1 - p in
-# evaluation; doing both, or neither, makes the next layer see numbers of another size than it was trained on. In evaluation
-# nothing may be dropped, or the same sentence would get another answer each time.
+# A number stays with probability 1 - p, so dividing those that stay by 1 - p keeps every expectation what it was. The
+# original paper left training alone and multiplied by 1 - p in evaluation; doing both, or neither, makes the next layer see
+# numbers of another size than it was trained on.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-dropout-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.dropout")
@@ -886,18 +874,18 @@ def input_layer_step_by_step():
 # %% [markdown]
 # ## 7. Add and norm, in two orders
 #
-# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Can gradients find their way back through so
-# many? Not if each layer replaces what it was given. The remedy is the **residual connection** (He et al., 2016): a layer does
-# not replace its input, it *adds* to it.
+# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Gradients don't find their way back through
+# so many if each replaces what it was given. The remedy is the **residual connection** (He et al., 2016): a layer *adds* to
+# its input.
 #
 # $$y = x + \operatorname{sublayer}(x)$$
 #
-# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it, and there is a straight
-# path from the loss down to the first embedding. A sublayer that has nothing to say can say 0. What runs along that path, from
-# block to block, is called the **residual stream**: each sublayer reads from it and adds to it.
+# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it: there is a straight path
+# from the loss down to the first embedding. A sublayer that has nothing to add can return 0. What runs along that path is the
+# **residual stream**: each sublayer reads from it and adds to it.
 #
-# With dropout on what is added and a layer norm, that is **add & norm**. The paper puts the norm after the sum; GPT-2 and
-# nearly everybody since put it first, before the sublayer:
+# With dropout on what is added and a layer norm, that is **add & norm**. The paper puts the norm after the sum, GPT-2 and
+# nearly everybody since before the sublayer:
 #
 # | | | |
 # |---|---|---|
@@ -909,8 +897,8 @@ def input_layer_step_by_step():
 # ### Exercise 6 · Add and norm
 # `heads_and_blocks.add_and_norm` · 3 points · about 10 minutes
 #
-# Write both orders. `norm` and `dropout` are modules that become parts of this one; `sublayer` comes with each call, because
-# add & norm is built around something that is not its own. Each takes one tensor and returns one of the same shape.
+# Write both orders. `norm` and `dropout` are modules that become parts of this one; `sublayer` comes with each call. Each
+# takes one tensor and returns one of the same shape.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
 
@@ -948,11 +936,11 @@ class AddAndNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Post-norm, as in the 2017 paper, normalises the sum: everything that passes through the block is rescaled, the residual
-# included. Pre-norm normalises only what the sublayer reads and leaves a straight path from the first layer to the last, along
-# which gradients arrive unchanged. That is why deep models use it, and why they need one more norm at their end. Dropout acts
-# on what the sublayer adds and never on the residual itself: dropping there would erase parts of the token for all later
-# layers. Overwriting `x` by its norm is the slip that turns pre-norm into something in between.
+# Post-norm normalises the sum: everything that passes through the block is rescaled, the residual included. Pre-norm
+# normalises only what the sublayer reads and leaves a straight path from the first layer to the last. That is why deep models
+# use it, and why they need one more norm at their end. Dropout acts on what the sublayer adds: on the residual it would erase
+# parts of the token for all later layers. Overwriting `x` by its norm is the slip that turns pre-norm into something in
+# between.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.add_and_norm")
@@ -961,8 +949,8 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Twelve blocks, freshly initialised, and a loss on top. How large is the gradient that reaches each of them? First without
-# residual connections. **Predict:** the gradient at block 1 is that at block 12, divided by a 1 with how many zeros?
+# Twelve blocks, freshly initialised, and a loss on top. How large is the gradient that reaches each? **Predict**, without
+# residual connections: the gradient at block 1 is that at block 12, divided by a 1 with how many zeros?
 
 # %%
 zeros_without_residuals = None
@@ -1033,16 +1021,16 @@ def gradients_on_their_way_down():
 
 
 # %% [markdown]
-# With residual connections both orders let the gradient through to the first block, and there they agree. They part near the
-# loss: in pre-norm the residual stream has been added to so often that each further block weighs less in it, so the last
-# blocks get *less* gradient, and the less the deeper the model is. In post-norm, where every norm brings the stream back to
-# size, the last blocks get as much in a deep model as in a shallow one. Section 9 shows what that does.
+# With residual connections the gradient reaches the first block in both orders. They part near the loss: in pre-norm the
+# residual stream has been added to so often that each further block weighs less in it, so the last blocks get *less*
+# gradient, the less the deeper the model is. In post-norm every norm brings the stream back to size, and the last blocks get
+# as much in a deep model as in a shallow one. Section 9 shows what that does.
 
 # %% [markdown]
 # ## 8. The feed-forward network
 #
-# Attention only averages; given the weights it is linear. The nonlinear work on each token happens elsewhere. After each
-# attention every token passes, by itself, through the same small **feed-forward network**:
+# Attention only averages; given the weights it is linear. The nonlinear work happens after it: every token passes, by itself,
+# through the same small **feed-forward network**:
 #
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
@@ -1056,7 +1044,7 @@ def gradients_on_their_way_down():
 # $$\operatorname{GELU}(z) = z \cdot \tfrac12 \Big(1 + \operatorname{erf}\frac{z}{\sqrt2}\Big)
 #   \approx \tfrac12\, z \Big(1 + \tanh\big(\sqrt{2/\pi}\,(z + 0.044715\, z^3)\big)\Big)$$
 #
-# The second form was faster once, and models that were trained with it still use it: GPT-2's weights expect it.
+# The second form was faster once, and models trained with it still use it, GPT-2 among them.
 
 # %% [markdown] tags=["slides"]
 # The $\sigma$ on S2's slide is not a sigmoid; it is any activation. S3 uses GELU, with a width of $4\, d_\text{model}$.
@@ -1092,10 +1080,10 @@ def gelu(x, approximate=False):
 
 
 # %% [markdown] tags=["reason"]
-# The error function is the normal distribution's in other units: from -1 to 1 instead of 0 to 1, hence the 1 and the half, and
-# stretched by √2. Far to the right the probability is 1 and GELU is x; far to the left it is 0; in between the number decides,
-# gradually, how much of itself gets through. The form with tanh is less than a thousandth away. That is little for one number
-# and still visible after twelve blocks, so weights are used with the form that they were trained with.
+# The error function is the normal distribution's in other units: from -1 to 1 instead of 0 to 1, hence the 1 and the half,
+# and stretched by √2. Far to the right GELU is x, far to the left 0; in between the number decides how much of itself gets
+# through. The form with tanh is less than a thousandth away: little for one number, still visible after twelve blocks, so use
+# weights with the form that they were trained with.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-gelu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.gelu")
@@ -1108,7 +1096,7 @@ check("heads_and_blocks.gelu", hidden=True)
 # `heads_and_blocks.feed_forward` · 3 points · about 12 minutes
 #
 # Write the whole module. The constructor makes two linear layers, `W_1` and `W_2`, both with a bias, and keeps the activation
-# that it is given as `activation`. `forward(x)` is the formula and nothing else, no dropout, not even in training.
+# that it is given as `activation`. `forward(x)` is the formula and nothing else: no dropout.
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
 
@@ -1141,11 +1129,10 @@ class FeedForward(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# What is assigned to `self` in the constructor belongs to the module: its parameters are found there, under these names. In
-# `forward` the parts are called in order. Attention only averages; here each token is changed by itself, with the same weights
-# at every position. Without an activation the two linear layers would be one, since a product of matrices is a matrix, and the
-# wide layer in between would buy nothing. An activation at the end instead of the middle is worse in another way: after ReLU,
-# what is added to the residual could never be negative, and a block could only push upwards.
+# What the constructor assigns to `self` belongs to the module: its parameters are found under these names. Attention only
+# averages; here each token is changed by itself, with the same weights at every position. Without an activation the wide
+# layer would buy nothing. With ReLU at the end instead of the middle, what is added to the residual could never be negative:
+# a block could only push upwards.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-feed_forward-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.feed_forward")
@@ -1197,18 +1184,17 @@ def bending_a_line():
 # %% [markdown]
 # ## 9. The transformer block
 #
-# All the parts are on the table. An **encoder block** is two sublayers, each in its add & norm:
+# An **encoder block** is two sublayers, each in its add & norm:
 #
 # 1. multi-head self-attention, in which tokens exchange information;
 # 2. the feed-forward network, which processes each token by itself.
 #
-# What goes into a block is `[batch, tokens, d_model]`, and so is what comes out. So the output of a block can go into the next
-# one, and you may **stack** as many as you can pay for. The paper stacks 6.
+# A block takes `[batch, tokens, d_model]` and returns the same shape, so you may **stack** as many as you can pay for. The
+# paper stacks 6.
 #
-# A block is a module made of modules, and it does not mind whose they are: it is handed its four parts and says only in which
-# order they come. So you can put in your own, or torch's, or something else to see what happens. If you use torch's
-# `nn.MultiheadAttention` one day, two things need care: it returns a pair, the output and the weights, and its masks say the
-# opposite of ours, **True means "leave this out"**.
+# A block is a module made of modules: it is handed its four parts and says only in which order they come. You can put in your
+# own, or torch's. If you use torch's `nn.MultiheadAttention` one day, two things need care: it returns a pair, the output and
+# the weights, and its masks say the opposite of ours, **True means "leave this out"**.
 
 # %% [markdown] tags=["slides"]
 # At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same: `[batch, tokens, d_model]`.
@@ -1226,8 +1212,8 @@ def bending_a_line():
 # for padding it is `[batch, 1, tokens]`. Every token may attend to something. The result is `[batch, tokens, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in parts of its own, which are called like yours; your exercises above are not needed here. Gradients are
-# compared. What comes out at padding is never used, but it is compared all the same: don't treat it differently.
+# The check passes in parts of its own, called like yours; your exercises above are not needed. Gradients are compared, and so
+# is what comes out at padding: don't treat it differently.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1260,11 +1246,10 @@ class EncoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Everything difficult is in the parts, and what is left is their order: the second line starts from what the first has made
-# and not from the input. The `lambda` makes a function of one tensor out of an attention that takes three things. It passes
-# `y` twice and not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised `x`, for its
-# queries as for its keys and values. Dropout, norm and the two orders need no thought here: they are in add & norm, which is
-# why they were given a module of their own.
+# Everything difficult is in the parts; what is left is their order: the second line starts from what the first has made and
+# not from the input. The `lambda` makes a function of one tensor out of an attention that takes three things. It passes `y`
+# twice and not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised `x`. Dropout, norm
+# and the two orders need no thought here: they are in add & norm.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.encoder_block")
@@ -1273,8 +1258,7 @@ check("heads_and_blocks.encoder_block", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put your own parts into it: your attention, your norm, your feed-forward network with your GELU. (Dropout is torch's,
-# which draws its own numbers.)
+# Now put your own parts into it. (Dropout is torch's, which draws its own numbers.)
 
 
 # %%
@@ -1285,8 +1269,8 @@ def encoder_block(d_model, heads, d_ff, dropout=0.0, norm_first=False):
 
 
 # %% [markdown]
-# And *inside* a block? There the shape does change, and comes back. Take two sentences of five tokens, a `d_model` of 32, four
-# heads, and a `d_ff` of 128. **Write down the shape at every line**, then let the next cell compute them.
+# *Inside* a block the shape does change, and comes back. Take two sentences of five tokens, a `d_model` of 32, four heads,
+# and a `d_ff` of 128. **Write down the shape at every line**, then let the next cell compute them.
 
 # %%
 shapes = {
@@ -1338,10 +1322,10 @@ def the_shape_at_every_line():
 
 
 # %% [markdown]
-# A block that does not work often has one of these shapes wrong, and printing them is how you find out which.
+# A block that does not work often has one of these shapes wrong: print them.
 #
-# Walk through the block once more, and watch. Where do tokens meet? Which line grows with the square of the sentence, and which
-# holds most of what is learned? Change the sizes, and see which shapes notice.
+# Walk through the block once more. Where do tokens meet? Which line grows with the square of the sentence, and which holds
+# most of what is learned? Change the sizes, and see which shapes notice.
 
 # %% tags=["demo"]
 show.block_walk()
@@ -1363,10 +1347,9 @@ def the_same_shape_all_the_way_up():
 
 
 # %% [markdown]
-# Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a high learning rate: in post-norm,
-# in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps, as the paper has it), and in
-# pre-norm. Everything else is equal, including the first random numbers. Guessing costs log 4 = 1.39. What will the losses be
-# after 120 steps?
+# Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a high learning rate: in
+# post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps), and in pre-norm.
+# Everything else is equal, the seed included. Guessing costs log 4 = 1.39. What will the losses be after 120 steps?
 
 # %%
 losses_after_120_steps = {"post-norm": None, "post-norm, warmed up": None, "pre-norm": None}
@@ -1416,12 +1399,11 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So it is not a matter of taste. In post-norm a norm sits *on* the residual stream, twelve blocks mean twenty-four of them,
-# and with this learning rate the first steps throw the model somewhere from which it learns nothing more. Xiong et al. (2020)
-# find the cause near the output, where you saw the two orders part in section 7: there the gradients of post-norm are as large
-# in a deep model as in a shallow one, and a large step does harm, which is why a warm-up helps. In pre-norm the stream is clear
-# from end to end. (With fewer blocks, or with care, post-norm trains well too. The paper's own model did, with a warm-up, which
-# the next lesson takes up.)
+# So it is not a matter of taste. In post-norm twenty-four norms sit *on* the residual stream, and with this learning rate the
+# first steps throw the model somewhere from which it learns nothing more. Xiong et al. (2020) find the cause near the output,
+# where the two orders parted in section 7: there post-norm's gradients are as large in a deep model as in a shallow one, and
+# a large step does harm, which is why a warm-up helps. In pre-norm the stream is clear from end to end. (With fewer blocks,
+# or a warm-up, post-norm trains well too, as the paper's own model did. The next lesson takes it up.)
 #
 # ### Exercise 10 · In your own words
 # `heads_and_blocks.why_residual` · 2 points, read by a person · about 10 minutes
@@ -1451,11 +1433,11 @@ def post_norm_against_pre_norm():
 # ## 10. Classifying sentences
 #
 # What is a stack of blocks good for? Text classification, for one. You know the cheapest way from lesson 00: the **bag of
-# embeddings**, one vector for each word, their mean, a linear layer. Its weakness was that it does not know the order. *The dog
-# chased the cat* and *the cat chased the dog* are the same bag.
+# embeddings**, one vector for each word, their mean, a linear layer. But *the dog chased the cat* and *the cat chased the
+# dog* are the same bag.
 #
-# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something to the
-# larger one. And since editors like to turn things round, half of the sentences are in the passive.
+# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something to
+# the larger one. Half of the sentences are in the passive.
 
 # %%
 ANIMALS = ["mouse", "cat", "dog", "horse", "elephant"]  # by size
@@ -1489,9 +1471,8 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
     print(f"{'news:   ' if is_news else 'no news:'}", " ".join(VOCABULARY[token] for token in row))
 
 # %% [markdown]
-# Two models. The bag: embeddings, the mean of the tokens, a linear layer. The encoder: an input layer (token and your learned
-# positions, layer norm, dropout), two of your blocks, and then *the same* mean and linear layer. In both, the mean is of the
-# tokens alone, and not of the padding.
+# Compare the bag with an encoder: an input layer (token and your learned positions, layer norm, dropout), two of your blocks,
+# and then *the same* mean and linear layer. Both means leave out the padding.
 #
 # How often will each be right on new headlines?
 
@@ -1606,10 +1587,10 @@ def is_it_news():
 
 
 # %% [markdown]
-# The bag is not merely worse, it *cannot*: each sentence has a twin with the same words and the other label, and the bag gives
-# both of them the very same number, which is right for one of the two. The encoder finds out who comes first, whether there is
-# a *by*, and who is larger. It pays for that with some forty times the parameters and more time per step, and where order does
-# not matter the bag is the better bargain. Which brings us to the bill.
+# The bag *cannot* do better: each sentence has a twin with the same words and the other label, and the bag gives both the
+# very same number, which is right for one of the two. The encoder finds out who comes first, whether there is a *by*, and who
+# is larger. It pays with some forty times the parameters and more time per step; where order does not matter, the bag is the
+# better bargain.
 
 # %% [markdown] tags=["slides"]
 # The exercise and its input layer are S3's, whose mean counts padding (lesson 00).
@@ -1617,7 +1598,7 @@ def is_it_news():
 # %% [markdown]
 # ## 11. What it costs
 #
-# Where are a block's parameters? Go through what it computes, and ask about each step whether it contains anything to learn.
+# Where are a block's parameters? Ask about each step whether it contains anything to learn.
 #
 # - **Attention** itself, without what surrounds it: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
@@ -1626,8 +1607,8 @@ def is_it_news():
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
 #
-# Before you count, predict: what happens to the number of parameters if a block gets 8 heads instead of 1? And which share of a
-# block's parameters is in its feed-forward network, at the paper's sizes?
+# Before you count, predict: how many times the parameters does a block have with 8 heads instead of 1? And which share of
+# them is in its feed-forward network, at the paper's sizes?
 
 # %%
 times_the_parameters_with_8_heads = None  # 1 would mean: as many as before
@@ -1661,11 +1642,9 @@ def block_parameters(d_model, heads, d_ff):
 
 
 # %% [markdown] tags=["reason"]
-# Attention has no parameters of its own: scores, softmax and average are fixed arithmetic, and all that is learned is in the
-# four projections around it. The heads share these four matrices in slices, so their number changes nothing, which is why
-# `heads` does not occur in the count. With the usual d_ff = 4 · d_model the feed-forward network holds two thirds of a block,
-# although everybody talks about attention. The biases are where counts go wrong: the first layer has `d_ff` of them, the second
-# `d_model`.
+# Attention has no parameters of its own: scores, softmax and average are fixed arithmetic. The heads share the four
+# projections in slices, so `heads` does not occur in the count. Biases are where counts go wrong: the first layer has `d_ff`
+# of them, the second `d_model`.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.count_parameters")
@@ -1695,13 +1674,13 @@ def counted_and_built():
 
 
 # %% [markdown]
-# Attention itself has nothing to learn: everything is in the layers around it. The number of heads changes nothing, since they
-# divide the projections among them. And two thirds of a block is its feed-forward network.
+# The number of heads changes nothing. And two thirds of a block is its feed-forward network, although everybody talks about
+# attention.
 #
-# Three things are said about the bill, and they don't seem to agree. Transformers have **few parameters**. They come at a
-# **large computational cost**. They are **faster to train**. Put numbers to all three: one block of yours, one recurrent layer
-# (a GRU), and, as the obvious third, one linear layer that sees all tokens of the sentence at once, side by side. The tokens
-# meet each other $n^2$ times. From how many tokens on will that be most of a block's work, at a `d_model` of 64?
+# Three things are said about transformers that don't seem to agree: they have **few parameters**, they come at a **large
+# computational cost**, and they are **faster to train**. Put numbers to all three, for one block of yours, one recurrent
+# layer (a GRU), and one linear layer that sees all tokens of the sentence at once. Tokens meet each other $n^2$ times. From
+# how many tokens on will that be most of a block's work, at a `d_model` of 64?
 
 # %% [markdown] tags=["slides"]
 # *Few parameters* is S2's, in its comparison with recurrent networks; *large computational cost* S1's; *faster to train* S4's.
@@ -1757,17 +1736,15 @@ def the_bill():
 # - **Few parameters**: few for what a block sees. It has just as many for 8 tokens as for 512, and so does the GRU (which has
 #   fewer still). One layer over the whole sentence grows with the *square* of the number of tokens.
 # - **Large computational cost**: parameters are not work. Every token passes through all of them, and every token meets every
-#   other, which costs $n^2$ and brings no parameter at all. See the last column: at some length the meetings become most of the
-#   work.
+#   other, which costs $n^2$ and brings no parameter at all. The last column shows where the meetings become most of the work.
 # - **Faster to train**: more work, but none of it waits. All tokens of a sentence go through the block at once, while the GRU
-#   takes them one after another. How much that helps depends on how much your device can do at once. Read it off the right-hand
-#   picture, which was measured where you are.
+#   takes them one after another. How much that helps depends on your device, on which the right-hand picture was measured.
 #
 # ## What you have now
 #
 # The encoder of a transformer, whole: projections that learn what to look for, heads that look for several things, norm and
-# dropout and residual connections that let it be deep, and a feed-forward network that works on each token. You have seen heads
-# divide the work among them, and a norm on the residual stream stop twelve blocks from learning.
+# dropout and residual connections that let it be deep, and a feed-forward network that works on each token. You have seen
+# heads divide the work, and a norm on the residual stream stop twelve blocks from learning.
 
 # %% [markdown]
 # ## Stretch · Take a head away
