@@ -202,7 +202,7 @@ def refusal_difference(case: Case, actual: Observation) -> Difference | None:
     got = _type_phrase(actual.value)
     return Difference(
         Kind.ENDING,
-        f"This call should be refused with {with_article(case.refused)}, but your answer returned {got}.",
+        f"This call should raise {with_article(case.refused)}, but your answer returned {got}.",
         expected=with_article(case.refused),
         actual=got,
     )

@@ -93,7 +93,7 @@ def case_message(verdict: Verdict, result: CaseResult) -> str:
     try:
         return f"{result.message} {verdict.relation if result is verdict.shown else ''}".strip()
     except Exception as error:
-        return f"This case ended as {result.outcome}; why cannot be shown ({type(error).__name__})."
+        return f"This case ended as {result.outcome}; the reason cannot be shown ({type(error).__name__})."
 
 
 def heading(verdict: Verdict) -> str:
@@ -130,7 +130,7 @@ def _changes_its_arguments(verdict: Verdict) -> str:
     places = sorted({place for result in telling for place in result.actual.modified})
     names = " and ".join(argument_name(place, verdict.exercise.parameters) for place in places)
     right = "The values are right, but your" if all(map(_is_modified, failures)) else "Your"
-    return f"{right} answer changes what it was given ({names}). Work on a copy."
+    return f"{right} answer changes its arguments ({names}). Work on a copy."
 
 
 def _is_modified(result: CaseResult) -> bool:
@@ -368,8 +368,8 @@ def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
         yield from _rows_text([(name, value_text(value)) for name, value in verdict.steps.items()])
 
 
-_STEPS = "What the right answer has in between"
-_PRINT_YOURS = "Print yours, if you go the same way: the first that differs is the step to look at."
+_STEPS = "Intermediate values of the right answer"
+_PRINT_YOURS = "If you go the same way, print yours: the first that differs is the step to look at."
 
 
 def _rows_text(rows: Sequence[tuple[str, str]]) -> Iterator[str]:

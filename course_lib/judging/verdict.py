@@ -21,10 +21,10 @@ from course_lib.judging.wording.relation import relation
 from course_lib.judging.wording.telling import most_telling
 from course_lib.judging.wording.torch_words import explained, speaks_of_shapes
 
-AGAIN = "This is the first call once more, with the same inputs. "
+AGAIN = "This is the first call again, with the same inputs. "
 """What the message of a case that is called a second time begins with."""
 
-USED_BEFORE = "This is the first call once more, but the module has been called with other inputs before. "
+USED_BEFORE = "This is the first call again, after calls with other inputs. "
 """What it begins with where a module was called."""
 
 
@@ -80,7 +80,7 @@ class CaseResult:
         if _is_unfit(self.actual):
             return raised.message
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
-        asked = f"This call should be refused with a plain {self.case.refused}. " if self.case.refused else ""
+        asked = f"This call should raise a plain {self.case.refused}. " if self.case.refused else ""
         said = f": {raised.message}" if raised.message else ""
         missing = self.outcome is Outcome.NOT_ATTEMPTED
         why = ": this part of it, or a function that it calls, is not written yet" if missing else ""
@@ -111,7 +111,7 @@ class CaseResult:
         if self.difference is not None:
             return f"{self._public_name()}: {self._differs(self.difference.kind)}. The inputs are not shown."
         if _is_unfit(self.actual):
-            return f"{self._public_name()}: it is built in another way than the task says. The inputs are not shown."
+            return f"{self._public_name()}: it is not built as the task says. The inputs are not shown."
         if self.actual.raised is not None:
             name = self.actual.raised.type_name
             told = name if isinstance(getattr(builtins, name, None), type) else "an exception"
@@ -126,7 +126,7 @@ class CaseResult:
         if kind is Kind.MODIFIED:
             return "the answer changes an argument in place; work on a copy"
         if kind is Kind.ENDING:
-            return f"the call should be refused with {with_article(self.case.refused)}, but the answer returned"
+            return f"the call should raise {with_article(self.case.refused)}, but the answer returned"
         return f"the answer differs in its {kind}"
 
 

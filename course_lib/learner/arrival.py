@@ -15,7 +15,7 @@ def welcome() -> str:
     """One line: the library's version, torch's, the device that models train on, and where progress is kept."""
     import torch
 
-    where = f"on the GPU ({torch.cuda.get_device_name()})" if torch.cuda.is_available() else "on the processor"
+    where = f"on the GPU ({torch.cuda.get_device_name()})" if torch.cuda.is_available() else "on the CPU"
     return f"Katze {version('katze')} is here; torch is {torch.__version__}, and trains {where}. {_keeping()}"
 
 

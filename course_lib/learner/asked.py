@@ -60,7 +60,7 @@ def _explained(wanted: str, unknown: UnknownName) -> str:
     if "." in wanted and current_catalogue().folder is None:
         return (
             f"no exercise {wanted!r} is known here. Is it from another course? Then keep the notebook in the folder "
-            "that you got it in: there is what its checks need"
+            "that it came in, which holds what its checks need"
         )
     return f"{unknown} {_of_this_lesson()}"
 
@@ -76,6 +76,6 @@ def _which(call: str) -> str:
     shown = progress_map(current_lesson()).detailed
     exercise = shown.next or shown.exercises[0]
     return (
-        f"{NOTHING[call]}: name the exercise, as it stands below its heading. "
+        f"{NOTHING[call]}: give the id of the exercise, which is below its heading. "
         f'For “{exercise.title}” that is {call}("{exercise.id}").'
     )

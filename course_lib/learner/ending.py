@@ -16,7 +16,7 @@ PAGE = "my_course.md"
 NEXT = Path(__file__).with_name("ending.md")
 """What to read and build next, and how to show it."""
 
-NO_FIGURES = "None yet: the last cells of lessons keep some of what they measure with your answers."
+NO_FIGURES = "None yet: the last cells of a lesson keep some of what they measure with your answers."
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def load_answer(exercise_id: str, name: str, like: Callable[..., Any] | None = N
         raise NotAtHand(f"{path} raises {type(error).__name__}: {error}") from error
     found = namespace.get(name)
     if found is None or (like is not None and not _called_alike(found, like)):
-        raise NotAtHand(f"{path} was written for an earlier version of the exercise: write {name} anew")
+        raise NotAtHand(f"{path} was written for an earlier version of the exercise: write {name} again")
     return found
 
 

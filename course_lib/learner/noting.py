@@ -51,7 +51,7 @@ def _closing(verdict: Verdict, kept: ProgressFile) -> Iterator[str]:
         yield "You had this right before, and that still counts."
     attempted, shown = verdict.outcome not in _NO_ATTEMPT, verdict.shown
     if attempted and verdict.misconception is None and shown is not None and not (shown.hidden or shown.case.secret):
-        yield f"{_to_run('case', verdict.exercise)}: it hands you these inputs, and what should come out."
+        yield f"{_to_run('case', verdict.exercise)}: it gives you these inputs and the expected result."
     if attempted and history.failures >= _STUCK:
         yield from _offered(verdict.exercise, history)
     if verdict.exercise.lesson in current_catalogue().modules:

@@ -146,8 +146,8 @@ class ProgressFile:
         except OSError as error:
             self._unkept.append(event)
             self.problem = (
-                f"Your progress cannot be kept in {self.path} ({error.strerror}); until the kernel ends it is "
-                "remembered. Set the environment variable KATZE_WORK to a folder where you may write."
+                f"Your progress cannot be kept in {self.path} ({error.strerror}); it is remembered only "
+                "until the kernel ends. Set the environment variable KATZE_WORK to a folder where you may write."
             )
 
     def _kept(self) -> Iterator[Event]:

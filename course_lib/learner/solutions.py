@@ -75,8 +75,8 @@ def shown_solution(exercise: Exercise) -> HelpPanel | None:
         advice = f'take a hint with hint("{exercise.id}"), or ' if left else ""
         _decline(
             exercise.id,
-            f"You have not had an answer to {exercise.id} checked yet, and a solution teaches most after a try of "
-            f"your own: write one, {advice}ask again and it is shown.",
+            f"You have not checked an answer to {exercise.id} yet, and a solution teaches most after you have tried: "
+            f"write one, {advice}ask again and it is shown.",
         )
         return None
     kept.note_solution(exercise.id)

@@ -163,7 +163,7 @@ def test_the_feedback_page(visit: Visit, feedback_page: Path, width: int, dark: 
     page = visit(feedback_page, width=width, dark=dark)
     assert faults(page) == []
     assert is_as_wide_as_the_window(page)
-    for folded, inside in (("What the right answer has in between", "alpha"), ("Hint: The idea", "Four steps")):
+    for folded, inside in (("Intermediate values of the right answer", "alpha"), ("Hint: The idea", "Four steps")):
         assert not page.locator(".katze-verdict details").get_by_text(inside).is_visible()
         page.get_by_text(folded).click()
         assert page.locator(".katze-verdict details").get_by_text(inside).is_visible()

@@ -63,12 +63,12 @@ def changes(results: Results) -> str:
             continue
         if again.case.construct:
             return (
-                "The module gives another result for the same input once it has been called: it keeps something from "
-                "its calls, or draws random numbers."
+                "Called again with the same input, the module gives a different result: it keeps something between "
+                "calls, or draws random numbers."
             )
         return (
-            "The same call gives another result the second time: the answer keeps something between calls (a global, "
-            "a list or dict as a default argument), or draws random numbers."
+            "The same call gives a different result the second time: your answer keeps something between calls (a "
+            "global, a list or dict as a default argument), or draws random numbers."
         )
     return ""
 
@@ -86,8 +86,8 @@ def _constant(once: Results) -> str:
     if different < _EACH:
         return ""
     if values[0] is None:
-        return "Your answer returns nothing. End it with a return: what it prints or computes is lost otherwise."
-    return "Your answer returns the same whatever goes in."
+        return "Your answer returns nothing. End it with a return: otherwise what it computes or prints is lost."
+    return "Your answer returns the same result for every input."
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -112,7 +112,7 @@ def _kept(exercise: Exercise, once: Results) -> str:
             alike = f"{dimension} is as large as" if dimension else "all sizes are those"
             return (
                 f"Wrong in {_cases(failed)} in which {alike} {'in' if dimension else 'of'} an earlier one, right in "
-                "all others: does the answer keep something from an earlier call, under its size?"
+                "all others: does your answer cache something from an earlier call by its size?"
             )
     return ""
 
@@ -178,7 +178,7 @@ def _traits(exercise: Exercise, case: Case) -> Iterator[tuple[Trait, bool]]:
         yield ("with several leading dimensions", "with one or none"), leading > 1
     for one, other in combinations(sizes, 2):
         yield (
-            (f"with as many {_plural(one)} as {_plural(other)}", f"with another number of {_plural(one)}"),
+            (f"with as many {_plural(one)} as {_plural(other)}", f"with a different number of {_plural(one)}"),
             sizes[one] == sizes[other],
         )
     for dimension, size in sizes.items():
@@ -206,12 +206,12 @@ def _nearly(failures: Results) -> str:
         return ""
     if least >= _SINGLE and all(getattr(result.expected.value, "dtype", None) == torch.float64 for result in failures):
         return (
-            f"The numbers agree to about {least} digits: is something computed in single precision where the inputs "
-            "are in double, or is a small number left where 0 belongs?"
+            f"The numbers are right to about {least} digits: is something computed in single precision although the "
+            "inputs are in double, or is a small number left where there should be 0?"
         )
     return (
-        f"The numbers are nearly right, to about {least} digits: is something rounded, in half precision, cut off, or "
-        "is a small number like an epsilon too many, too few or in another place?"
+        f"The numbers are right to about {least} digits: is something rounded, truncated or in half precision, or is a "
+        "small number such as an epsilon missing, extra or in the wrong place?"
     )
 
 
@@ -284,7 +284,7 @@ def _sides(expected: Value, actual: Value, result: CaseResult) -> Iterator[str |
 
 def _side(expected: float, actual: float) -> str | None:
     if isinstance(expected, bool):
-        return "True where False is asked for" if actual else "False where True is asked for"
+        return "True instead of False" if actual else "False instead of True"
     return "too large" if actual > expected else "too small" if actual < expected else None
 
 

@@ -20,9 +20,9 @@ Alike = Callable[[Tensor, Tensor], bool]
 """Whether two tensors are of one shape and as near to each other as a right answer must be."""
 
 _FACTORS = {
-    1 / math.log(2): ", which is 1 / ln 2: is a logarithm to base 2 taken where the natural one is asked for?",
-    math.log(2): ", which is ln 2: is a natural logarithm taken where one to base 2 is asked for?",
-    1 / math.log(10): ", which is 1 / ln 10: is a logarithm to base 10 taken where the natural one is asked for?",
+    1 / math.log(2): ", which is 1 / ln 2: did you take a logarithm to base 2 instead of the natural one?",
+    math.log(2): ", which is ln 2: did you take a natural logarithm instead of one to base 2?",
+    1 / math.log(10): ", which is 1 / ln 10: did you take a logarithm to base 10 instead of the natural one?",
 }
 """Factors with a story of their own."""
 
@@ -67,7 +67,7 @@ def _of_tensors(case: Case, expected: Tensor, actual: Tensor, parameters: Sequen
             continue
         right = argument.numel() == expected.numel() and alike(argument.flatten(), expected.flatten())
         if not right and _is_telling(argument) and alike(argument, actual):
-            yield f"What came back equals {argument_name(place, parameters)}, as it went in."
+            yield f"The result equals {argument_name(place, parameters)}, unchanged."
     if expected.shape != actual.shape:
         yield from _of_shapes(expected, actual, alike)
     elif expected.dtype == torch.bool:
@@ -93,15 +93,15 @@ def _of_shapes(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
         if len(got) > len(wanted) and actual.squeeze().shape == expected.squeeze().shape:
             ways = "a keepdims=True or a reshape" if isinstance(expected, Array) else "a keepdim=True or an unsqueeze"
             yield (
-                f"The numbers are right. There is a dimension of size 1 too many: is {ways} too many, or an index "
-                "[...] missing?"
+                f"The numbers are right, but there is an extra dimension of size 1: is there {ways} too many, or is an "
+                "index [...] missing?"
             )
         elif len(got) < len(wanted) and actual.squeeze().shape == expected.squeeze().shape:
             yield (
-                "The numbers are right. A dimension of size 1 is lost: does an index take it away, or a squeeze() that "
-                "names no dimension?"
+                "The numbers are right, but a dimension of size 1 is missing: does an index drop it, or a squeeze() "
+                "without a dimension?"
             )
-        yield "The numbers are right and in the right order; only the shape is different."
+        yield "The numbers are right and in the right order; only the shape is wrong."
     if actual.ndim == expected.ndim:
         yield from _transposed(expected, actual, alike)
         yield from _longer(expected, actual, alike)
@@ -110,22 +110,22 @@ def _of_shapes(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
             if actual.shape[:dim] + actual.shape[dim + 1 :] != expected.shape or actual.shape[dim] < 2:
                 continue
             if alike(expected, actual.sum(dim)):
-                yield f"Summed over its dimension {dim}, your answer is right: a sum is missing."
+                yield f"Summed over dimension {dim}, your answer is right: a sum is missing."
             if alike(expected, actual.mean(dim)):
-                yield f"Averaged over its dimension {dim}, your answer is right: a mean is missing."
+                yield f"Averaged over dimension {dim}, your answer is right: a mean is missing."
             for place, word in ((0, "first"), (-1, "last")):
                 if alike(expected, actual.select(dim, place)):
-                    yield f"What is asked for is the {word} of your answer's dimension {dim} ({got[dim]} of them)."
+                    yield f"The right result is the {word} of the {got[dim]} along dimension {dim} of your answer."
     if expected.ndim == actual.ndim + 1 and expected.is_floating_point():
         for dim in range(expected.ndim):
             if expected.shape[:dim] + expected.shape[dim + 1 :] != actual.shape or expected.shape[dim] < 2:
                 continue
             for word, joined in (("sum", expected.sum(dim)), ("mean", expected.mean(dim))):
                 if alike(joined, actual):
-                    yield f"Your answer is the {word} of what is asked for over dimension {dim}: leave that out."
+                    yield f"Your answer is the right result's {word} over dimension {dim}: leave out that {word}."
             for place, word in ((0, "first"), (-1, "last")):
                 if alike(expected.select(dim, place), actual):
-                    yield f"Your answer is only the {word} of the {wanted[dim]} asked for along dimension {dim}."
+                    yield f"Your answer is only the {word} of the right result's {wanted[dim]} along dimension {dim}."
 
 
 def _transposed(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _transposed(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]
     for first, second in pairs:
         if min(expected.shape[first], expected.shape[second]) > 1 and alike(expected, actual.transpose(first, second)):
             way = f"{'swapaxes' if isinstance(expected, Array) else 'transpose'}({first}, {second})"
-            yield f"The numbers are right, but dimensions {first} and {second} are exchanged: {way} of yours is right."
+            yield f"The numbers are right, but dimensions {first} and {second} are swapped: {way} of yours is right."
 
 
 def _longer(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
@@ -148,14 +148,14 @@ def _longer(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
     wanted, got = expected.shape[dim], actual.shape[dim]
     for start, end, word in ((0, 0, "end"), (1, 1, "beginning")):
         if got > wanted and alike(expected, actual.narrow(dim, (got - wanted) * start, wanted)):
-            yield f"Dimension {dim} has {got - wanted} too many, at the {word}; the rest is right."
+            yield f"Dimension {dim} is too long by {got - wanted}, at the {word}; the rest is right."
         if got < wanted and alike(actual, expected.narrow(dim, (wanted - got) * end, got)):
-            yield f"Dimension {dim} lacks {wanted - got}, at the {word}; the rest is right."
+            yield f"Dimension {dim} is too short by {wanted - got}, at the {word}; the rest is right."
 
 
 def _of_truths(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
     if expected.numel() > 1 and alike(~expected, actual):
-        yield "It is exactly the other way round: True where False is asked for, and False where True is."
+        yield "It is exactly inverted: True where it should be False, and False where it should be True."
     yield from _elsewhere(expected, actual, alike)
     if bool(expected.any()) and not bool(actual.any()):
         yield "It is False everywhere."
@@ -169,7 +169,7 @@ def _of_truths(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
 
 
 _NOT_A_NUMBER = (
-    "NaN, not a number, usually comes from 0 / 0, from inf - inf, from 0 times inf, or from the root, the logarithm or "
+    "NaN (not a number) usually comes from 0 / 0, from inf - inf, from 0 times inf, or from the root, the logarithm or "
     "a fractional power of a negative number: look for the step in which it first appears."
 )
 
@@ -180,7 +180,7 @@ def _not_finite(case: Case, expected: Tensor, actual: Tensor) -> Iterator[str]:
     given = [argument for argument in case.args if isinstance(argument, Tensor) and argument.is_floating_point()]
     if bool((actual.isnan() & ~expected.isnan()).any()):
         if any(bool(argument.isnan().any()) for argument in given):
-            yield "NaN went in. Whatever is computed with it is NaN, 0 times it as well: choose with torch.where first."
+            yield "The input holds NaN. All that is computed from NaN is NaN, even 0 times it: use torch.where first."
         yield _NOT_A_NUMBER
     if bool((actual.isinf() & expected.isfinite()).any()) and not any(bool(one.isinf().any()) for one in given):
         yield ("An infinity usually comes from exp of a large number, from a division by 0 or from the logarithm of 0.")
@@ -202,9 +202,9 @@ def _elsewhere(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
             size = expected.shape[dim] - 1
             first, last = actual.narrow(dim, 0, size), actual.narrow(dim, 1, size)
             if alike(expected.narrow(dim, 1, size), first) or alike(expected.narrow(dim, 0, size), last):
-                yield f"The numbers are one position too far along dimension {dim}, in one direction or the other."
+                yield f"The numbers are shifted by one position along dimension {dim}."
     if alike(expected.flatten().sort().values, actual.flatten().sort().values):
-        yield "The right numbers are all there, but in other positions."
+        yield "All the right numbers are there, but in the wrong positions."
 
 
 def _scaled(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
@@ -214,7 +214,7 @@ def _scaled(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
         yield "Your answer is 0 everywhere."
         return
     if alike(-expected, actual):
-        yield "The sign is wrong; apart from that it is right."
+        yield "Only the sign is wrong."
     e, a = expected.double(), actual.double()
     if not bool(e.isfinite().all() & a.isfinite().all()):
         return
@@ -224,7 +224,7 @@ def _scaled(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[str]:
     if factor > 0 and alike((e * factor).to(expected.dtype), actual):
         story = next((told for number, told in _FACTORS.items() if math.isclose(factor, number, rel_tol=1e-4)), "")
         if story or steps > 2:
-            yield f"Each number is {factor:.4g} times what it should be{story or ': a factor is missing or too many.'}"
+            yield f"Each number is {factor:.4g} times what it should be{story or ': is a factor missing or extra?'}"
     offset = (a.flatten()[0] - e.flatten()[0]).item()
     if steps > 2 and alike((e + offset).to(expected.dtype), actual):
         yield f"Each number is {abs(offset):.4g} too {'large' if offset > 0 else 'small'}."
@@ -237,9 +237,9 @@ def _scaled_by_row(expected: Tensor, actual: Tensor, alike: Alike) -> Iterator[s
     if expected.ndim and expected.shape[-1] > 2 and bool((e != 0).all() & (a != 0).all()):
         rows = a / e
         if alike((e * rows[..., :1]).to(expected.dtype), actual):
-            yield "Each row is right but for a factor of its own: look at what the rows are divided by."
+            yield "Each row is right up to a factor of its own: look at what the rows are divided by."
         if expected.ndim > 1 and expected.shape[-2] > 2 and alike((e * rows[..., :1, :]).to(expected.dtype), actual):
-            yield "Each column is right but for a factor of its own: look at what the columns are divided by."
+            yield "Each column is right up to a factor of its own: look at what the columns are divided by."
 
 
 def _only_some(expected: Tensor, wrong: Tensor) -> Iterator[str]:
@@ -247,7 +247,7 @@ def _only_some(expected: Tensor, wrong: Tensor) -> Iterator[str]:
     if bool(wrong.all()):
         return
     if expected.numel() > 2 and bool(((expected == 0) == wrong).all()):
-        yield "It is wrong just where 0 is asked for."
+        yield "It is wrong exactly where it should be 0."
     for dim in range(expected.ndim):
         size = expected.shape[dim]
         places = [place for place in range(size) if bool(wrong.select(dim, place).any())]
@@ -286,16 +286,16 @@ def _things(count: int) -> str:
 
 def _of_numbers(expected: Value, actual: Value) -> Iterator[str]:
     if type(expected) is int and type(actual) is int and abs(expected - actual) == 1 and {expected, actual} != {0, 1}:
-        yield f"It is one too {'many' if actual > expected else 'few'}."
+        yield f"It is too {'large' if actual > expected else 'small'} by 1."
     if type(expected) is float and type(actual) is float and math.isfinite(actual) and expected:
         if math.isclose(actual, -expected, rel_tol=1e-6):
-            yield "The sign is wrong; apart from that it is right."
+            yield "Only the sign is wrong."
         for number, told in _FACTORS.items():
             if math.isclose(actual / expected, number, rel_tol=1e-5):
                 yield f"It is {number:.4g} times what it should be{told}"
         for factor in (100.0, 0.01):
             if math.isclose(actual / expected, factor, rel_tol=1e-6):
-                yield f"It is {factor:g} times what it should be: a share is a number from 0 to 1, not a percentage."
+                yield f"It is {factor:g} times what it should be: is it a percentage, or a share from 0 to 1?"
         if math.isclose(actual * expected, 1.0, rel_tol=1e-6):
             yield "It is 1 divided by what it should be."
         if math.isclose(actual + expected, 1.0, rel_tol=1e-6) and 0 <= expected <= 1:

@@ -32,22 +32,24 @@ def speaks_of_shapes(message: str) -> bool:
 
 def _product(found: Match) -> str:
     left, right = found[2], found[3]
-    return f"A matrix product a @ b wants the last dimension of a ({left}) to be the last but one of b ({right})."
+    return f"A matrix product a @ b needs the last dimension of a ({left}) to be the last but one of b ({right})."
 
 
 def _batched_product(found: Match) -> str:
     if found[1] != found[3]:
-        return f"A product of batches of matrices wants as many matrices on both sides: here {found[1]} and {found[3]}."
+        return (
+            f"A batched matrix product needs the same number of matrices on both sides: here {found[1]} and {found[3]}."
+        )
     return (
-        f"A matrix product a @ b wants the last dimension of a ({found[2]}) to be the last but one of b ({found[4]})."
+        f"A matrix product a @ b needs the last dimension of a ({found[2]}) to be the last but one of b ({found[4]})."
     )
 
 
 def _entry_by_entry(found: Match) -> str:
     return (
-        "Adding, multiplying or masking two tensors entry by entry wants the same size on both sides, or 1 on one of "
-        f"them: in dimension {found[3]} one has {found[1]} and the other {found[2]}. Where a sum or a mean has dropped "
-        "a dimension, keepdim=True keeps it with size 1; unsqueeze puts one in."
+        "To add, multiply or mask two tensors entry by entry, each dimension must have the same size on both sides, or "
+        f"1 on one of them: in dimension {found[3]} one has {found[1]} and the other {found[2]}. If a sum or a mean "
+        "has dropped a dimension, keepdim=True keeps it with size 1; unsqueeze adds one."
     )
 
 
@@ -61,17 +63,17 @@ def _step_of(code: str) -> Callable[[Match], str]:
 
 def _product_of_batches(found: Match) -> str:
     return (
-        "A product of batches of matrices, a @ b, wants the same leading dimensions on both sides, or 1 on one of "
-        f"them: in dimension {found[3]} one has {found[1]} and the other {found[2]}. To transpose matrices, whatever "
-        "comes before them, take .transpose(-2, -1)."
+        "A batched matrix product a @ b needs the same leading dimensions on both sides, or 1 on one of them: in "
+        f"dimension {found[3]} one has {found[1]} and the other {found[2]}. To transpose each matrix of a batch, use "
+        ".transpose(-2, -1)."
     )
 
 
 def _either(found: Match) -> str:
     return (
-        "Two tensors on this line do not fit: the same size is wanted on both sides, or 1 on one of them, but in "
-        f"dimension {found[3]} one has {found[1]} and the other {found[2]}. Where a sum or a mean has "
-        "dropped a dimension, keepdim=True keeps it with size 1; unsqueeze puts one in."
+        "Two tensors on this line do not fit: each dimension must have the same size on both sides, or 1 on one of "
+        f"them, but in dimension {found[3]} one has {found[1]} and the other {found[2]}. If a sum or a mean has "
+        "dropped a dimension, keepdim=True keeps it with size 1; unsqueeze adds one."
     )
 
 
@@ -84,16 +86,16 @@ _BY_A_NUMBER = re.compile(r"[*/]\s*(?:math\.sqrt\([^()]*\)|\d+(?:\.\d+)?)")
 def _taken_apart(found: Match) -> str:
     held = found[2] or "more"
     return (
-        f"Something that holds {held} is taken apart into {found[1]} names. If it is a shape, the tensor has other "
-        "dimensions than these names say: x.shape[-1] is the last size, whatever comes before."
+        f"Something that holds {held} is unpacked into {found[1]} names. If it is a shape, the tensor does not have as "
+        "many dimensions as there are names: x.shape[-1] is the last size, whatever comes before."
     )
 
 
 def _not_imported(found: Match) -> str:
     name = found[1]
     return (
-        f"Nothing has imported {name} here. In a notebook run the cell with the imports first; in a file of your own, "
-        f"or where that cell lacks it, add `{_IMPORTS[name]}`."
+        f"Import {name} first: in a notebook, run the cell with the imports; in a file of your own, or if that cell "
+        f"lacks it, add `{_IMPORTS[name]}`."
     )
 
 
@@ -131,15 +133,13 @@ _OF_SHAPES: list[Meaning] = [
     (
         re.compile(r"size mismatch, got input \(\d+\), mat \(\d+x(\d+)\), vec \((\d+)\)"),
         lambda found: (
-            f"A matrix times a vector wants the matrix's last dimension ({found[1]}) to be the vector's length "
+            f"A matrix times a vector needs the matrix's last dimension ({found[1]}) to equal the vector's length "
             f"({found[2]})."
         ),
     ),
     (
         re.compile(r"expected tensor \[(\d+)\] and src \[(\d+)\] to have the same number of elements"),
-        lambda found: (
-            f"The dot product of two vectors wants both to have the same length: here {found[1]} and {found[2]}."
-        ),
+        lambda found: f"The dot product needs two vectors of the same length: here {found[1]} and {found[2]}.",
     ),
     (
         re.compile(r"shape '\[(.*?)\]' is invalid for input of size (\d+)"),
@@ -150,15 +150,15 @@ _OF_SHAPES: list[Meaning] = [
             r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\) at non-singleton \w+ (\d+)"
         ),
         lambda found: (
-            f"Only a dimension of size 1 can be expanded or filled with something smaller: in dimension {found[3]} "
-            f"{found[2]} are to fill {found[1]}."
+            f"Only a dimension of size 1 can be expanded: dimension {found[3]} has size {found[2]} and cannot become "
+            f"{found[1]}."
         ),
     ),
     (
         re.compile(r"Sizes of tensors must match except in dimension (\d+)\. Expected (?:size )?(\d+)\D+(\d+)"),
         lambda found: (
-            f"torch.cat joins along dimension {found[1]}, and wants all other dimensions the same: here {found[2]} and "
-            f"{found[3]}."
+            f"torch.cat joins along dimension {found[1]} and needs all other dimensions to be equal: here {found[2]} "
+            f"and {found[3]}."
         ),
     ),
     (
@@ -166,7 +166,7 @@ _OF_SHAPES: list[Meaning] = [
             r"shape of the mask \[(.*?)\] at index \d+ does not match the shape of the indexed tensor \[(.*?)\]"
         ),
         lambda found: (
-            f"x[mask] wants a mask of x's own shape ([{found[2]}], not [{found[1]}]): it does not broadcast. "
+            f"x[mask] needs a mask of x's own shape ([{found[2]}], not [{found[1]}]): it does not broadcast. "
             "x.masked_fill(mask, value) and torch.where(mask, x, value) do."
         ),
     ),
@@ -174,7 +174,7 @@ _OF_SHAPES: list[Meaning] = [
         re.compile(
             r"subscript (\w) has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"
         ),
-        lambda found: f"In einsum a letter stands for one size: {found[1]} stands for {found[3]} and for {found[2]}.",
+        lambda found: f"In einsum each letter has one size: here {found[1]} is both {found[3]} and {found[2]}.",
     ),
 ]
 """Texts about tensors whose shapes do not fit."""
@@ -183,9 +183,7 @@ _OF_OTHERS: list[Meaning] = [
     (re.compile(rf"name '({'|'.join(_IMPORTS)})' is not defined"), _not_imported),
     (
         re.compile(r"name '(\w+)' is not defined"),
-        lambda found: (
-            f"Nothing has defined {found[1]} here. Is it misspelt? If another cell defines it, run that cell first."
-        ),
+        lambda found: f"Is {found[1]} misspelled? If another cell defines it, run that cell first.",
     ),
     (
         re.compile(
@@ -193,17 +191,17 @@ _OF_OTHERS: list[Meaning] = [
             r"|'(tuple|torch\.return_types\.\w+)' object has no attribute"
             r"|not (tuple|torch\.return_types\.\w+)$"
         ),
-        "There is a tuple where one value is wanted. A call that returns several results makes one "
-        "(nn.MultiheadAttention, an LSTM, max and sort along a dimension): take the one that is needed, such as [0].",
+        "This is a tuple where a single value is needed. Some calls return several results (nn.MultiheadAttention, an "
+        "LSTM, max and sort along a dimension): take the one that you need, such as [0].",
     ),
     (
         re.compile(r"'bool' object has no attribute"),
-        "There is a single True or False where a tensor is wanted. == compares entry by entry only between tensors and "
-        "numbers: a list, None, or the pair that max along a dimension returns (values and indices) is one thing.",
+        "This is a single True or False where a tensor is needed. == compares entry by entry only between tensors "
+        "and numbers, not with a list, None, or the pair (values and indices) that max along a dimension returns.",
     ),
     (
         re.compile(r"(\w+)\(\) missing 1 required positional arguments?: \W(dim\w*)\W"),
-        lambda found: f"{found[1]} has to be told along which dimension: {found[2]}=-1 is the last.",
+        lambda found: f"Tell {found[1]} along which dimension: {found[2]}=-1 is the last.",
     ),
     (
         re.compile(r"1D tensors expected, but got"),
@@ -211,13 +209,13 @@ _OF_OTHERS: list[Meaning] = [
     ),
     (
         re.compile(r"outer: Expected 1-D argument"),
-        "torch.outer takes two vectors. Whatever comes before them, a column times a row is the same: "
+        "torch.outer takes two vectors. For batches of vectors, multiply a column by a row: "
         "a.unsqueeze(-1) * b.unsqueeze(-2).",
     ),
     (
         re.compile(r"number of subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)"),
         lambda found: (
-            f"In einsum every dimension has a letter: here {found[1]} for {found[2]} dimensions. Three dots stand for "
+            f"In einsum every dimension needs a letter: here {found[1]} for {found[2]} dimensions. Three dots cover "
             "any leading ones: '...ij,...jk->...ik'."
         ),
     ),
@@ -228,49 +226,48 @@ _OF_OTHERS: list[Meaning] = [
     (
         re.compile(r"Tensors must have same number of dimensions: got (\d+) and (\d+)"),
         lambda found: (
-            f"torch.cat wants tensors with equally many dimensions: here {found[1]} and {found[2]}. unsqueeze gives a "
-            "tensor one more; torch.stack joins tensors of one shape along a new one."
+            f"torch.cat needs tensors with the same number of dimensions: here {found[1]} and {found[2]}. unsqueeze "
+            "adds one; torch.stack joins tensors of the same shape along a new one."
         ),
     ),
     (re.compile(r"values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _taken_apart),
     (
         re.compile(r"division by zero|modulo by zero"),
-        "A plain number was divided by 0. Look at which inputs make the divisor 0, and what is asked for there.",
+        "A plain number was divided by 0. See which inputs make the divisor 0, and what the task says about them.",
     ),
     (
         re.compile(
             r"^(sqrt|exp|log|cos|sin)\(\): argument 'input' (?:\(position 1\) )?must be Tensor, not (?:int|float)"
         ),
-        lambda found: f"torch.{found[1]} wants a tensor. For a plain number take math.{found[1]}.",
+        lambda found: f"torch.{found[1]} needs a tensor. For a plain number use math.{found[1]}.",
     ),
     (
         re.compile(r"Dimension out of range \(expected to be in range of \[-(\d+), -?\d+\], but got (-?\d+)\)"),
         lambda found: (
-            f"There is no dimension {found[2]}: this tensor has {found[1]}. Counted from the end, dim=-1 is the last "
-            "whatever comes before."
+            f"There is no dimension {found[2]}: this tensor has {found[1]}, counted from 0. dim=-1 is always the last."
         ),
     ),
     (
         re.compile(r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)"),
         lambda found: (
-            f"Indices are counted from 0: dimension {found[2]} has {found[3]}, and so none numbered {found[1]}."
+            f"Indices are counted from 0: dimension {found[2]} has size {found[3]}, so there is no index {found[1]}."
         ),
     ),
     (
         re.compile(r"same dtype, but got:? \w+ (?:!=|and) \w+|expected scalar type \w+ but found \w+"),
-        "Both sides of a product must have the same dtype: give every new tensor that of the inputs (dtype=x.dtype).",
+        "Both sides of a product must have the same dtype: give each new tensor the inputs' dtype (dtype=x.dtype).",
     ),
     (
         re.compile(r"Expected all tensors to be on the same device"),
-        "Make every new tensor on the device of the inputs (device=x.device).",
+        "Create every new tensor on the device of the inputs (device=x.device).",
     ),
     (
         re.compile(r"Boolean value of Tensor with more than one value is ambiguous"),
-        "if, and, or and not want a single truth value: for tensors there are torch.where, &, | and ~.",
+        "if, and, or and not need a single truth value. For tensors use torch.where, &, | and ~.",
     ),
     (
         re.compile(r"with \d+ elements cannot be converted to Scalar|only one element tensors can be converted"),
-        "item(), float() and int() want a tensor of a single number.",
+        "item(), float() and int() need a tensor with a single number.",
     ),
     (
         re.compile(r"modified by an inplace operation"),
@@ -278,10 +275,10 @@ _OF_OTHERS: list[Meaning] = [
     ),
     (
         re.compile(r"(?:must be Tensor, not |'|and ')((?:Block|MultiHead)Output)"),
-        lambda found: f"A {found[1]} holds several results: take the one that is needed, such as its .out.",
+        lambda found: f"A {found[1]} holds several results: take the one that you need, such as its .out.",
     ),
     (
         re.compile(r"view size is not compatible with input tensor's size and stride"),
-        "view wants tensors as they lie in memory; after a transpose take reshape, or contiguous() first.",
+        "view needs a contiguous tensor: after a transpose use reshape, or call contiguous() first.",
     ),
 ]

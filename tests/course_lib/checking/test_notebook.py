@@ -72,7 +72,7 @@ def test_where_something_of_the_lesson_is_there_no_restart_is_suspected(lesson: 
 def test_a_cell_without_its_imports_says_which(shell: InteractiveShell, cell: str, name: str, line: str) -> None:
     check("sample.double")
     verdict = verdict_after(shell, cell)
-    assert f"name '{name}' is not defined. Nothing has imported {name} here." in verdict.note
+    assert f"name '{name}' is not defined. Import {name} first:" in verdict.note
     assert f"add `{line}`" in verdict.note
 
 

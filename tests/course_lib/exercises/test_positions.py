@@ -189,7 +189,7 @@ def test_a_missing_refusal_costs_its_own_part_only() -> None:
     for answer in (_Sliced, _StartsOver, _Indexed):
         assert verdict(LEARNED, answer).points == 2
     told = " ".join(verdict(LEARNED, _Indexed).text().split())
-    assert "This call should be refused with a plain ValueError. Your answer raised IndexError" in told
+    assert "This call should raise a plain ValueError. Your answer raised IndexError" in told
 
 
 def _as_a_mask(order: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ def test_an_answer_is_given_arrays_of_its_own_in_their_order_in_memory() -> None
     ("answer", "said"),
     [
         (lambda x: x.mean(axis=1), "The result should have shape [3], but its shape is [2]"),
-        (lambda x: x.mean(axis=0, keepdims=True), "is a keepdims=True or a reshape too many"),
+        (lambda x: x.mean(axis=0, keepdims=True), "is there a keepdims=True or a reshape too many"),
         (lambda x: x.mean(axis=0).astype("float32"), "should have dtype float64, but its dtype is float32"),
         (lambda x: x.sum(axis=0), "In the result 3 of 3 entries differ, first at index [0]: expected 2, got 4"),
         (lambda x: x.mean(axis=0).tolist(), "should be a numpy.ndarray, but it is a list of numbers: numpy.array(...)"),

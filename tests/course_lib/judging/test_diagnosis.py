@@ -197,7 +197,7 @@ class TestCalledAgain:
 
         verdict = judge(AnswerKey(DOUBLE), lambda case: observe(worn_out, case))
         assert [result.passed for result in verdict.cases] == [True, True, True, False]
-        assert "This is the first call once more, with the same inputs." in " ".join(verdict.text().split())
+        assert "This is the first call again, with the same inputs." in " ".join(verdict.text().split())
 
     def test_a_hidden_case_is_called_again_as_well(self) -> None:
         key = AnswerKey(DOUBLE, 1)

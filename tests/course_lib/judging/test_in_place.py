@@ -73,7 +73,7 @@ def test_right_values_in_the_arguments_place_are_told_as_that_and_nothing_else(
     verdict = verdict_on(exercise, answer)
     assert verdict.outcome is Outcome.WRONG
     assert verdict.misconception is None
-    said = f"The values are right, but your answer changes what it was given ({changed}). Work on a copy."
+    said = f"The values are right, but your answer changes its arguments ({changed}). Work on a copy."
     assert said in " ".join(verdict.text().split())
     assert said in verdict.html()
 
@@ -81,7 +81,7 @@ def test_right_values_in_the_arguments_place_are_told_as_that_and_nothing_else(
 def test_where_another_part_is_wrong_besides_the_values_are_not_called_right() -> None:
     verdict = verdict_on("positions.learned_positions", UnguardedPositions)
     assert verdict.misconception is None
-    assert "\n  Your answer changes what it was given (x). Work on a copy.\n" in verdict.text()
+    assert "\n  Your answer changes its arguments (x). Work on a copy.\n" in verdict.text()
 
 
 def test_a_misconception_is_named_though_the_argument_is_changed_as_well() -> None:

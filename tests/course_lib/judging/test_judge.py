@@ -116,9 +116,9 @@ class TestRefusals:
         assert verdict.outcome is Outcome.WRONG
         assert verdict.points == 2
         text = " ".join(verdict.text().split())
-        assert "This call should be refused with a ValueError, but your answer returned a torch.Tensor." in text
+        assert "This call should raise a ValueError, but your answer returned a torch.Tensor." in text
         assert "expected a ValueError got" in text
-        refused = "a matrix: the call should be refused with a ValueError, but the answer returned."
+        refused = "a matrix: the call should raise a ValueError, but the answer returned."
         assert verdict.cases[-2].message.startswith(refused)
 
     def test_another_exception_is_shown_beside_the_one_that_is_asked_for(self) -> None:
@@ -128,7 +128,7 @@ class TestRefusals:
         verdict = verdict_on(fail, REFUSING, seed=None)
         assert verdict.outcome is Outcome.RAISED
         assert verdict.points == 2
-        assert "refused with a plain ValueError. Your answer raised RuntimeError:" in verdict.cases[1].message
+        assert "should raise a plain ValueError. Your answer raised RuntimeError:" in verdict.cases[1].message
 
     def test_an_answer_that_refuses_everything_earns_nothing(self) -> None:
         def fail(x: Tensor) -> Tensor:
@@ -256,7 +256,7 @@ def test_a_module_with_other_parameters_is_told_which_are_expected() -> None:
         assert verdict.text().splitlines()[0].endswith("Not yet right, 0 of 1 point")
         hidden = [result.message for result in verdict.cases if result.hidden]
         assert hidden
-        assert all("it is built in another way than the task says." in message for message in hidden)
+        assert all("it is not built as the task says." in message for message in hidden)
         return verdict.cases[0].message
 
     keep = "Keep the names and shapes of the parameters as the task gives them: "

@@ -66,7 +66,7 @@ def test_what_a_person_reads_is_said_to_be_so(
 def test_who_names_nothing_is_told_what_to_name(call: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
     assert call() is None or call is case
     told = capsys.readouterr().out
-    assert "name the exercise, as it stands below its heading" in told
+    assert "give the id of the exercise, which is below its heading" in told
     assert f'{call.__name__}("primer.' in told
 
 

@@ -45,7 +45,7 @@ def test_a_notebook_that_has_left_its_course_is_told_to_go_back(
     assert check("ols.slope") is None
     assert capsys.readouterr().out == (
         "Nothing was checked: no exercise 'ols.slope' is known here. Is it from another course? Then keep the notebook "
-        "in the folder that you got it in: there is what its checks need\n"
+        "in the folder that it came in, which holds what its checks need\n"
     )
 
 

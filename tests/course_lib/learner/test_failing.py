@@ -98,7 +98,7 @@ def test_arrays_keywords_and_callbacks_are_what_an_answer_gets() -> None:
     assert greedy.args[0](torch.tensor([greedy.args[1]])).ndim == 1
     refused = handed(with_cases(DOUBLE, Case("any", (None,), refused="TypeError")), lambda x: 2)
     assert refused.expected is None
-    assert "should be refused with a TypeError" in str(refused)
+    assert "should raise a TypeError" in str(refused)
 
 
 def is_stub(ids: Tensor, end: int) -> Tensor:
@@ -116,7 +116,7 @@ def is_stub(ids: Tensor, end: int) -> Tensor:
         ("subwords.vocabulary_size", lambda characters, merges, special: 7, "is a prediction, and no check gives"),
         ("bert.expected_counts", lambda words: (0.0, 1.0, 2.0), "is a prediction, and no check gives away"),
         ("masking.combine_masks", None, "No case is handed out: no exercise"),
-        ("", None, "No case is handed out: name the exercise"),
+        ("", None, "No case is handed out: give the id of the exercise"),
     ],
 )
 def test_where_there_is_none_a_sentence_says_why(

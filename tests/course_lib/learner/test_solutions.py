@@ -50,7 +50,7 @@ def test_whoever_has_passed_is_asked_for_nothing_more() -> None:
 def test_without_a_try_the_first_request_is_declined_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert solution(SCORES.id) is None
     said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("You have not had an answer to attention.scores checked yet, and a solution teaches most ")
+    assert said.startswith("You have not checked an answer to attention.scores yet, and a solution teaches most ")
     assert said.endswith('write one, take a hint with hint("attention.scores"), or ask again and it is shown.')
     assert solution(SCORES.id) is not None
     assert solution(SCORES.id) is not None

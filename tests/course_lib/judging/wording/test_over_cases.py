@@ -56,7 +56,7 @@ def remembers(x: Tensor, mask: Tensor | None, seen: list[Tensor] = []) -> Tensor
     return masked_sum(x, mask) + len(seen) - 1
 
 
-AGAIN = "The same call gives another result the second time"
+AGAIN = "The same call gives a different result the second time"
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ AGAIN = "The same call gives another result the second time"
         (lambda x, mask: masked_sum(x, mask) * (1 if next(CALLS) == 0 else 2), AGAIN),
         (lambda x, mask: masked_sum(x, mask) + torch.rand(()), AGAIN),
         (lambda x, mask: 2 * masked_sum(x, mask), ""),
-        (lambda x, mask: 0.5, "Your answer returns the same whatever goes in."),
-        (lambda x, mask: torch.zeros(3), "Your answer returns the same whatever goes in."),
+        (lambda x, mask: 0.5, "Your answer returns the same result for every input."),
+        (lambda x, mask: torch.zeros(3), "Your answer returns the same result for every input."),
         (lambda x, mask: None, "Your answer returns nothing. End it with a return"),
         (lambda x, mask: torch.zeros(len(x)), ""),
         (lambda x, mask: x.sum(dim=-1), "Right in all 6 cases without mask (None), wrong in all 3 cases with mask."),
@@ -80,14 +80,14 @@ AGAIN = "The same call gives another result the second time"
             "Wrong in all 3 cases with as many batches as words",
         ),
         (lambda x, mask: masked_sum(x, mask).squeeze(), "Wrong in all 3 cases in which batch is 1"),
-        (lambda x, mask: masked_sum(x, mask).half().to(x.dtype), "The numbers are nearly right, to about 3 digits"),
-        (lambda x, mask: masked_sum(x, mask) * (1 + 5e-5), "The numbers are nearly right, to about 4 digits"),
+        (lambda x, mask: masked_sum(x, mask).half().to(x.dtype), "The numbers are right to about 3 digits"),
+        (lambda x, mask: masked_sum(x, mask) * (1 + 5e-5), "The numbers are right to about 4 digits"),
         (lambda x, mask: masked_sum(x, mask) * 1.5, ""),
         (
             lambda x, mask: masked_sum(x.double() / 3, mask).float().to(x.dtype) * 3,
-            "The numbers agree to about 7 digits",
+            "The numbers are right to about 7 digits",
         ),
-        (lambda x, mask: "text", "Your answer returns the same whatever goes in."),
+        (lambda x, mask: "text", "Your answer returns the same result for every input."),
         (
             lambda x, mask: masked_sum(x, mask) + x[0, 0] ** 2,
             "In all 9 cases that fail, every wrong number is too large.",
@@ -206,7 +206,7 @@ def test_a_module_that_keeps_something_of_its_calls_is_found() -> None:
             self.kept = x if self.kept is None else self.kept
             return self.kept * self.weight
 
-    assert told(Scale, replace(SCALE, misconceptions=())).startswith("The module gives another result for the same")
+    assert told(Scale, replace(SCALE, misconceptions=())).startswith("Called again with the same input, the module")
 
 
 SIZES = ((2, 3), (4, 5), (3, 5), (5, 5), (2, 7), (6, 4), (2, 3))

@@ -32,58 +32,61 @@ def _unpacked(names: int) -> None:
 
 
 SHAPES: list[tuple[Callable[[], object], str]] = [
-    (lambda: X @ X, "wants the last dimension of a (3) to be the last but one of b (2)"),
+    (lambda: X @ X, "needs the last dimension of a (3) to be the last but one of b (2)"),
     (lambda: torch.ones(4, 2, 3) @ torch.ones(4, 2, 3), "last dimension of a (3) to be the last but one of b (2)"),
-    (lambda: torch.bmm(torch.ones(4, 2, 3), torch.ones(5, 3, 2)), "as many matrices on both sides: here 4 and 5"),
+    (
+        lambda: torch.bmm(torch.ones(4, 2, 3), torch.ones(5, 3, 2)),
+        "the same number of matrices on both sides: here 4 and 5",
+    ),
     (lambda: X + torch.ones(2, 4), "in dimension 1 one has 3 and the other 4"),
-    (lambda: X / X.sum(dim=1), "keepdim=True keeps it with size 1; unsqueeze puts one in"),
-    (lambda: X @ torch.ones(2), "wants the matrix's last dimension (3) to be the vector's length (2)"),
-    (lambda: torch.ones(2) @ torch.ones(3), "wants both to have the same length: here 2 and 3"),
+    (lambda: X / X.sum(dim=1), "keepdim=True keeps it with size 1; unsqueeze adds one"),
+    (lambda: X @ torch.ones(2), "needs the matrix's last dimension (3) to equal the vector's length (2)"),
+    (lambda: torch.ones(2) @ torch.ones(3), "two vectors of the same length: here 2 and 3"),
     (lambda: X.reshape(4, 2), "[4, 2] does not hold 6 of them"),
-    (lambda: X.expand(2, 4), "in dimension 1 3 are to fill 4"),
-    (_assigned, "in dimension 0 3 are to fill 2"),
-    (lambda: torch.cat([X, torch.ones(1, 4)]), "all other dimensions the same: here 3 and 4"),
+    (lambda: X.expand(2, 4), "dimension 1 has size 3 and cannot become 4"),
+    (_assigned, "dimension 0 has size 3 and cannot become 2"),
+    (lambda: torch.cat([X, torch.ones(1, 4)]), "all other dimensions to be equal: here 3 and 4"),
     (lambda: X[torch.ones(3, 2, dtype=torch.bool)], "x's own shape ([2, 3], not [3, 2])"),
-    (lambda: torch.einsum("ij,ij->i", X, torch.ones(2, 4)), "j stands for 3 and for 4"),
+    (lambda: torch.einsum("ij,ij->i", X, torch.ones(2, 4)), "here j is both 3 and 4"),
 ]
 
 OTHERS: list[tuple[Callable[[], object], str]] = [
-    (lambda: X.sum(dim=2), "There is no dimension 2: this tensor has 2."),
-    (lambda: X[5], "dimension 0 has 2, and so none numbered 5"),
+    (lambda: X.sum(dim=2), "There is no dimension 2: this tensor has 2, counted from 0."),
+    (lambda: X[5], "dimension 0 has size 2, so there is no index 5"),
     (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
     (lambda: nn.Linear(3, 2).double()(X), "dtype=x.dtype"),
     (lambda: torch.bmm(X[None], torch.ones(1, 3, 2, dtype=torch.float64)), "dtype=x.dtype"),
     (lambda: bool(X), "torch.where, &, | and ~"),
-    (lambda: torch.sqrt(4), "torch.sqrt wants a tensor. For a plain number take math.sqrt."),  # type: ignore[arg-type]
+    (lambda: torch.sqrt(4), "torch.sqrt needs a tensor. For a plain number use math.sqrt."),  # type: ignore[arg-type]
     (lambda: F.relu(X), "add `import torch.nn.functional as F`"),  # type: ignore[name-defined]
-    (lambda: X.item(), "a tensor of a single number"),
+    (lambda: X.item(), "a tensor with a single number"),
     (lambda: nn.Linear(3, 3)(BLOCK), "A BlockOutput holds several results"),
     (lambda: X + BLOCK, "such as its .out"),
     (lambda: BLOCK.shape, "such as its .out"),
-    (lambda: X.mT.view(6), "take reshape, or contiguous() first"),
-    (lambda: X + nn.MultiheadAttention(3, 1)(X, X, X), "There is a tuple where one value is wanted."),
-    (lambda: torch.relu(X.max(dim=1)), "There is a tuple where one value is wanted."),  # type: ignore[arg-type]
-    (lambda: X.sort().sum(), "There is a tuple where one value is wanted."),  # type: ignore[attr-defined]
-    (lambda: X - X.max(dim=-1), "There is a tuple where one value is wanted."),  # type: ignore[operator]
-    (lambda: X.sort(dim=-1) / 2, "There is a tuple where one value is wanted."),  # type: ignore[operator]
-    (lambda: (X.max(dim=-1) == X).mean(), "the pair that max along a dimension returns"),  # type: ignore[attr-defined]
-    (lambda: (X == [1, 2]).any(), "There is a single True or False where a tensor is wanted."),
-    (lambda: (X is None).float(), "There is a single True or False"),  # type: ignore[attr-defined]
-    (lambda: torch.softmax(X), "softmax has to be told along which dimension: dim=-1 is the last."),  # type: ignore[call-overload]
-    (lambda: X.cumsum(), "cumsum has to be told along which dimension"),  # type: ignore[call-overload]
+    (lambda: X.mT.view(6), "use reshape, or call contiguous() first"),
+    (lambda: X + nn.MultiheadAttention(3, 1)(X, X, X), "This is a tuple where a single value is needed."),
+    (lambda: torch.relu(X.max(dim=1)), "This is a tuple where a single value is needed."),  # type: ignore[arg-type]
+    (lambda: X.sort().sum(), "This is a tuple where a single value is needed."),  # type: ignore[attr-defined]
+    (lambda: X - X.max(dim=-1), "This is a tuple where a single value is needed."),  # type: ignore[operator]
+    (lambda: X.sort(dim=-1) / 2, "This is a tuple where a single value is needed."),  # type: ignore[operator]
+    (lambda: (X.max(dim=-1) == X).mean(), "the pair (values and indices) that max along a dimension returns"),  # type: ignore[attr-defined]
+    (lambda: (X == [1, 2]).any(), "This is a single True or False where a tensor is needed."),
+    (lambda: (X is None).float(), "This is a single True or False"),  # type: ignore[attr-defined]
+    (lambda: torch.softmax(X), "Tell softmax along which dimension: dim=-1 is the last."),  # type: ignore[call-overload]
+    (lambda: X.cumsum(), "Tell cumsum along which dimension"),  # type: ignore[call-overload]
     (lambda: torch.dot(X, X), "torch.dot takes two vectors. A matrix product, a @ b,"),
     (lambda: torch.outer(X, X), "a.unsqueeze(-1) * b.unsqueeze(-2)"),
     (lambda: torch.einsum("bij,bkj->bik", X, X), "here 3 for 2 dimensions"),
     (lambda: torch.einsum("i,j->ij", X, X), "here 1 for 2 dimensions"),
     (lambda: X.topk(5), "min(k, x.shape[-1]) is never too many"),
-    (lambda: torch.cat([X, torch.ones(3)]), "equally many dimensions: here 2 and 1"),
-    (lambda: _unpacked(3), "holds 2 is taken apart into 3 names. If it is a shape"),
-    (lambda: _unpacked(1), "is taken apart into 1 names."),
+    (lambda: torch.cat([X, torch.ones(3)]), "the same number of dimensions: here 2 and 1"),
+    (lambda: _unpacked(3), "holds 2 is unpacked into 3 names. If it is a shape"),
+    (lambda: _unpacked(1), "is unpacked into 1 names."),
     (lambda: dict([(1, 2, 3)]), ""),  # type: ignore[list-item]
     (lambda: 1 / len([]), "A plain number was divided by 0."),
     (lambda: divmod(7, 0), "A plain number was divided by 0."),
     (lambda: 5 % 0, "A plain number was divided by 0."),
-    (lambda: attend(X), "Nothing has defined attend here."),  # type: ignore[name-defined]
+    (lambda: attend(X), "Is attend misspelled?"),  # type: ignore[name-defined]
 ]
 
 
@@ -95,15 +98,15 @@ def test_what_this_torch_says_is_explained(fail: Callable[[], object], sentence:
 @pytest.mark.parametrize(
     ("code", "step"),
     [
-        ("return q @ k.transpose(1, 2)", "A product of batches of matrices"),
-        ("scores = torch.matmul(q, k.mT)", "A product of batches of matrices"),
-        ("y = torch.bmm(a, b)", "A product of batches of matrices"),
-        ("s = x @ x.T / math.sqrt(x.shape[-1])", "A product of batches of matrices"),
-        ("return (q @ k.transpose(1, 2)) / 8.0", "A product of batches of matrices"),
+        ("return q @ k.transpose(1, 2)", "A batched matrix product"),
+        ("scores = torch.matmul(q, k.mT)", "A batched matrix product"),
+        ("y = torch.bmm(a, b)", "A batched matrix product"),
+        ("s = x @ x.T / math.sqrt(x.shape[-1])", "A batched matrix product"),
+        ("return (q @ k.transpose(1, 2)) / 8.0", "A batched matrix product"),
         ("return 2 * q @ k", "Two tensors on this line do not fit"),
         ("x = x @ w / norms", "Two tensors on this line do not fit"),
-        ("x = x + positions", "Adding, multiplying or masking two tensors entry by entry"),
-        ("return scores.masked_fill(~mask, -1)", "Adding, multiplying or masking two tensors entry by entry"),
+        ("x = x + positions", "To add, multiply or mask two tensors entry by entry"),
+        ("return scores.masked_fill(~mask, -1)", "To add, multiply or mask two tensors entry by entry"),
         ("return softmax((x @ x.T) / 2).masked_fill(mask, 0)", "Two tensors on this line do not fit"),
         ("return attend(x, mask)", "Two tensors on this line do not fit"),
         ("", "Two tensors on this line do not fit"),
