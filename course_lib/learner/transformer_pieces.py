@@ -19,3 +19,11 @@ PIECES = {
     "decoding.greedy": "greedy",
 }
 """What each exercise has students write, by the exercise's id."""
+
+GPT_PIECES = {
+    "positions.learned_positions": "LearnedPositions",
+    "gpt.causal_language_model": "CausalLanguageModel",
+    "gpt.from_gpt2": "from_gpt2",
+    "gpt.generate": "generate",
+}
+"""Those that make a GPT of its blocks, in reading order."""

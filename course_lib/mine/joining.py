@@ -1,6 +1,6 @@
-"""Joins a learner's answers, which are text here and never run, to one file: a transformer of their own.
+"""Joins a learner's answers, which are text here and never run, to files: a transformer of their own, and a GPT.
 
-`frame.template` is what stands around the pieces, with the imports that they may need; what none needs is left out.
+A template is what stands around a file's pieces, with the imports that they may need; what none needs is left out.
 Each answer brings the helpers of its cells, under other names where theirs are taken, and its own imports, which go to
 the top. Where an answer is missing or cannot be joined, the course's own is borrowed.
 """
@@ -17,12 +17,17 @@ from pathlib import Path
 
 from course_lib.judging.rules import Statement, statements_of
 from course_lib.learner.reference_list import REFERENCES
-from course_lib.learner.transformer_pieces import PIECES
+from course_lib.learner.transformer_pieces import GPT_PIECES, PIECES
 from course_lib.mine.renaming import CannotRename, names_of, renamed
 
-_FRAME = Path(__file__).with_name("frame.template")
+NAME, GPT_NAME = "my_transformer", "my_gpt"
+"""What the files are called, before `.py`."""
 
-_COURSE = {f"course_lib.{path}": PIECES[exercise] for exercise, path in REFERENCES.items() if exercise in PIECES} | {
+_PIECES = {NAME: PIECES, GPT_NAME: GPT_PIECES}
+
+_NAMES = PIECES | GPT_PIECES
+
+_COURSE = {f"course_lib.{path}": _NAMES[exercise] for exercise, path in REFERENCES.items() if exercise in _NAMES} | {
     "course_lib.attention.scaled_dot_product_attention": "scaled_dot_product_attention",
     **{f"course_lib.text.tokenization.{name}": name for name in ("PADDING_ID", "START_ID", "END_ID")},
 }
@@ -74,17 +79,22 @@ class Joined:
     text: str
 
 
-def join_answers(answers: Mapping[str, str], course: Mapping[str, str]) -> Joined:
-    """Join answers to a file.
+def join_answers(answers: Mapping[str, str], course: Mapping[str, str]) -> tuple[Joined, Joined]:
+    """Join answers to a transformer, and to a GPT whose file imports what it needs of the other one.
 
     Args:
         answers: the learner's, each with all that it needs, by exercise.
-        course: the course's own, which may use each other and what the frame imports. Where one is not shown, the
+        course: the course's own, which may use each other and what the templates import. Where one is not shown, the
             piece is missing without the learner's.
     """
-    file = _File()
+    transformer = _File(NAME)
+    joined = _joined(transformer, answers, course)
+    return joined, _joined(_File(GPT_NAME, transformer), answers, course)
+
+
+def _joined(file: _File, answers: Mapping[str, str], course: Mapping[str, str]) -> Joined:
     pieces = []
-    for exercise_id, name in PIECES.items():
+    for exercise_id, name in _PIECES[file.name].items():
         like = course.get(exercise_id, "")
         text, problem = "", ""
         if exercise_id in answers:
@@ -111,21 +121,31 @@ class _File:
     """What is in the file so far.
 
     Attributes:
+        name: what it is called, before `.py`.
+        template: what stands around its pieces, without the imports.
+        known: the pieces that it can use, by exercise.
+        names: all that it can use in place of the course's.
         imports: its imports, each a line, by the name that it gives a meaning to.
         parameters: what each piece is called with.
     """
 
-    def __init__(self) -> None:
-        """With what the frame has."""
-        self.imports: dict[str, str] = {}
-        self.parameters: dict[str, Sequence[Parameter]] = {}
-        self._taken: set[str] = {*PIECES.values(), *_ADAPTERS}
+    def __init__(self, name: str, beside: _File | None = None) -> None:
+        """With what the template has, and with the pieces of the file beside it to import."""
+        self.name = name
+        self.known: Mapping[str, str] = {**_PIECES[name], **(beside.known if beside else {})}
+        self.names = {*_COURSE.values()} - (set() if beside else {*GPT_PIECES.values()})
+        self.imports = {one: f"from {beside.name} import {one}" for one in beside.names} if beside else {}
+        self.parameters: dict[str, Sequence[Parameter]] = dict(beside.parameters) if beside else {}
+        self._taken: set[str] = {*self.known.values(), *_ADAPTERS}
         self._texts: set[str] = set()
         self._adapted: set[str] = set()
-        for statement in statements_of(re.sub(r"^ *#.*\n", "", _FRAME.read_text(encoding="utf-8"), flags=re.M)):
+        text, end = Path(__file__).with_name(f"{name}.template").read_text(encoding="utf-8"), 0
+        for statement in statements_of(re.sub(r"^ *#.*$", "", text, flags=re.M)):
             self._taken |= statement.defines
             if isinstance(statement.node, (ast.Import, ast.ImportFrom)):
                 self.imports |= dict(_import_line(statement.node, alias) for alias in statement.node.names)
+                end = statement.node.end_lineno or 0
+        self.template = "".join(text.splitlines(keepends=True)[end:])
 
     def add(self, name: str, script: str, like: str) -> str:
         """Add an answer of the learner's; return its text as it goes into the file.
@@ -237,7 +257,7 @@ class _Cell:
         for part in ast.walk(node):
             if isinstance(part, (ast.Import, ast.ImportFrom)) and any(_is_of_course(part, one) for one in part.names):
                 raise CannotJoin(f"it has {ast.unparse(part)!r} inside other code: import it above")
-        lent = _lent(node)
+        lent = _lent(node, self.file.known)
         self.names |= {bound: self.file.adapted(found) for bound, found in lent.items()}
         return bool(lent)
 
@@ -249,7 +269,7 @@ class _Cell:
             return
         if _is_of_course(node, alias):
             path = line.split(" as ")[0].removeprefix("from ").removeprefix("import ").replace(" import ", ".")
-            if path in _COURSE:
+            if _COURSE.get(path) in self.file.names:
                 self.names[bound] = self.file.adapted(_COURSE[path])
             elif path != "course_lib.mine.answer":
                 raise CannotJoin(f"it uses {path}, and the file has nothing of the course")
@@ -281,7 +301,7 @@ def _statements(name: str, script: str) -> Sequence[Statement]:
     return found
 
 
-def _lent(node: ast.stmt) -> dict[str, str]:
+def _lent(node: ast.stmt, pieces: Mapping[str, str]) -> dict[str, str]:
     """The names that `a, b = answer("...", "...")` defines, each with its piece; none for other statements."""
     if not isinstance(node, ast.Assign):
         return {}
@@ -297,9 +317,9 @@ def _lent(node: ast.stmt) -> dict[str, str]:
     for pair in zip(names, asked, strict=False):
         match pair:
             case ast.Name(id=name), ast.Constant(value=exercise_id):
-                if str(exercise_id) not in PIECES:
+                if str(exercise_id) not in pieces:
                     raise CannotJoin(f"it uses the answer {exercise_id!s}, which is no piece of the file")
-                found[name] = PIECES[str(exercise_id)]
+                found[name] = pieces[str(exercise_id)]
             case _:
                 return {}
     return found
@@ -350,34 +370,42 @@ def _check_called_alike(name: str, own: Sequence[Parameter] | None, like: Sequen
 
 def _written(file: _File, pieces: Sequence[Piece]) -> str:
     """The whole file."""
-    frame = _FRAME.read_text(encoding="utf-8")
     texts = {piece.exercise_id: piece for piece in pieces}
-    parts = re.split(r"^#: (.+)\n", frame[frame.index("\nPADDING_ID") :], flags=re.M)
+    parts = re.split(r"^#: (.+)\n", file.template, flags=re.M)
     parts[1::2] = [_shown(texts[exercise_id]) for exercise_id in parts[1::2]]
     body = "\n\n\n".join(part.strip("\n") for part in parts if part.strip())
-    return f'"""{_told(pieces)}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n'
+    return f'"""{_told(file.name, pieces)}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n'
 
 
 def _shown(piece: Piece) -> str:
     return piece.text if piece.own else f"# Borrowed from the course: {piece.exercise_id}\n{piece.text}"
 
 
-def _told(pieces: Sequence[Piece]) -> str:
+def _told(name: str, pieces: Sequence[Piece]) -> str:
     own = sum(piece.own for piece in pieces)
     whose = f"{own} of its {len(pieces)} pieces are mine" if own < len(pieces) else f"All {own} pieces are mine"
+    if name == GPT_NAME:
+        return (
+            f"GPT-2, of the blocks of my transformer ({NAME}.py beside this file).\n\n"
+            f"{whose}; the rest is the course Katze's. {NAME}.py --gpt2 FOLDER runs it, with the\n"
+            "weights and tokens of a folder that holds GPT-2 as it is published."
+        )
     return (
         'The transformer of "Attention Is All You Need", from the dot product of two vectors to a translation.\n\n'
-        f"{whose}; what stands around them is the course Katze's, and so are the weights\n"
-        "beside this file. Run it, and it compares itself with torch's own transformer, and translates a sentence."
+        f"{whose}; the rest is the course Katze's, and so are the weights beside\n"
+        "this file. Run it, and it compares itself with torch's own transformer, and translates a sentence."
     )
 
 
+_GROUPS = {"__future__": 0, NAME: 3}
+
+
 def _sorted(imports: Mapping[str, str], body: str) -> str:
-    """The imports that are used, the standard library's first."""
+    """The imports that are used: the standard library's, those of packages, and those of the file beside this one."""
     words = {*re.findall(r"\w+", body), "annotations"}
     used = [line for name, line in imports.items() if words.issuperset(name.split("."))]
-    groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
+    groups: dict[int, list[str]] = {0: [], 1: [], 2: [], 3: []}
     for line in sorted(set(used), key=lambda line: (line.startswith("from"), line)):
         package = line.split()[1].partition(".")[0]
-        groups[0 if package == "__future__" else 1 if package in sys.stdlib_module_names else 2].append(line)
+        groups[_GROUPS.get(package, 1 if package in sys.stdlib_module_names else 2)].append(line)
     return "\n\n".join("\n".join(group) for group in groups.values() if group)

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from course_lib.ground.optional import needed_for
-from course_lib.mine.whole import NAME
+from course_lib.mine.joining import NAME
 from course_lib.models import Transformer
 from course_lib.references.heads_and_blocks import one_by_one
 from course_lib.text.tokenization import WordVocabulary

@@ -14,11 +14,8 @@ from course_lib.ground.style_sheet import style_sheet
 from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.solutions import solution_of
-from course_lib.learner.transformer_pieces import PIECES
-from course_lib.mine.joining import Joined, Piece, join_answers
-
-NAME = "my_transformer"
-"""What the files are called, before `.py`, `.json` (words and sizes) and `.safetensors` (weights)."""
+from course_lib.learner.transformer_pieces import GPT_PIECES, PIECES
+from course_lib.mine.joining import GPT_NAME, NAME, Joined, Piece, join_answers
 
 TRANSLATOR = Path(__file__).parent / "translator"
 """The folder with the words and weights that are written: of a translator of lesson 05's sentences (`weights.py`)."""
@@ -36,19 +33,27 @@ class MyTransformer:
 
     Attributes:
         joined: its pieces.
+        gpt: those of the GPT that is made of its blocks.
     """
 
     joined: Joined
+    gpt: Joined
 
     @property
     def counted(self) -> str:
         """How many of its pieces are the learner's, in words."""
-        pieces = self.joined.pieces
-        return f"{sum(piece.own for piece in pieces)} of the {len(pieces)} pieces of your transformer are your own."
+        own, gpt_own = (sum(piece.own for piece in one.pieces) for one in (self.joined, self.gpt))
+        whole = f"{own} of the {len(self.joined.pieces)} pieces of your transformer are your own"
+        return f"{whole}, and {gpt_own} of the {len(self.gpt.pieces)} that make a GPT of it."
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """All of them, in reading order."""
+        return [*self.joined.pieces, *self.gpt.pieces]
 
     def text(self) -> str:
         """It for a terminal: each piece of the learner's, and a line for each of the others."""
-        shown = [piece.text if piece.own else f"  {told(piece)}" for piece in self.joined.pieces]
+        shown = [piece.text if piece.own else f"  {told(piece)}" for piece in self.pieces]
         return "\n\n".join([self.counted, *shown, _ADVICE])
 
     def html(self) -> str:
@@ -57,7 +62,7 @@ class MyTransformer:
             f'<pre class="katze-code">{escape(piece.text)}</pre>'
             if piece.own
             else f'<p class="katze-score">{escape(told(piece))}</p>'
-            for piece in self.joined.pieces
+            for piece in self.pieces
         )
         return (
             f'<div class="katze-verdict katze-open">{style_sheet("verdict")}'
@@ -66,30 +71,33 @@ class MyTransformer:
         )
 
     def write(self, folder: Path) -> Path:
-        """Write the file, and its words and weights where they are not there; return the file's path.
+        """Write the files, and the words and weights where they are not there; return the transformer's path.
+
+        The GPT's file is left out where a piece of it is missing.
 
         Raises:
-            CannotWrite: a piece is missing, or the file has been changed since it was written.
+            CannotWrite: a piece is missing, or a file has been changed since it was written.
             OSError: nothing can be written there.
         """
         missing = [piece.name for piece in self.joined.pieces if not piece.text]
         if missing:
             raise CannotWrite(f"{', '.join(missing)} cannot be borrowed in this course: write them first")
-        file, words, weights = (folder / f"{NAME}{ending}" for ending in (".py", ".json", ".safetensors"))
+        texts = {f"{NAME}.py": self.joined.text, f"{GPT_NAME}.py": self.gpt.text}
+        contents = {name: text.encode() for name, text in texts.items() if text}
+        words, weights = (folder / f"{NAME}{ending}" for ending in (".json", ".safetensors"))
         known = _words(words)
-        if file.exists() and sha256_of(file) != known.get("written"):
-            raise CannotWrite(f"{file} has been changed, and would be overwritten: give your version another name")
+        for file in map(folder.joinpath, contents):
+            if file.exists() and sha256_of(file) != known.get("written", {}).get(file.name):
+                raise CannotWrite(f"{file} has been changed, and would be overwritten: give your version another name")
         if not weights.exists():
             with put_in_place(weights) as unfinished:
                 unfinished.write_bytes((TRANSLATOR / weights.name).read_bytes())
-        content = self.joined.text.encode()
-        for path, written in (
-            (words, json.dumps(known | {"written": hashlib.sha256(content).hexdigest()}, ensure_ascii=False).encode()),
-            (file, content),
-        ):
-            with put_in_place(path) as unfinished:
-                unfinished.write_bytes(written)
-        return file
+        written = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        contents = {words.name: json.dumps(known | {"written": written}, ensure_ascii=False).encode()} | contents
+        for name, content in contents.items():
+            with put_in_place(folder / name) as unfinished:
+                unfinished.write_bytes(content)
+        return folder / f"{NAME}.py"
 
     def __str__(self) -> str:
         return self.text()
@@ -101,23 +109,23 @@ class MyTransformer:
         return self.html()
 
 
-_ADVICE = "In a terminal, `katze mine` writes all of it to a file that runs without the course."
+_ADVICE = "In a terminal, `katze mine` writes all of it to two files that run without the course."
 
 
 def my_transformer() -> MyTransformer:
     """The learner's transformer, of the answers that have passed and are kept. None of them is run."""
-    return MyTransformer(join_answers(kept_answers(), course_code()))
+    return MyTransformer(*join_answers(kept_answers(), course_code()))
 
 
 def kept_answers() -> dict[str, str]:
     """The learner's answers that are pieces of it, by exercise."""
-    paths = {exercise_id: kept_at(exercise_id) for exercise_id in PIECES}
+    paths = {exercise_id: kept_at(exercise_id) for exercise_id in PIECES | GPT_PIECES}
     return {one: path.read_text(encoding="utf-8", errors="replace") for one, path in paths.items() if path.is_file()}
 
 
 def course_code() -> dict[str, str]:
     """The course's own answers, by exercise, where it shows them."""
-    solutions = {exercise_id: solution_of(exercise_id) for exercise_id in PIECES}
+    solutions = {exercise_id: solution_of(exercise_id) for exercise_id in PIECES | GPT_PIECES}
     return {exercise_id: found.code for exercise_id, found in solutions.items() if found is not None}
 
 

@@ -1,8 +1,10 @@
-"""Write your own transformer to a file, of the answers that have passed, and a page on what you have built."""
+"""Write your own transformer to files, of the answers that have passed, and a page on it; let it run GPT-2."""
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from pathlib import Path
 from shlex import quote
 
@@ -17,6 +19,10 @@ COURSE = False
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder(parser, Path())
+    parser.add_argument(
+        "--gpt2", type=Path, metavar="FOLDER", help="also let GPT-2, published in FOLDER, continue TEXT"
+    )
+    parser.add_argument("--text", default="The cat opened the fridge and", help="default: %(default)s")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -35,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
         raise BadInput(str(problem)) from None
     except OSError as problem:
         raise BadInput(f"nothing can be written to {options.folder}: {problem.strerror}") from None
-    pieces = found.joined.pieces
+    pieces = found.pieces
     records = [{"exercise": one.exercise_id, "own": one.own, "problem": one.problem} for one in pieces]
     borrowed = [told(piece) for piece in pieces if not piece.own]
     if is_new:
@@ -43,4 +49,27 @@ def run(options: argparse.Namespace) -> None:
     else:
         kept = f"{page} stays as it is: remove it to have it written anew"
     lines = [found.counted, *borrowed, kept, f"written: {file}; run it with: python {quote(str(file))}"]
-    tell(options, {"file": str(file), "page": str(page), "pieces": records}, lines)
+    record: dict[str, object] = {"file": str(file), "page": str(page), "pieces": records}
+    if options.gpt2:
+        continued = _continued(file, options.gpt2, options.text)
+        record["continued"] = continued
+        lines.append(continued)
+    tell(options, record, lines)
+
+
+def _continued(file: Path, folder: Path, text: str) -> str:
+    """The text, continued by GPT-2 in the learner's own classes, in a process of its own.
+
+    Raises:
+        BadInput: the folder lacks a file, a piece is missing, or the classes cannot do it.
+    """
+    needed = ("config.json", "model.safetensors", "vocab.json", "merges.txt")
+    if missing := [name for name in needed if not (folder / name).is_file()]:
+        raise BadInput(f"{folder} has no {', '.join(missing)}: it must hold a GPT-2 as it is published")
+    if not file.with_name("my_gpt.py").is_file():
+        raise BadInput("a piece of the GPT cannot be borrowed in this course: write it first")
+    command = [sys.executable, str(file), "--gpt2", str(folder), text]
+    ran = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    if ran.returncode:
+        raise BadInput(f"your classes cannot run it: {ran.stderr.strip().splitlines()[-1]}")
+    return ran.stdout.removesuffix("\n")

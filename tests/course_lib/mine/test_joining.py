@@ -14,25 +14,34 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from benchmarks.answers import ANSWERS, blocks
 from course_lib import exercises
 from course_lib.judging.finding import cells_above
 from course_lib.learner.kept_answers import kept_at, script_of
 from course_lib.learner.solutions import solution_of
-from course_lib.learner.transformer_pieces import PIECES
+from course_lib.learner.transformer_pieces import GPT_PIECES, PIECES
 from course_lib.mine import mine
-from course_lib.mine.joining import Joined, join_answers
-from course_lib.mine.whole import NAME, CannotWrite, MyTransformer, told
+from course_lib.mine.joining import GPT_NAME, NAME, join_answers
+from course_lib.mine.whole import CannotWrite, MyTransformer, told
 
 ROOT = Path(__file__).parents[3]
-COURSE = {one: found.code for one in PIECES if (found := solution_of(one)) is not None}
+ALL = PIECES | GPT_PIECES
+COURSE = {one: found.code for one in ALL if (found := solution_of(one)) is not None}
+TEXTS = ("The cat's fridge, überall 123", "  don't\n\n\tstop_it ... 😺!", "Ich hätt'", "x")
 RUN = """
-import runpy, sys
-for file in sys.argv[1:]:
-    sys.argv = [file]
+import os, runpy, sys
+gpt, *texts = sys.argv[1].split("|")
+for file in sys.argv[2:]:
+    sys.path.insert(0, os.path.dirname(file))
     print(file)
-    runpy.run_path(file, run_name="__main__")
+    for sys.argv in ([file], *([file, "--gpt2", gpt, text] for text in texts)):
+        runpy.run_path(file, run_name="__main__")
+        print("then")
+    sys.modules.pop("my_gpt"), sys.modules.pop("my_transformer")
 assert not [name for name in sys.modules if name.startswith(("course_lib", "autograder"))]
 """
 
@@ -45,24 +54,24 @@ def cells(lesson: str) -> list[str]:
 
 def kept(exercise_id: str, *more: str) -> str:
     """What is kept of an answer once it has passed: the solution, or what a later cell defines."""
-    return script_of(PIECES[exercise_id], [*cells(exercises.find(exercise_id).lesson), *more])
+    return script_of(ALL[exercise_id], [*cells(exercises.find(exercise_id).lesson), *more])
 
 
 def references() -> dict[str, str]:
-    return {exercise_id: kept(exercise_id) for exercise_id in PIECES}
+    return {exercise_id: kept(exercise_id) for exercise_id in ALL}
 
 
 def every_second() -> dict[str, str]:
-    return {exercise_id: kept(exercise_id) for exercise_id in list(PIECES)[::2]}
+    return {exercise_id: kept(exercise_id) for exercise_id in list(ALL)[::2]}
 
 
 def from_outside() -> dict[str, str]:
     """Of each exercise the right answer that is least like the course's."""
     found = {}
-    for exercise_id in PIECES:
+    for exercise_id in ALL:
         file = ANSWERS / f"{exercise_id}.py"
         right = [block.code for block in blocks(file) if block.right] if file.is_file() else []
-        defining = [code for code in right if script_of(PIECES[exercise_id], [code])]
+        defining = [code for code in right if script_of(ALL[exercise_id], [code])]
         if defining:
             unlike = min(defining, key=lambda code: SequenceMatcher(None, code, COURSE[exercise_id]).ratio())
             found[exercise_id] = kept(exercise_id, unlike)
@@ -123,6 +132,17 @@ def causal_mask(x):  # one of its own
 def masked_weights(scaled, mask):
     return torch.softmax(scaled.masked_fill(~mask, causal_mask(scaled)), -1) * mask
 """,
+    "gpt.generate": """
+import torch
+def gpt_2(ids):  # a name of the file's
+    return ids
+def EncoderBlock(logits):  # one of the file beside it
+    return logits.argmax(-1)
+def generate(model, prompt, new, most):
+    for _ in range(new):
+        prompt = torch.cat([prompt, EncoderBlock(model(gpt_2(prompt)[None, -most:])[0, -1:])])
+    return prompt
+""",
 }
 """Answers whose helpers and imports have each other's names, Python's and those of the file."""
 
@@ -136,45 +156,77 @@ WHOSE: Mapping[str, Callable[[], Mapping[str, str]]] = {
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Joined, Path, str]]:
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A small random GPT-2 with a tokenizer, written by their authors' libraries, and how it continues the texts."""
+    folder = tmp_path_factory.mktemp("gpt2")
+    tokenizer = ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator([(ROOT / "README.md").read_text()], vocab_size=400)
+    tokenizer.save_model(str(folder))
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 400, "n_positions": 16, "n_embd": 32, "n_layer": 2, "n_head": 4, "initializer_range": 0.5}
+    model = GPT2LMHeadModel(GPT2Config(**sizes)).eval()
+    model.save_pretrained(folder)
+    continued = []
+    for text in TEXTS:
+        ids = torch.tensor(tokenizer.encode(text).ids)
+        for _ in range(30):
+            with torch.no_grad():
+                ids = torch.cat([ids, model(ids[None, -16:]).logits[0, -1:].argmax(dim=-1)])
+        continued.append(tokenizer.decode(ids.tolist()))
+    return folder, continued
+
+
+@pytest.fixture(scope="module")
+def files(
+    tmp_path_factory: pytest.TempPathFactory, gpt2: tuple[Path, list[str]]
+) -> dict[str, tuple[MyTransformer, Path, str]]:
     """What each learner's answers become, where it is, and what it prints."""
     folder = tmp_path_factory.mktemp("mine")
     found = {}
     for name, answers in WHOSE.items():
         (folder / name).mkdir()
-        joined = join_answers(answers(), COURSE)
-        found[name] = joined, MyTransformer(joined).write(folder / name)
+        whole = MyTransformer(*join_answers(answers(), COURSE))
+        found[name] = whole, whole.write(folder / name)
     names = [str(file) for _, file in found.values()]
-    ran = subprocess.run([sys.executable, "-I", "-c", RUN, *names], capture_output=True, text=True, cwd=folder)
+    asked = "|".join([str(gpt2[0]), *TEXTS])
+    ran = subprocess.run([sys.executable, "-I", "-c", RUN, asked, *names], capture_output=True, text=True, cwd=folder)
     assert (ran.returncode, ran.stderr) == (0, "")
     printed = re.split("|".join(f"{re.escape(name)}\n" for name in names), ran.stdout)[1:]
     return {name: (*found[name], text) for name, text in zip(found, printed, strict=True)}
 
 
 @pytest.mark.parametrize("name", WHOSE)
-def test_it_is_torch_s_transformer_and_translates(files: Mapping[str, tuple[Joined, Path, str]], name: str) -> None:
-    joined, file, printed = files[name]
-    encoder, whole = (float(found) for found in re.findall(r"^largest difference from .*: +(\S+)$", printed, re.M))
+def test_it_is_torch_s_transformer_and_translates_and_runs_gpt_2(
+    files: Mapping[str, tuple[MyTransformer, Path, str]], gpt2: tuple[Path, list[str]], name: str
+) -> None:
+    whole, file, printed = files[name]
+    translated, *continued = printed.split("then\n")[:-1]
+    encoder, joined = (float(found) for found in re.findall(r"^largest difference from .*: +(\S+)$", translated, re.M))
     assert 0 < encoder <= 1e-5
-    assert 0 < whole <= 1e-5
-    assert printed.endswith("the cat danced: die Katze tanzte\n")
-    assert not [piece.problem for piece in joined.pieces if piece.problem]
-    assert {piece.exercise_id for piece in joined.pieces if piece.own} == WHOSE[name]().keys()
-    assert file.read_text().count("# Borrowed from the course") == sum(not piece.own for piece in joined.pieces)
+    assert 0 < joined <= 1e-5
+    assert translated.endswith("the cat danced: die Katze tanzte\n")
+    assert [text.removesuffix("\n") for text in continued] == gpt2[1]
+    assert not [piece.problem for piece in whole.pieces if piece.problem]
+    assert {piece.exercise_id for piece in whole.pieces if piece.own} == WHOSE[name]().keys()
+    written = file.read_text() + file.with_name(f"{GPT_NAME}.py").read_text()
+    assert written.count("# Borrowed from the course") == sum(not piece.own for piece in whole.pieces)
 
 
-def test_it_can_be_read_from_top_to_bottom(files: Mapping[str, tuple[Joined, Path, str]]) -> None:
-    text = files["none"][1].read_text()
+@pytest.mark.parametrize(("file", "pieces"), [(NAME, PIECES), (GPT_NAME, GPT_PIECES)])
+def test_it_can_be_read_from_top_to_bottom(
+    files: Mapping[str, tuple[MyTransformer, Path, str]], file: str, pieces: Mapping[str, str]
+) -> None:
+    text = files["none"][1].with_name(f"{file}.py").read_text()
     assert len(text.splitlines()) <= 500
-    places = [re.search(rf"^(?:def|class) {name}\b", text, re.M) for name in PIECES.values()]
+    places = [re.search(rf"^(?:def|class) {name}\b", text, re.M) for name in pieces.values()]
     starts = [found.start() for found in places if found is not None]
-    assert len(starts) == len(PIECES)
+    assert len(starts) == len(pieces)
     assert starts == sorted(starts)
     assert max(map(len, text.splitlines())) <= 120
 
 
 def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(
-    files: Mapping[str, tuple[Joined, Path, str]],
+    files: Mapping[str, tuple[MyTransformer, Path, str]],
 ) -> None:
     text = files["colliding"][1].read_text()
     assert "from math import sqrt as math_of_dot_product_scores\n" in text
@@ -198,7 +250,7 @@ def test_what_two_answers_share_is_there_once() -> None:
         "attention.weights": f"SCALE = 1\n{helper}def attention_weights(scaled):\n    return helper(scaled)",
         "decoding.greedy": f"SCALE = 2\n{helper}def greedy(step, start, end, most):\n    return helper(step)",
     }
-    text = join_answers(answers, COURSE).text
+    text = join_answers(answers, COURSE)[0].text
     assert text.count("def helper(x)") == 1
     assert "SCALE_of_greedy = 2\n\n\ndef helper_of_greedy(x):\n    return x * SCALE_of_greedy\n" in text
 
@@ -251,10 +303,10 @@ MADE = "class LayerNorm(nn.Module):\n    def __init__(self, d_model, epsilon=1e-
 def test_what_cannot_be_joined_is_named_and_the_course_s_is_borrowed(
     exercise_id: str, script: str, problem: str
 ) -> None:
-    joined = join_answers({exercise_id: script}, COURSE)
+    joined, _ = join_answers({exercise_id: script}, COURSE)
     [piece] = [piece for piece in joined.pieces if piece.problem]
     assert (piece.exercise_id, piece.problem, piece.own) == (exercise_id, problem, False)
-    assert joined.text == join_answers({}, COURSE).text
+    assert joined.text == join_answers({}, COURSE)[0].text
     assert f"It came from the cell of {exercise_id} in {exercises.find(exercise_id).lesson}, and is kept" in told(piece)
 
 
@@ -275,14 +327,14 @@ class EncoderBlock(nn.Module):
     def __init__(self, self_attention, add_and_norm_1, feed_forward, add_and_norm_2):
         Heads, Norm
 """
-    joined = join_answers({"heads_and_blocks.encoder_block": script}, COURSE)
+    joined, _ = join_answers({"heads_and_blocks.encoder_block": script}, COURSE)
     assert "        MultiHeadAttention, LayerNorm\n" in joined.text
     assert "answer(" not in joined.text
 
 
 def test_without_solutions_what_is_missing_is_named(tmp_path: Path) -> None:
     some = {exercise_id: code for exercise_id, code in COURSE.items() if exercise_id != "decoding.greedy"}
-    found = MyTransformer(join_answers({}, some))
+    found = MyTransformer(*join_answers({}, some))
     assert "greedy: missing, until yours has passed the check of decoding.greedy." in found.text()
     with pytest.raises(CannotWrite, match="greedy cannot be borrowed in this course: write them first"):
         found.write(tmp_path)
@@ -299,23 +351,27 @@ def test_a_notebook_shows_own_pieces_and_a_grey_line_for_each_other(
     shown = mine()
     assert shown is not None
     html = shown._repr_html_()
-    assert '<p class="katze-closing">1 of the 14 pieces of your transformer are your own.</p>' in html
+    assert (
+        '<p class="katze-closing">1 of the 14 pieces of your transformer are your own, and 0 of the 4 that make a GPT of it.</p>'
+        in html
+    )
     assert "    return scores * (d_head &lt; 1) ** -0.5</pre>" in html
-    assert html.count('<p class="katze-score">') == 13
+    assert html.count('<p class="katze-score">') == 17
     assert "because yours cannot be joined: it is not Python" in html
     assert "dot_product_scores: the course's own, until yours has passed" in f"{shown}"
 
 
 def test_a_file_that_was_changed_is_not_overwritten(tmp_path: Path) -> None:
-    found = MyTransformer(join_answers({}, COURSE))
-    file, weights = found.write(tmp_path), tmp_path / f"{NAME}.safetensors"
+    found = MyTransformer(*join_answers({}, COURSE))
+    file, weights, gpt = (found.write(tmp_path), *(tmp_path / one for one in (f"{NAME}.safetensors", f"{GPT_NAME}.py")))
     weights.write_bytes(b"trained by somebody")
     assert found.write(tmp_path).read_text() == found.joined.text
     assert weights.read_bytes() == b"trained by somebody"
-    file.write_text("mine")
-    with pytest.raises(CannotWrite, match="has been changed, and would be overwritten"):
-        found.write(tmp_path)
-    assert file.read_text() == "mine"
+    for changed in (gpt, file):
+        changed.write_text("mine")
+        with pytest.raises(CannotWrite, match=f"{changed.name} has been changed, and would be overwritten"):
+            found.write(tmp_path)
+        assert changed.read_text() == "mine"
     (tmp_path / f"{NAME}.json").write_text("[")
     with pytest.raises(CannotWrite, match="cannot be read"):
         found.write(tmp_path)
