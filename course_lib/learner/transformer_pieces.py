@@ -24,6 +24,9 @@ GPT_PIECES = {
     "positions.learned_positions": "LearnedPositions",
     "gpt.causal_language_model": "CausalLanguageModel",
     "gpt.from_gpt2": "from_gpt2",
+    "subwords.merge": "join",
+    "subwords.encode_bytes": "encode_bytes",
+    "subwords.decode_bytes": "decode_bytes",
     "gpt.generate": "generate",
 }
 """Those that make a GPT of its blocks, in reading order."""
