@@ -445,7 +445,9 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     (tmp_path / "answers" / "attention.scores.py").write_text("def dot_product_scores(q, k): return q @ k.mT")
     assert main(["mine", str(tmp_path), "--json", str(tmp_path / "out.json")]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("1 of the 14 pieces of your transformer are your own.\n")
+    assert said.startswith(
+        "1 of the 14 pieces of your transformer are your own, and 0 of the 7 that make a GPT of it.\n"
+    )
     assert (
         "cannot be joined: it uses root, which its cells do not define. It came from the cell of attention.scale"
         in said
@@ -458,6 +460,14 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     assert main(["mine", str(tmp_path)]) == 0
     assert "my_course.md stays as it is" in capsys.readouterr().out
     assert (tmp_path / "my_course.md").read_text() == "mine"
+    (gpt2 := tmp_path / "gpt2").mkdir()
+    for name in ("config.json", "vocab.json"):
+        (gpt2 / name).write_text("{}")
+    told = f"{gpt2} has no model.safetensors, merges.txt: it must hold a GPT-2 as it is published"
+    assert told in refused(capsys, "mine", str(tmp_path), "--gpt2", str(gpt2))
+    for name in ("model.safetensors", "merges.txt"):
+        (gpt2 / name).touch()
+    assert "your classes cannot run it: KeyError" in refused(capsys, "mine", str(tmp_path), "--gpt2", str(gpt2))
     (tmp_path / "my_transformer.py").write_text("my own")
     assert "has been changed, and would be overwritten" in refused(capsys, "mine", str(tmp_path))
     assert "No such file or directory" in refused(capsys, "mine", str(tmp_path / "nowhere"))
