@@ -87,7 +87,7 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 #   sentence. *The dog saw* is *der Hund*, but *saw the dog* is *den Hund*, and *helped the dog* is *dem Hund*.
 # - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. After *because* it
 #   moves to the very end: *weil die Katze tanzte*.
-# - **Pieces.** *Invited* is a single word. Its translation may stand in two places: *der Hund **lud** die Katze **ein***.
+# - **Pieces.** *Invited* is a single word. Its translation may come in two parts: *der Hund **lud** die Katze **ein***.
 #
 # So each German word depends on several English ones, near and far, and on the German words before it. That is what a
 # model with attention on both sides can learn.
@@ -107,7 +107,8 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 
 # %% [markdown]
 # Words became numbers, the **ids**. Four are special: 0 is padding, 1 is `<s>`, where every translation begins, 2 is
-# `<e>`, where it ends, 3 stands for unknown words. The source needs no `<s>` or `<e>`: nobody has to write it.
+# `<e>`, where it ends, 3 is any unknown word. The source needs no `<s>` or `<e>`: the model does not write it. From here on, whatever
+# has an id is a **token**.
 #
 # ## 2. What the model learns
 #
@@ -119,10 +120,13 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 # In training we know the right translation, so we need not wait for the model's own words. We hand it the right ones and
 # ask, at every position at once, for the next: that is **teacher forcing**. The causal mask of lesson 02 sees to it that no
 # position can look up its answer. All the words of a sentence are learned in one pass, in parallel, which is why
-# transformers train so fast (S4).
+# transformers train so fast.
 #
-# What goes into the decoder is the target **shifted right**: moved by one place, so that each word stands where the model
-# is asked for the next one. (S2 spells the verb *tantze* on these slides. It is *tanzen*, so *tanzte*.)
+# What goes into the decoder is the target **shifted right** by one position, so that the model reads each word where it is
+# asked for the next.
+
+# %% [markdown] tags=["slides"]
+# S2 spells the verb *tantze*. It is *tanzen*, so *tanzte*.
 
 # %% tags=["demo"]
 show.matrices(
@@ -167,7 +171,7 @@ def shift_right(target):
 
 
 # %% [markdown] tags=["reason"]
-# The decoder reads the target up to a word and is asked for the next: the same row twice, one place apart. All positions
+# The decoder reads the target up to a word and is asked for the next: the same row twice, one position apart. All positions
 # are trained at once this way, which is what makes training a transformer fast. The batch is the first dimension, so
 # the slices go along the second. The end mark is expected and the start mark is not; a model that is never asked for
 # `<e>` never learns to stop. Rolling the row instead of slicing it asks for the first word after the last.
@@ -304,7 +308,7 @@ check("encoder_decoder.loss_and_perplexity", hidden=True)
 #
 # ### 3.1 From one vector to many
 #
-# Before transformers, translation was the work of two **recurrent networks** (S1, S4). One, the encoder, reads the source
+# Before transformers, translation was the work of two **recurrent networks**. One, the encoder, reads the source
 # word by word and keeps a state, a vector. Its last state goes to the other, the decoder, which writes the translation from
 # it. The two are joined by that one vector alone: a whole sentence, of any length, must pass through it. This is the
 # **bottleneck**, and in section 6 you will see what it costs.
@@ -361,7 +365,7 @@ show.stacks(
 #
 # The thin arrows around the sublayers are the residual connections of lesson 04: *add* adds what the sublayer has read.
 # Two things are in no box. A **padding mask** goes with the English sentence, into the encoder's self-attention and into
-# the cross-attention, so that nobody looks at padding. And the loss takes the scores before the **softmax**, since
+# the cross-attention, so that no token looks at padding. And the loss takes the scores before the **softmax**, since
 # `log_softmax` of them is more exact than the logarithm of probabilities.
 #
 # You have written the encoder's parts: they are lesson 04's, and the positions are lesson 03's. Your own are used from here
@@ -515,7 +519,7 @@ def encode_and_decode(source, target, embed_source, encoder, embed_target, decod
 # %% [markdown] tags=["reason"]
 # The encoder sees everything at once and needs only the mask for padding; the decoder must not see ahead and needs the
 # causal one. The source's mask is used twice, in the encoder and in each cross-attention, because the same keys are
-# looked at in both. Queries at padding are left alone: nobody reads what they compute.
+# looked at in both. Queries at padding are left alone: nothing reads what they compute.
 #
 # Every decoder block attends to the finished memory of the last encoder block. The picture of two stacks side by side
 # suggests level by level, block 1 to block 1, and that is not the transformer. Scores leave without a softmax, since
@@ -695,8 +699,8 @@ check("encoder_decoder.training_loop", hidden=True)
 # ### 4.2 Adam
 #
 # Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word
-# gets a gradient once in a hundred steps, a bias in every one. **Adam**, which S4 calls a refinement with a step size for
-# each parameter, keeps two running means for every single weight: of its gradient, and of its gradient's square. It
+# gets a gradient once in a hundred steps, a bias in every one. **Adam** is a refinement with a step size for
+# each parameter. It keeps two running means for every single weight: of its gradient, and of its gradient's square. It
 # divides the first by the root of the second. What comes out has a size of about 1, however large or small the gradients
 # are, so each weight moves by about the learning rate.
 #
@@ -746,7 +750,7 @@ def adam_update(weight, gradient, mean, square, step, rate):
 # for it and fades away as t grows. Without it the first steps come out wrong by the ratio of the two corrections.
 #
 # The corrected values are for this step only. Kept for the next one, they would be corrected again and again. The
-# paper's 0.98 and 10⁻⁹ are not torch's defaults, 0.999 and 10⁻⁸, and epsilon stands outside the root: inside, 10⁻⁹
+# paper's 0.98 and 10⁻⁹ are not torch's defaults, 0.999 and 10⁻⁸, and epsilon is outside the root: inside, 10⁻⁹
 # would act like 3 · 10⁻⁵.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-adam_update-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -761,11 +765,10 @@ check("encoder_decoder.adam_update", hidden=True)
 # not mind.
 #
 # **Guess first.** Both set out 1 away from the minimum along the flat direction, and take 60 steps. How far away is each of
-# them then, in per cent of the way? The next cell tells you how near you were. (There are more such cells tonight. Nobody
-# collects them.)
+# them then, in % of the way? The cell after your guess compares it.
 
 # %%
-still_to_go = {"gradient descent": None, "Adam": None}  # in per cent
+still_to_go = {"gradient descent": None, "Adam": None}  # in %
 
 
 # %% tags=["demo"]
@@ -804,13 +807,13 @@ def a_valley():
 # %% [markdown]
 # ### 4.3 Up, then down
 #
-# Which learning rate? The paper answers with a curve (section 5.3; three such curves are on S4's slide):
+# Which learning rate? The paper answers with a curve (section 5.3):
 #
 # $$\text{rate}(\text{step}) = d_\text{model}^{-0.5} \cdot
 #   \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
 #
-# Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. S4 finds it strange and wonders how
-# anyone came up with it. Some of the reasons are known today. At the beginning Adam's running means rest on a handful of
+# Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. Why? Some
+# of the reasons are known. At the beginning Adam's running means rest on a handful of
 # gradients, and in a post-norm transformer the gradients near the output are large (Xiong et al., 2020): a full step
 # could lead anywhere. Later the steps must become small, or the loss only dances around its minimum.
 #
@@ -878,7 +881,7 @@ show.schedules()
 # %% [markdown]
 # ### 4.4 Label smoothing
 #
-# *I went to class and took ...* what? S4's answer is *notes*, but *a nap* would have been fine. The negative
+# *I went to class and took ...* what? The corpus says *notes*, but *a nap* would have been fine. The negative
 # log-likelihood does not think so. It is content only when *notes* has a probability of 1, which no finite scores can
 # give, so it drives scores apart for ever.
 #
@@ -903,7 +906,7 @@ show.distributions(
 # ### Exercise 8 · Label smoothing
 # `encoder_decoder.label_smoothing` · 3 points (2 for the values, 1 for logits far apart) · about 15 minutes
 #
-# The loss above, as S4 has it: the mass goes to **all of the other words**, and to them alone. Return its mean over the
+# The loss above, in which the mass goes to **all of the other words**, and to them alone. Return its mean over the
 # words.
 #
 # Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
@@ -930,7 +933,7 @@ def label_smoothing(logits, targets, smoothing):
 
 # %% [markdown] tags=["reason"]
 # A plain target of 0 and 1 asks for infinitely large logits: the model is never sure enough. Giving the other words a
-# little mass puts the best logits at a finite distance. In S4's version ε goes to the others alone, so each of them
+# little mass puts the best logits at a finite distance. In this version ε goes to the others alone, so each of them
 # gets ε / (vocabulary - 1); `F.cross_entropy(label_smoothing=ε)` shares it among all words, the right one included, and
 # comes out slightly different.
 #
@@ -947,8 +950,12 @@ check("encoder_decoder.label_smoothing", hidden=True)
 # %% [markdown]
 # **A word of warning.** `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words, including the
 # right one, which keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et
-# al., 2016, section 7). The two variants are the same family under different numbers: S4's with $\varepsilon$ is torch's
-# with $\varepsilon \cdot V / (V - 1)$. With 30,000 words nobody can tell the difference; with five it shows.
+# al., 2016, section 7). The two variants are the same family under different numbers: ours with $\varepsilon$ is torch's
+# with $\varepsilon \cdot V / (V - 1)$. With 30,000 words you cannot tell the difference; with five it shows.
+
+# %% [markdown] tags=["slides"]
+# On S4 the mass goes to "all of the other words", as here; its curve is the one that you draw next. Its better training
+# wrapper, in section 5.1, is S3's.
 
 
 # %% tags=["demo"]
@@ -1031,8 +1038,8 @@ def the_loss_rises_again():
 #
 # ### 5.1 A training wrapper
 #
-# Around the loop of exercise 5, every project needs a few things, whatever the model. S3 calls it a better training
-# wrapper:
+# Around the loop of exercise 5, every project needs a few things, whatever the model, in a **training
+# wrapper**:
 #
 # - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded tensor
 #   out of sentences of different lengths;
@@ -1075,7 +1082,7 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
     if checkpoints is not None and checkpoints.files():
         saved = read_checkpoint(checkpoints.files()[-1])
         model.load_state_dict(saved["model"])
-        optimizer.load_state_dict(saved["optimiser"])
+        optimizer.load_state_dict(saved["optimizer"])
         scaler.load_state_dict(saved["scaler"])
         torch.set_rng_state(saved["random"])
         done = saved["step"]
@@ -1099,7 +1106,7 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
             weights, moments, scale = model.state_dict(), optimizer.state_dict(), scaler.state_dict()
             random = torch.get_rng_state()
             checkpoints.save(
-                step, {"step": step, "model": weights, "optimiser": moments, "scaler": scale, "random": random}
+                step, {"step": step, "model": weights, "optimizer": moments, "scaler": scale, "random": random}
             )
         if look is not None and step % every == 0:
             look(step, loss.item())
@@ -1122,7 +1129,7 @@ def translation_loss(model, batch):
 #
 # Now pull the plug. A run of 40 steps keeps a checkpoint every 15, and something goes wrong in step 35. It is started
 # again with new, random weights, and finds the folder. **Guess first:** how many steps has the second run still to take?
-# And by how much do its weights differ in the end from those of a run that nobody disturbed?
+# And by how much do its weights differ in the end from those of an undisturbed run?
 
 # %%
 steps_of_the_second_run = None  # a number
@@ -1162,8 +1169,8 @@ def the_plug_is_pulled():
 # %% [markdown]
 # Five steps are done twice, and the result is the same, bit for bit, on a processor. (A GPU adds up in an order of its own
 # and has its own random numbers, so there it comes out a little different.) A checkpoint is worth what was tested about it:
-# leave Adam's means out of it, and the loss makes a jump that nobody can explain a week later. Lesson 11 does this in
-# earnest.
+# leave Adam's means out of it, and the loss makes a jump that you cannot explain a week later. Lesson 11 does this for
+# a long run.
 #
 # ### 5.2 Half a minute
 #
@@ -1335,7 +1342,7 @@ def what_it_looks_at():
 
 # %% [markdown]
 # Read a row as *what was read → what should be said*. In the second sentence the verb comes early and its prefix *ein* at
-# the very end, and both times the model turns to *invited*. Nobody told it which words belong together: these are the
+# the very end, and both times the model turns to *invited*. No label says which words belong together: these are the
 # **word alignments** that earlier translation systems needed a model of their own for.
 #
 # That was the mean of the last block's heads. What does each of them do? Below, type an English sentence or choose its
@@ -1657,7 +1664,7 @@ def right_words_or_its_own():
 #
 # ### 6.3 A wrapper that others maintain
 #
-# Our `fit` is some fifty lines that you can read. Libraries such as **Lightning** (S3's `pytorch_lightning`) take over the loop, the
+# Our `fit` is some fifty lines that you can read. Libraries such as **Lightning** (`pytorch_lightning`) take over the loop, the
 # device, mixed precision, clipping, checkpoints, logs and several GPUs; you keep the model, one step's loss, and the optimizer.
 # Where it is installed the next cell trains your model under it for a few steps; elsewhere it says so.
 
@@ -1711,13 +1718,14 @@ def the_same_model_under_lightning():
 # - **Encoder-decoder**: a model of two stacks, one that reads a source and one that writes a target while looking at it.
 # - **Memory**: the encoder's output, a vector for each source word, which every decoder block's cross-attention reads.
 # - **Cross-attention**: attention with queries from the target, and keys and values from the source.
-# - **Shifted right**: the decoder's input, the target moved by one place to the right, after `<s>`, so that each position asks
+# - **Shifted right**: the decoder's input, the target moved by one position to the right, after `<s>`, so that each position asks
 #   for the next word.
 # - **Teacher forcing**: training with the right words before each position, not the model's own.
+# - **Scheduled sampling**: training in which the model reads its own token with some probability, and else the right one.
 # - **Exposure bias**: a model trained by teacher forcing has met only right words, and in use reads its own.
 # - **Chain rule**: a sentence's probability is the product of its words', each given the words before it.
 # - **Negative log-likelihood** (NLL): the mean of $-\ln p$ of the right words.
-# - **Perplexity**: $e^{\text{NLL}}$, the number of words among which the model seems to guess.
+# - **Perplexity** (per token): $e^{\text{NLL}}$, the number of tokens among which the model seems to guess.
 # - **Cross-entropy**: $-\sum q \ln p$, of a target distribution $q$ and a prediction $p$; with all of $q$ on one word, the NLL.
 # - **Label smoothing**: giving a share of the target's probability to the other words.
 # - **Gradient clipping**: shortening all gradients together where their norm is above a limit.

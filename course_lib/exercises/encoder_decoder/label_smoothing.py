@@ -82,7 +82,7 @@ EXERCISE = Exercise(
     statement=(
         "label_smoothing(logits [tokens, vocab_size], targets int64 [tokens], smoothing) -> scalar: the mean "
         "cross-entropy, in nats, with the target 1 - smoothing at the right token and the rest shared equally by all "
-        "*other* tokens (S4), with gradients."
+        "*other* tokens, with gradients."
     ),
     points=3,
     parts={CORE: 2, FAR_APART: 1},
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         Misconception(
             "torchs_variant",
             "Your answer is the other variant, torch's label_smoothing=: the mass goes to all tokens, including the "
-            "right one. S4 gives it only to the others: each of them gets smoothing / (V - 1), and the right one "
+            "right one. Here it goes only to the others: each of them gets smoothing / (V - 1), and the right one "
             "exactly 1 - smoothing.",
             _slip((_SHARE, "smoothing / size"), (_RIGHT, "1 - smoothing + share)")),
         ),
