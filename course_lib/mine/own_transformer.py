@@ -19,8 +19,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.configurations import TransformerConfig
-from course_lib.mine.joining import Joined, join_answers
-from course_lib.mine.whole import NAME, course_code, kept_answers
+from course_lib.learner.transformer_pieces import PIECES
+from course_lib.mine.joining import NAME, Joined, join_answers
+from course_lib.mine.whole import course_code, kept_answers
 from course_lib.models import Transformer
 from course_lib.objectives.losses import translation_loss
 from course_lib.references.heads_and_blocks import one_by_one
@@ -93,20 +94,20 @@ def own_transformer(
 
 def chosen(answers: Mapping[str, str], course: Mapping[str, str], trial: Trial) -> OwnTransformer:
     """The transformer of those answers that pass the trial."""
-    answers = {one: code for one, code in answers.items() if one != _SEARCH}
+    answers = {one: code for one, code in answers.items() if one in PIECES and one != _SEARCH}
     failed: dict[str, str] = {}
-    joined = join_answers(answers, course)
+    joined = join_answers(answers, course)[0]
     if not joined.text:
         missing = ", ".join(piece.name for piece in joined.pieces if not piece.text)
         return _librarys(f"{missing} cannot be borrowed in this course")
     if answers and (why := trial.failure(joined.text)):
         for one, code in answers.items():
-            if failure := trial.failure(join_answers({one: code}, course).text):
+            if failure := trial.failure(join_answers({one: code}, course)[0].text):
                 failed[one] = failure
-        joined = join_answers({one: code for one, code in answers.items() if one not in failed}, course)
+        joined = join_answers({one: code for one, code in answers.items() if one not in failed}, course)[0]
         if not failed or trial.failure(joined.text):
             failed = dict.fromkeys(answers, why)
-            joined = join_answers({}, course)
+            joined = join_answers({}, course)[0]
     namespace = _run(joined.text)
     return OwnTransformer(lambda config: _model(namespace, config), *_whose(joined, failed, f"{trial}"))
 
