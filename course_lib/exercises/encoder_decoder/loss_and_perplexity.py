@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     id="encoder_decoder.loss_and_perplexity",
     lesson=LESSON,
     name="loss_and_perplexity",
-    title="The loss of a batch, and its perplexity",
+    title="Loss and perplexity",
     statement=(
         "loss_and_perplexity(logits [batch, tokens, vocab_size], targets int64 [batch, tokens], padded with "
         "PADDING_ID) -> (the mean negative log-likelihood over all tokens, in nats; its exp), two scalar tensors."
