@@ -68,7 +68,6 @@ REFERENCES = {
     "decoding.attend_with_cache": "references.decoding.attend_with_cache",
     "decoding.speculative_step": "references.decoding.speculative_step",
     "gpt.training_windows": "references.gpt.training_windows",
-    "gpt.document_mask": "references.gpt.document_mask",
     "gpt.tied_logits": "references.gpt.tied_logits",
     "gpt.causal_language_model": "references.gpt.CausalLanguageModel",
     "gpt.loss_without_mask": "references.gpt.loss_without_mask",

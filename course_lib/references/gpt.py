@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.masking import causal_mask
@@ -32,19 +32,6 @@ def training_windows(
         context_length: how many tokens are read at once.
     """
     return shift_right(stream[starts.unsqueeze(1) + torch.arange(context_length + 1, device=starts.device)])
-
-
-def document_mask(ids: Int[Tensor, "batch tokens"], end_id: int) -> Bool[Tensor, "batch tokens tokens"]:
-    """A causal mask for rows of several documents, none of which sees another: True where a query may attend.
-
-    Args:
-        ids: documents one after the other, each with `end_id` as its last token.
-        end_id: the token that ends a document.
-    """
-    ended = (ids == end_id).long()
-    document = ended.cumsum(dim=-1) - ended  # how many have ended before
-    same = document.unsqueeze(-1) == document.unsqueeze(-2)
-    return same & causal_mask(ids.shape[-1], ids.device)
 
 
 def tied_logits(

@@ -26,20 +26,19 @@
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | windows of a text, to read and to predict | 2 | 8 |
-# | 2 | a mask for several documents in one row | 4 | 15 |
-# | 3 | scores for all words, with the embedding itself | 1 | 6 |
-# | 4 | a causal language model | 5 | 25 |
-# | 5 | a prediction: the loss without a mask | 1 | 6 |
-# | 6 | a test for leaks | 4 | 18 |
-# | 7 | writing | 3 | 15 |
-# | 8 | the loss of fine-tuning | 2 | 8 |
-# | 9 | GPT-2's weights in your own model | 4 | 20 |
-# | 10 | in your own words | 2 | 12 |
+# | 2 | scores for all words, with the embedding itself | 1 | 6 |
+# | 3 | a causal language model | 5 | 25 |
+# | 4 | a prediction: the loss without a mask | 1 | 6 |
+# | 5 | a test for leaks | 4 | 18 |
+# | 6 | writing | 3 | 15 |
+# | 7 | the loss of fine-tuning | 2 | 8 |
+# | 8 | GPT-2's weights in your own model | 4 | 20 |
+# | 9 | in your own words | 2 | 12 |
 #
 # Stuck? `hint("gpt.training_windows")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# From earlier lessons come `causal_mask`, `LearnedPositions` and the parts of the block: your own where they have passed
+# From earlier lessons come `packed_mask`, `LearnedPositions` and the parts of the block: your own where they have passed
 # their checks, else the library's. The first cell says which. No check depends on them.
 
 # %% [markdown] tags=["fine-print"]
@@ -73,7 +72,7 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 torch.set_printoptions(precision=4, sci_mode=False)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
-LearnedPositions = answer("positions.learned_positions")
+packed_mask, LearnedPositions = answer("masking.packed_mask"), answer("positions.learned_positions")
 MultiHeadAttention, LayerNorm = answer("heads_and_blocks.multi_head_attention"), answer("heads_and_blocks.layer_norm")
 AddAndNorm, FeedForward = answer("heads_and_blocks.add_and_norm"), answer("heads_and_blocks.feed_forward")
 EncoderBlock = answer("heads_and_blocks.encoder_block")
@@ -176,58 +175,7 @@ check("gpt.training_windows", hidden=True)
 # programs live with that. Others forbid it by a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
 # document is read exactly as if it had the row to itself.
 #
-# ### Exercise 2 · Several documents in one row
-# `gpt.document_mask` · 4 points (3 for the values, 1 for another device) · about 15 minutes
-#
-# Write this mask. A query may attend to a key that is not later *and* belongs to the same document. The end token is the last
-# token of its document. For example, with 9 as the end token, the row `[0, 1, 9, 2, 3]` allows (rows are queries)
-#
-# | | 0 | 1 | 9 | 2 | 3 |
-# |---|---|---|---|---|---|
-# | **0** | ✓ | | | | |
-# | **1** | ✓ | ✓ | | | |
-# | **9** | ✓ | ✓ | ✓ | | |
-# | **2** | | | | ✓ | |
-# | **3** | | | | ✓ | ✓ |
-#
-# Shapes: `ids` is an integer tensor `[batch, tokens]`, `end_id` an int, the result is bool `[batch, tokens, tokens]`.
-
-# %% [markdown] tags=["fine-print"]
-# True means *may attend*, as everywhere in this course. Make the mask on the device of the ids. Two end tokens may
-# follow each other, and a document may end with its row.
-
-
-# %% nbgrader={"grade": false, "grade_id": "gpt-document_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def document_mask(ids, end_id):
-    """A causal mask in which no document sees another.
-
-    ids: int64 [batch, tokens], documents one after the other, each closed by end_id
-    end_id: int, the last token of every document
-    returns: bool [batch, tokens, tokens], True where the query (row) may attend to the key (column)
-    """
-    ### BEGIN SOLUTION
-    ended = (ids == end_id).long()
-    document = ended.cumsum(dim=-1) - ended
-    same = document.unsqueeze(-1) == document.unsqueeze(-2)
-    position = torch.arange(ids.shape[-1], device=ids.device)
-    return same & (position.unsqueeze(-1) >= position)
-    ### END SOLUTION
-
-
-# %% [markdown] tags=["reason"]
-# A cumulative sum numbers the documents: each token gets the count of the ends before it. The end itself must not count,
-# because it closes its own document; subtracting `ended` takes it out again. Comparing the numbers as a column with the
-# numbers as a row says of every pair whether it belongs together, and the causal mask does the rest, without a loop over
-# documents.
-
-# %% nbgrader={"grade": true, "grade_id": "gpt-document_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("gpt.document_mask")
-### BEGIN HIDDEN TESTS
-check("gpt.document_mask", hidden=True)
-### END HIDDEN TESTS
-
-# %% [markdown]
-# *Exactly as if it had the row to itself*? Test it. One of your attention modules reads two documents packed in one row,
+# That mask is yours already: `packed_mask` of lesson 02. *Exactly as if it had the row to itself*? Test it. One of your attention modules reads two documents packed in one row,
 # under your mask and under a plain causal one, and then the second document alone.
 
 
@@ -239,7 +187,7 @@ def packed_and_alone():
     x, read = torch.randn(1, 8, 16), MultiHeadAttention(16, 4)
     with torch.no_grad():
         alone = read(x[:, 4:], x[:, 4:], causal_mask(4).unsqueeze(0))
-        for name, mask in (("your mask", document_mask(row, end)), ("a causal mask", causal_mask(8).unsqueeze(0))):
+        for name, mask in (("your mask", packed_mask(row, end)), ("a causal mask", causal_mask(8).unsqueeze(0))):
             difference = (read(x, x, mask)[:, 4:] - alone).abs().max().item()
             print(f"{name}: the second document differs from itself alone by {difference:.0e}")
 
@@ -249,7 +197,7 @@ def packed_and_alone():
 #
 # GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so small that a laptop
 # learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a full stop, in
-# one long stream of tokens. (We do without a document mask here.)
+# one long stream of tokens. (We do without that mask here.)
 
 # %%
 drawing = random.Random(7)
@@ -364,7 +312,7 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 # S0 writes this softmax, and says in passing that the rows of $W$ **are word embeddings**.
 
 # %% [markdown]
-# ### Exercise 3 · Tied logits
+# ### Exercise 2 · Tied logits
 # `gpt.tied_logits` · 1 point · about 6 minutes
 #
 # The scores that each state gives to all tokens, before the softmax: the **logits** $W \mathbf{h}$.
@@ -456,7 +404,7 @@ one_triangle()
 # 4. a final layer norm (the blocks are pre-norm, so nothing else standardises their sum),
 # 5. logits from the embedding itself, `[batch, tokens, vocab_size]`.
 #
-# ### Exercise 4 · A causal language model
+# ### Exercise 3 · A causal language model
 # `gpt.causal_language_model` · 5 points (3 for the values, 1 for the model without the mask, 1 for another device) · about 25 minutes
 #
 # The constructor is given, and keeps the parts that it is handed. Write `forward`. A block is called as `block(x, mask)`, and a
@@ -636,7 +584,7 @@ def ours_beside_torchs():
 # S0 asks the same, and calls it "a small problem": without a mask the model would reach perfect accuracy with ease.
 
 # %% [markdown]
-# ### Exercise 5 · Predict: the loss without a mask
+# ### Exercise 4 · Predict: the loss without a mask
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
 #
 # From the honest model's loss at each position, predict that of the model without a mask: the lowest that it can reach,
@@ -786,7 +734,7 @@ def the_loss_hits_zero():
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
 # prediction may only depend on the tokens up to its own position.
 #
-# ### Exercise 6 · A test for leaks
+# ### Exercise 5 · A test for leaks
 # `gpt.influence` · 4 points · about 18 minutes
 #
 # Write the experiment. Ask the model once for the text as it is. Then replace one token at a time by the next id of the
@@ -920,7 +868,7 @@ def where_it_looks():
 # The simplest choice is the most probable word, greedy decoding. One thing is new: a text may outgrow the **context**.
 # There is no learned vector for position 25 of 24, so the model reads the last `context_length` tokens only.
 #
-# ### Exercise 7 · Writing
+# ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
 #
 # Write `max_new_tokens` tokens after the prompt, the most probable one each time. `model` is a function from ids
@@ -1150,7 +1098,7 @@ def in_context():
 #
 # $$\text{loss} = \text{loss}_\text{task} + \lambda \cdot \text{loss}_\text{LM} .$$
 #
-# ### Exercise 8 · The loss of fine-tuning
+# ### Exercise 7 · The loss of fine-tuning
 # `gpt.fine_tuning_loss` · 2 points · about 8 minutes
 #
 # The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next tokens. You are welcome to
@@ -1437,7 +1385,7 @@ NAMES_IN_GPT2 = {
 }  # the parts of GPT-2's names, and what your model calls them; W_qkv is still to be cut into three
 
 # %% [markdown]
-# ### Exercise 9 · GPT-2's weights
+# ### Exercise 8 · GPT-2's weights
 # `gpt.from_gpt2` · 4 points (3 for the weights, 1 for what your model does not have) · about 20 minutes
 #
 # Make from GPT-2's tensors what `load_state_dict` of your model wants: a dict with your names. Transpose what must be
@@ -1589,7 +1537,7 @@ def gpt_2_in_your_model():
 # `from_gpt2` load it unchanged? And Hugging Face's `"distilgpt2"`, which has half the layers? Compare how probable the
 # three find a paragraph of your own, and one from a newspaper of this morning.
 #
-# ### Exercise 10 · In your own words
+# ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes
 #
 # A colleague has changed the attention of your language model to make it faster. The loss on training text falls from 3.1 to

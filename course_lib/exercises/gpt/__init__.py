@@ -9,7 +9,6 @@ Most mistakes are settings of one function that computes the answer step by step
 
 from course_lib.exercises.gpt import (
     causal_language_model,
-    document_mask,
     fine_tuning_loss,
     from_gpt2,
     generate,
@@ -23,7 +22,6 @@ EXERCISES = tuple(
     module.EXERCISE
     for module in (
         training_windows,
-        document_mask,
         tied_logits,
         causal_language_model,
         loss_without_mask,

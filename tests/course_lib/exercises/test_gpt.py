@@ -132,12 +132,6 @@ def _as_a_mean(class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets:
     return weight * tokens + (1 - weight) * nn.CrossEntropyLoss()(class_logits, labels)  # type: ignore[no-any-return]
 
 
-def _numbered(ids: Tensor, end: int) -> Tensor:
-    """Pairs with the same number of ends up to and with each."""
-    number = (ids == end).cumsum(dim=1)
-    return number[:, :, None] == number[:, None]
-
-
 def _moved(model: Callable[[Tensor], Tensor], ids: Tensor, vocab_size: int, other: int | None = None) -> Tensor:
     texts = ids.repeat(len(ids), 1)
     texts.fill_diagonal_(other) if other is not None else texts.diagonal().add_(1).remainder_(vocab_size)
@@ -173,8 +167,6 @@ def _all_copied(honest: Tensor) -> Tensor:
         ("gpt.generate", _until_the_full_stop, "stopped_at_the_full_stop"),
         ("gpt.generate", _behind_the_prompt, "one_reading"),
         ("gpt.fine_tuning_loss", _as_a_mean, "mixture"),
-        ("gpt.document_mask", lambda ids, end: _numbered(ids, end).tril(), "end_begins_the_next"),
-        ("gpt.document_mask", lambda ids, end: ids.new_ones(*ids.shape, ids.shape[1]).tril().bool(), "causal_alone"),
         ("gpt.influence", lambda model, ids, size: _moved(model, ids, size).T, "transposed"),
         ("gpt.influence", lambda model, ids, size: _moved(model, ids, size, other=0), "replaced_by_0"),
     ],
@@ -193,7 +185,6 @@ class TestParts:
             ("gpt.causal_language_model", "always_causal", 4),
             ("gpt.generate", "context_ignored", 2),
             ("gpt.generate", "first_words_kept", 2),
-            ("gpt.document_mask", "made_on_the_cpu", 3),
         ],
     )
     def test_what_is_right_earns_its_part(self, exercise_id: str, misconception_id: str, points: int) -> None:
@@ -223,10 +214,6 @@ def test_a_mask_on_the_cpu_is_named_and_costs_a_point() -> None:
         ("gpt.causal_language_model", _Model),
         ("gpt.generate", _cached_windows),
         ("gpt.loss_without_mask", lambda honest: honest * (torch.arange(honest.shape[-1]) + 1 == honest.shape[-1])),
-        (
-            "gpt.document_mask",
-            lambda ids, end: torch.stack([_numbered(row[None].roll(1), end)[0] for row in ids]).tril(),
-        ),
         ("gpt.influence", _moved),
     ],
 )

@@ -66,7 +66,7 @@ WRONG = {
         "fp32",
         "masking.causal_mask",
         "def causal_mask(length):\n    return torch.ones(length, length, dtype=torch.bool)",
-        "its loss is",
+        "its ",
     ),
 }
 

@@ -14,12 +14,12 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from course_lib.decoding.greedy import greedy_decode
+from course_lib.masking import packed_mask
 from course_lib.models import GPT, GPTConfig
 from course_lib.objectives.losses import language_model_loss
 from course_lib.published.hub import PublishedModel
 from course_lib.references.gpt import (
     CausalLanguageModel,
-    document_mask,
     fine_tuning_loss,
     from_gpt2,
     generate,
@@ -86,9 +86,9 @@ class TestCausalLanguageModel:
     def test_packed_documents_are_read_as_if_alone(self) -> None:
         ours, row = model(), torch.tensor([[3, 1, 9, 2, 6, 5, 9]])
         block, x = ours.blocks[0], torch.randn(1, 7, 12)
-        packed = block(x, document_mask(row, 9))
+        packed = block(x, packed_mask(row, 9))
         for document in (slice(0, 3), slice(3, 7)):
-            alone = block(x[:, document], document_mask(row[:, document], 9))
+            alone = block(x[:, document], packed_mask(row[:, document], 9))
             assert_close(packed[:, document], alone)
 
     def test_learns_what_gpt_learns(self) -> None:
