@@ -122,9 +122,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`losses(window)` has one number less than the window has tokens, since nothing predicts its first token. "
-            "A window's last token is `begin + len(window) - 1`. One nat is 1 / ln 2 bits; a string's `encode` gives "
-            "its bytes.",
+            "What `losses` returns has one number less than its window has tokens, since nothing predicts the first. A "
+            "window's last token is at its beginning plus its length, less one. One nat is 1 / ln 2 bits; a string's "
+            "`encode` gives its bytes.",
             answers=("per_character", "in_nats", "times_ln_2", "per_token"),
         ),
         Hint(
