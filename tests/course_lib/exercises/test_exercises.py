@@ -31,7 +31,7 @@ LARGER = {
     "heads_and_blocks.encoder_block": {"d_model": 2},
     "encoder_decoder.shift_right": {"tokens": 2},
     "encoder_decoder.loss_and_perplexity": {"vocab_size": 2},
-    "encoder_decoder.scheduled_sampling": {"tokens": 2, "vocab_size": 12, "d_model": 5},
+    "encoder_decoder.scheduled_sampling": {"tokens": 2, "d_model": 5},
     "encoder_decoder.decoder_block": {"d_model": 2},
     "encoder_decoder.training_loop": {"vocab_size": 2},
     "encoder_decoder.label_smoothing": {"vocab_size": 3},

@@ -43,7 +43,7 @@ def of_a_class():
     print(len(Counted()))
 
 def later():
-    print(decode(["▁a"]))
+    print(wordpiece("a", ["a"])[0])
 
 def of_its_own():
     print(most_frequent_pair({1: 2}, {}))
@@ -77,7 +77,7 @@ def test_what_a_class_and_a_cell_that_did_not_run_lack_is_borrowed(
     drawn(names["of_a_class"])
     drawn(names["later"])
     assert capsys.readouterr().out.splitlines()[1::2] == ["0", "a"]
-    assert "decode" not in names
+    assert "wordpiece" not in names
 
 
 def test_a_decorator_hides_nothing(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

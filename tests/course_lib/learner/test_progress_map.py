@@ -59,10 +59,10 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
     )
     assert "○ attention.why_scale: in your own words" in shown.text()
     assert (
-        "\n\n  Your transformer: 4 of 15 pieces. To see it: from course_lib.mine import mine; mine()\n\n"
+        "\n\n  Your transformer: 3 of 14 pieces. To see it: from course_lib.mine import mine; mine()\n\n"
         in shown.text()
     )
-    assert '<p class="katze-closing">Your transformer: 4 of 15 pieces. To see it: ' in shown.html()
+    assert '<p class="katze-closing">Your transformer: 3 of 14 pieces. To see it: ' in shown.html()
     kept.note_solution("attention.why_scale")
     shown = progress_map(kept=kept)
     assert shown.detailed.sentence() == (
