@@ -116,3 +116,30 @@ class LayerNorm(nn.Module):
     def forward(self, x):
         mean, std = x.mean(-1, keepdim=True), x.std(-1, unbiased=False, keepdim=True)
         return self.weight * (x - mean) / (std + self.epsilon) + self.bias
+
+
+# %% wrong | only divided by the standard deviation, the mean left in | not_centred
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-5):
+        super().__init__()
+        self.epsilon = epsilon
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        std = (x.var(dim=-1, unbiased=False, keepdim=True) + self.epsilon) ** 0.5
+        return x / std * self.weight + self.bias
+
+
+
+# %% wrong | standardised, and neither stretched nor moved | gamma_and_beta_left_out
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-5):
+        super().__init__()
+        self.epsilon = epsilon
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        x = x - x.mean(-1, keepdim=True)
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.epsilon)

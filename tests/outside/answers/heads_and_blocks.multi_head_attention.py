@@ -165,3 +165,37 @@ class MultiHeadAttention(nn.Module):
         if mask is not None:
             scores = torch.where(mask[:, None], scores, -10.0)
         return self.W_o((scores.softmax(-1) @ v).transpose(1, 2).reshape(x.shape))
+
+
+# %% wrong | never split: one head as wide as the vector | one_head
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads, bias=True):
+        super().__init__()
+        self.heads = heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, x, memory, mask=None):
+        return self.W_o(scaled_dot_product_attention(self.W_q(x), self.W_k(memory), self.W_v(memory), mask))
+
+
+
+# %% wrong | the memory itself is averaged, W_v forgotten | values_not_projected
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads, bias=True):
+        super().__init__()
+        self.heads = heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(self, x, memory, mask=None):
+        def split(y):
+            return y.view(y.shape[0], y.shape[1], self.heads, -1).transpose(1, 2)
+
+        mask = None if mask is None else mask[:, None]
+        out = scaled_dot_product_attention(split(self.W_q(x)), split(self.W_k(memory)), split(memory), mask)
+        return self.W_o(out.transpose(1, 2).reshape(x.shape))

@@ -52,3 +52,13 @@ def sinusoidal_encoding(length, d_model):
     position = torch.arange(length).unsqueeze(-1)
     angle = position / 10000 ** (torch.arange(d_model // 2) / d_model)
     return torch.cat([angle.sin(), angle.cos()], dim=-1)
+
+
+# %% wrong | the odd dimension's own number in the cosine's exponent | cosine_too_slow
+def sinusoidal_encoding(length, d_model):
+    pe = torch.zeros(length, d_model)
+    pos = torch.arange(length, dtype=torch.float64)
+    for j in range(d_model):
+        angle = pos / 10000 ** (j / d_model)
+        pe[:, j] = torch.sin(angle) if j % 2 == 0 else torch.cos(angle)
+    return pe
