@@ -1049,7 +1049,7 @@ def three_tasks():
 
 
 # %% [markdown]
-# - On the **made reviews** the bag misses next to nothing. That says more about the task than about the bag: we wrote
+# - On the **made-up reviews** the bag misses next to nothing. That says more about the task than about the bag: we wrote
 #   sentences in which the words are everything.
 # - On ***who chases whom*** it gets **half**, and not by accident. A sentence and its mirror image get the same logits,
 #   so one of each pair is right and one wrong, whatever it has learned. You could have known this before the first

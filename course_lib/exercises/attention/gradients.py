@@ -117,7 +117,7 @@ EXERCISE = Exercise(
             "outline",
             "Compute alpha once more, as on the way forward.\n"
             "Of `v`: alpha transposed, times the gradient of out. Of alpha: that gradient, times `v` transposed.\n"
-            "Through the softmax: in each row take off the mean of that gradient, weighted by alpha; then multiply by "
+            "Through the softmax: in each row subtract the mean of that gradient, weighted by alpha; then multiply by "
             "alpha.\n"
             "Through the division: divide by the same root again.\n"
             "Of `q`: this times the keys. Of `k`: this transposed, times the queries.",
@@ -155,13 +155,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_softmax",
-            "Your answer hands the gradient of alpha on to the scores unchanged. Between them is the softmax: "
+            "Your answer passes the gradient of alpha on to the scores unchanged. Between them is the softmax: "
             "multiply by its Jacobian.",
             _slip(("alpha * (of_alpha - shared)", "of_alpha")),
         ),
         Misconception(
             "not_weighted",
-            "Your answer takes off the mean but does not multiply by alpha afterwards. Row i of the Jacobian is "
+            "Your answer subtracts the mean but does not multiply by alpha afterwards. Row i of the Jacobian is "
             "alpha_i (δ_ij - alpha_j): each entry has its own weight as a factor.",
             _slip(("alpha * (of_alpha - shared)", "of_alpha - shared")),
         ),

@@ -177,7 +177,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "safe_sum_without_keepdim",
-            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows are laid beside "
+            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows line up with "
             "the columns. Keep the dimension in the sum as well: sum(dim=-1, keepdim=True).",
             _slip((_SUM, "exps.sum(dim=-1)")),
         ),
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
         Misconception(
             "maximum_without_keepdim",
             "Your answer subtracts the maximum of a row from each column: without keepdim=True the maxima, [queries], "
-            "are laid along the keys. Keep the dimension.",
+            "line up with the keys. Keep the dimension.",
             _slip((_LARGEST, "scaled.amax(dim=-1)")),
         ),
         Misconception(

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "downhill",
-            "Your answer points downhill: its sign is turned round. A gradient points uphill, and it is gradient "
+            "Your answer points downhill: it has the opposite sign. A gradient points uphill, and it is gradient "
             "descent that subtracts it.",
             _slip(("prediction - y", "y - prediction")),
         ),
@@ -117,8 +117,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "of_the_predictions",
-            "Your answer is the gradient by the predictions, one number for each example. Go on to w: by the chain "
-            "rule each example's slope is multiplied by its row of x, and the rows are added up.",
+            "Your answer is the gradient with respect to the predictions, one number for each example. Go on to w: by "
+            "the chain rule each example's slope is multiplied by its row of x, and the rows are added up.",
             _slip((_GRADIENT, "slopes / len(y)")),
         ),
         Misconception(

@@ -136,12 +136,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sides_swapped",
-            "Your answer hands out the test first and then training. Training comes first.",
+            "Your answer returns the test first and then training. Training comes first.",
             _slip(("*training, *test", "*test, *training")),
         ),
         Misconception(
             "examples_then_labels",
-            "Your answer hands out both examples and then both labels. Each side stays together: x_training, "
+            "Your answer returns both examples and then both labels. Each side stays together: x_training, "
             "labels_training, x_test, labels_test.",
             _slip(("*training, *test", "training[0], test[0], training[1], test[1]")),
         ),

@@ -151,13 +151,13 @@ EXERCISE = Exercise(
         Misconception(
             "no_step",
             "Your weights come out as they went in. backward() only computes gradients; it is optimizer.step() that "
-            "changes the weights, and only those of which it was told.",
+            "changes the weights, and only those that you gave it.",
             _lone(("optimizer.step()", "pass")),
         ),
         *(
             Misconception(
                 f"{left}_not_trained",
-                f"Your answer never changes the {left}. Tell the optimizer about both, weight and bias.",
+                f"Your answer never changes the {left}. Give the optimizer both, weight and bias.",
                 _lone(("Adam(model.parameters()", f"Adam([model.{told}]")),
             )
             for left, told in (("bias", "weight"), ("weight", "bias"))
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_twice",
-            "Your answer hands the cross-entropy probabilities. It takes logits: the softmax is part of it.",
+            "Your answer passes probabilities to the cross-entropy. It takes logits: the softmax is part of it.",
             _slip(("model(x)", "model(x).softmax(dim=-1)")),
         ),
         Misconception(

@@ -102,13 +102,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rate_left_out",
-            "Your answer goes by the whole gradient, without the rate. A step is rate times the gradient.",
+            "Your answer subtracts the whole gradient, without the rate. A step is rate times the gradient.",
             _slip((_STEP, "w - slope")),
         ),
         Misconception(
             "gradient_of_the_start",
-            "Your answer asks for the gradient at the start only, and uses it for every step. Ask again wherever you "
-            "have come to.",
+            "Your answer computes the gradient once, at the start, and uses it for every step. Compute it again at "
+            "each new position.",
             _slip(("gradient(w)", "gradient(start)")),
         ),
         Misconception(

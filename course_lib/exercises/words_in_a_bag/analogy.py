@@ -120,8 +120,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "asked_words_kept",
-            "Your answer may return one of the three words it was asked about; the nearest is nearly always c or b. "
-            "Leave them out.",
+            "Your answer may return one of the three given words; the nearest is nearly always c or b. Leave them out.",
             _slip(("    cosines[[i, j, k]] = -math.inf\n", "")),
         ),
         Misconception(

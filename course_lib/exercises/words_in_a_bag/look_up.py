@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         Misconception(
             "row_0_zeroed",
             "Your answer has zeros where the id is 0. Here row 0 is a row like any other, whatever it means: "
-            "take it from the table. Leaving padding out is the mask's business, in exercise 3.",
+            "take it from the table. The mask leaves padding out, in exercise 4.",
             _slip(("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)")),
         ),
     ),

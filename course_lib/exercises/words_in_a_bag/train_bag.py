@@ -232,7 +232,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_twice",
-            "Your answer hands the cross-entropy probabilities. It takes logits: the softmax is part of it.",
+            "Your answer passes probabilities to the cross-entropy. It takes logits: the softmax is part of it.",
             _slip(("cross_entropy(logits", "cross_entropy(logits.softmax(dim=-1)")),
         ),
     ),
