@@ -249,7 +249,7 @@ def gradients_difference(
         it = "it" if len(cut_off) == 1 else "them"
         return Difference(
             Kind.GRADIENT,
-            f"No gradient reaches {_listed(cut_off)}{apart}: somewhere on the way from {it} to the result the "
+            f"No gradient reaches {_listed(cut_off)}{apart}: somewhere between {it} and the result the "
             "computation leaves torch (torch.no_grad(), .detach(), .data, .item(), numpy, torch.tensor(...)). The "
             "model could not learn.",
             expected="a gradient",
@@ -342,11 +342,11 @@ def _way_out(expected: Value, actual: Value) -> str:
         return ""
     name = actual.type_name
     if name.startswith("numpy.ndarray of complex") or name.removeprefix("numpy.").startswith("complex"):
-        return ", and complex numbers are not compared: return the real part, or real and imaginary part apart"
+        return ", and complex numbers are not compared: return the real part, or both parts separately"
     if name.startswith("numpy.ndarray of "):
-        return ": give it numbers of one kind, with .astype(float), .astype(int) or .astype(bool)"
+        return ": give it numbers of one type, with .astype(float), .astype(int) or .astype(bool)"
     if name.startswith("numpy.") and isinstance(expected, Array):
-        return ": numpy.asarray(...) makes one of it"
+        return ": numpy.asarray(...) turns it into one"
     if name.startswith("pandas."):
         return ": its .to_numpy() is an array, and .to_dict() or .tolist() is plain"
     plain = "a tensor" if isinstance(expected, Tensor) and not isinstance(expected, Array) else _type_phrase(expected)
@@ -359,8 +359,8 @@ def _way_to_a_plain_tensor(described: str) -> str:
     if device != "cpu":
         return f": it is on the device {device}, and .cpu() brings it back"
     if layout != "strided":
-        return f": its layout is {layout}, and .to_dense() makes an ordinary tensor of it"
-    return ": take one of the usual dtypes, that of the inputs"
+        return f": its layout is {layout}, and .to_dense() turns it into an ordinary tensor"
+    return ": use a common dtype, such as that of the inputs"
 
 
 def _other_keys(expected: dict[Any, Value], actual: dict[Any, Value], where: str) -> Difference:
@@ -421,7 +421,7 @@ def _tensors_to_put_together(expected: Value, actual: list[Value] | tuple[Value,
     )
     shapes = {tuple(item.shape) if isinstance(item, Tensor) else None for item in actual}
     if expected.ndim > 0 and shapes == {tuple(expected.shape[1:])} and len(actual) == len(expected):
-        return f"a {kind} of {len(actual)} {parts}{'s' if len(actual) > 1 else ''}: {stack} makes one of them"
+        return f"a {kind} of {len(actual)} {parts}{'s' if len(actual) > 1 else ''}: {stack} turns them into one"
     if kind == "tuple" or len(actual) == 1 or any(_same_value(expected, item) for item in actual[:_ITEMS_TRIED]):
         return ""
     if all(isinstance(item, Tensor) for item in actual):
@@ -496,14 +496,14 @@ def _single_precision(expected: Tensor, actual: Tensor, wrong: Tensor) -> str:
         return ""
     if isinstance(expected, Array):
         return (
-            " The numbers agree to only about 7 digits. Were they computed in single precision somewhere "
+            " The numbers are right to only about 7 digits. Were they computed in single precision somewhere "
             "(numpy.float32)? Compute in the dtype of the inputs. Or does your answer add a small number (1e-8) where "
-            "none is asked for?"
+            "there should be none?"
         )
     return (
-        " The numbers agree to only about 7 digits. Were they computed in single precision somewhere (torch.float32, "
-        "which torch.tensor(...) makes of Python's floats)? Compute in the dtype of the inputs. Or does your answer "
-        "add a small number (1e-8) where none is asked for?"
+        " The numbers are right to only about 7 digits. Were they computed in single precision somewhere "
+        "(torch.float32, which torch.tensor(...) makes of Python's floats)? Compute in the dtype of the inputs. Or "
+        "does your answer add a small number (1e-8) where there should be none?"
     )
 
 
@@ -516,7 +516,7 @@ def _way_back(kind: Kind, expected: Tensor) -> str:
     if kind is not Kind.DEVICE:
         return ""
     way = ".cpu()" if expected.device.type == "cpu" else f'.to("{expected.device}")'
-    return f": {way} brings it back. Better: make every new tensor on the device of the inputs (device=x.device)"
+    return f": {way} brings it back. Better: create every new tensor on the device of the inputs (device=x.device)"
 
 
 def wrong_entries(expected: Tensor, actual: Tensor, strict: Strictness) -> Tensor:
@@ -551,12 +551,12 @@ def _gradient_difference(
 
 
 _HIDDEN = (
-    " The values are right. Usually some step on the way then keeps its part of the gradient back (.item(), float() or "
-    "math.exp() of a tensor, .detach(), .data, torch.no_grad()), or cuts it off (clamp, max)."
+    " The values are right. Usually this means that some step blocks its part of the gradient (.item(), float() or "
+    "math.exp() of a tensor, .detach(), .data, torch.no_grad()), or sets it to 0 (clamp, max)."
 )
 _NOT_FINITE = (
-    " The values are right. Usually some step on the way then is not finite where its result is not used, as under "
-    "torch.where or nan_to_num, and has a gradient of NaN: put something harmless in before that step."
+    " The values are right. Usually this means that some step is not finite where its result is not used, as under "
+    "torch.where or nan_to_num, so that its gradient is NaN: put harmless numbers in before that step."
 )
 
 

@@ -27,7 +27,7 @@ _WAYS: Mapping[str, tuple[str, ...]] = {
     ),
     "reaches torch beneath its public functions": ("torch._", "_C"),
     "calls compiled code directly": ("ctypes.", "cffi.", "torch.utils.cpp_extension.", "torch.library.", "CDLL"),
-    "makes code of text": (
+    "turns text into code": (
         *("exec", "eval", "compile", "builtins.", "__builtins__", "code.", "codeop.", "runpy.", "pickle.", "marshal."),
     ),
     "imports by a name in a string": ("importlib.", "__import__", "pkgutil.", "sys.modules."),
@@ -47,7 +47,7 @@ _BUILT_IN = {"exec", "eval", "compile", "__import__"}
 """Names that mean this only where they stand alone: `model.eval()` is something else, and so is `re.compile`."""
 
 _MADE_UP = "finds something by a name that is put together while it runs"
-_UNREAD = "is too long to be read, or is no Python"
+_UNREAD = "is too long to be read, or is not Python"
 _FOREIGN = "uses the package {}, which the lesson itself does not import"
 
 

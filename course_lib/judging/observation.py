@@ -320,7 +320,7 @@ def _prepared(
         return answer, {}
     module = answer(**_under_its_names(answer, construct, case.formerly))
     if not isinstance(module, nn.Module):
-        raise Unfit(f"Where a torch.nn.Module was expected, {with_article(type(module).__name__)} was built.")
+        raise Unfit(f"A torch.nn.Module was expected, but {with_article(type(module).__name__)} was built.")
     if case.weights and {weight.dtype for weight in case.weights.values()} == {torch.float64}:
         module.double()  # load_state_dict rounds to the precision that it finds
     try:
@@ -368,7 +368,7 @@ def _other_weights(wanted: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> s
     extra = _names([f"{name} {shape}" for name, shape in found.items() if expected.get(name) != shape])
     if not missing and not extra:
         return ""
-    told = f"yours has {extra} besides"
+    told = f"yours also has {extra}"
     if missing:
         told = f"expected {missing}; yours has {extra}" if extra else f"expected {missing}, which yours lacks"
     return f"Keep the names and shapes of the parameters as the task gives them: {told}."

@@ -89,7 +89,7 @@ def test_every_failure_is_in_a_row_and_the_table_says_out_of_how_many() -> None:
 
 
 def test_answers_to_look_at_are_listed_with_line_and_reason() -> None:
-    place = "cell 7, line 3: <b>exec(text)</b> [makes code of text]"
+    place = "cell 7, line 3: <b>exec(text)</b> [turns text into code]"
     seen = replace(RIGHT, worth_a_look=f"{place}\ncell 8: [is too long]")
     soup = page([submission("ada", 2.0, seen), submission("ben", 2.0, RIGHT)])
     assert [text(one) for one in soup.select(".looks tbody tr")] == [f"ada {SCALE} {place} cell 8: [is too long]"]

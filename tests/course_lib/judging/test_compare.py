@@ -59,7 +59,7 @@ def test_a_result_elsewhere_is_told_the_way_back() -> None:
         Foreign("torch.Tensor (float32, strided, cuda)")
     )
     assert ".to_dense()" in told(Foreign("torch.Tensor (float32, sparse_coo, cpu)"))
-    assert "one of the usual dtypes" in told(Foreign("torch.Tensor (complex64, strided, cpu)"))
+    assert "a common dtype" in told(Foreign("torch.Tensor (complex64, strided, cpu)"))
 
 
 def test_entry_by_entry_a_small_number_counts_as_much_as_a_large_one() -> None:
@@ -145,7 +145,7 @@ def test_numbers_that_print_alike_are_told_apart() -> None:
     found = value_difference(expected, expected.float().double(), "the result")
     assert found is not None
     assert found.expected != found.actual
-    assert "agree to only about 7 digits. Were they computed in single precision somewhere" in found.message
+    assert "right to only about 7 digits. Were they computed in single precision somewhere" in found.message
     for other in (expected * 1.001, expected + 1e-9, expected * torch.nan):
         wrong = value_difference(expected, other, "the result")
         assert wrong is not None
@@ -208,9 +208,9 @@ def test_a_missing_gradient_and_a_change_in_place_are_named_by_argument() -> Non
 @pytest.mark.parametrize(
     ("cut", "told"),
     [
-        ("a", "reaches a, while b and c get one: somewhere on the way from it "),
-        ("ab", "reaches a and b, while c gets one: somewhere on the way from them "),
-        ("abc", "reaches a, b and c: somewhere on the way from them "),
+        ("a", "reaches a, while b and c get one: somewhere between it "),
+        ("ab", "reaches a and b, while c gets one: somewhere between them "),
+        ("abc", "reaches a, b and c: somewhere between them "),
     ],
 )
 def test_what_a_gradient_reaches_tells_where_it_is_cut_off(cut: str, told: str) -> None:
@@ -289,8 +289,8 @@ def test_more_than_one_value_is_told_as_such() -> None:
     assert told(([1.0, 2], [3, 4])) == numbers.format("tuple")
     assert told((1.0, E + 1)) == f"{alone}2 values: return only the one that was asked for."
     together = "The result should be one torch.Tensor, but it is a "
-    assert told([E[0], E[1]]) == f"{together}list of 2 tensors: torch.stack(...) makes one of them."
-    assert told((E[0], E[1])) == f"{together}tuple of 2 tensors: torch.stack(...) makes one of them."
+    assert told([E[0], E[1]]) == f"{together}list of 2 tensors: torch.stack(...) turns them into one."
+    assert told((E[0], E[1])) == f"{together}tuple of 2 tensors: torch.stack(...) turns them into one."
     assert told([E[0], E[0], E[1]]) == f"{together}list of 3 tensors: put them together with torch.stack(...)."
     assert (
         told([E[:1], E[1:]])

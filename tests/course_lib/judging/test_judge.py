@@ -263,11 +263,11 @@ def test_a_module_with_other_parameters_is_told_which_are_expected() -> None:
     assert told(gamma=[3]) == f"{keep}expected weight [3]; yours has gamma [3]."
     assert told(weight=[3, 1]) == f"{keep}expected weight [3]; yours has weight [3, 1]."
     assert told() == f"{keep}expected weight [3], which yours lacks."
-    assert told(weight=[3], bias=[2]) == f"{keep}yours has bias [2] besides."
+    assert told(weight=[3], bias=[2]) == f"{keep}yours also has bias [2]."
     many = told(**{f"w{number}": [number] for number in range(6)})
     assert many == f"{keep}expected weight [3]; yours has w0 [0], w1 [1], w2 [2], w3 [3] and 2 more."
     built = verdict_on(lambda size: size, SCALE).cases[0].message
-    assert built == "Where a torch.nn.Module was expected, an int was built."
+    assert built == "A torch.nn.Module was expected, but an int was built."
 
 
 def test_a_reference_that_fails_is_an_error_of_the_exercise() -> None:
