@@ -72,11 +72,11 @@ def shown_solution(exercise: Exercise) -> HelpPanel | None:
         return None
     if not history.attempted and not history.asked:
         left = {hint.depth for hint in exercise.hints} - set(history.hints)
-        advice = f'take a hint with hint("{exercise.id}"), or ' if left else ""
+        advice = f'take a hint with hint("{exercise.id}"), ' if left else ""
         _decline(
             exercise.id,
             f"You have not checked an answer to {exercise.id} yet, and a solution teaches most after you have tried: "
-            f"write one, {advice}ask again and it is shown.",
+            f"write one, {advice}or ask again and it is shown.",
         )
         return None
     kept.note_solution(exercise.id)
