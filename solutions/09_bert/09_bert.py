@@ -14,13 +14,12 @@
 # %% [markdown]
 # # Lesson 09 · BERT
 #
-# You have two hundred labelled sentences and need a classifier. Most words of the language do not even occur in them.
-# But the world is full of sentences without labels. **BERT** learns from those first: a cat sits on some of the words,
-# and BERT guesses what is under the cat. This is **pre-training**. Then come your two hundred, and **fine-tuning**.
+# You have two hundred labelled sentences and need a classifier. Most words of the language do not occur in them. But
+# the world is full of sentences without labels, and **BERT** learns from those first: a cat sits on some of the words,
+# and BERT guesses what is under it. That is **pre-training**. Your two hundred come second, in **fine-tuning**.
 #
 # You will measure what pre-training is worth, twice: in a small world where nothing is left to chance, and on real
-# reviews. On the way you write BERT's input, its pre-training, and the heads with which one encoder solves seven kinds
-# of task.
+# reviews.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -37,11 +36,10 @@
 # | 11 | the best answer in a text | 4 | 18 |
 # | 12 | one of several choices | 3 | 12 |
 #
-# Stuck? `hint("bert.pair_encoding")` opens a hint, and with each further call the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("bert.pair_encoding")` opens a hint, and each further call the next one. `solution(...)` shows the answer
+# with its reason, once you have tried; `progress()` shows how far you are.
 #
-# Nothing is downloaded. A small BERT comes with the course, pre-trained on 40,000 very short stories in ten minutes.
-# You also pre-train a weaker one yourself.
+# Nothing is downloaded: a small pre-trained BERT comes with the course.
 
 # %%
 import copy
@@ -91,13 +89,13 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. Pre-train, then fine-tune
 #
-# GPT predicts the next token, so it may look only to the left. To *write*, that is how it must be. To *understand* a
-# text, you have all of it. In
+# GPT predicts the next token, so it may look only to the left. To *write*, it must. To *understand* a text, you have
+# all of it. In
 #
 # *The **station** was playing old hits* and *the **station** was crowded with travellers*
 #
 # words to the right decide what *station* means. BERT is a stack of **encoder** blocks: every token attends to every
-# other. Here are the two masks.
+# other.
 
 # %% tags=["demo"]
 station = ["the", "station", "was", "playing", "hits"]
@@ -109,14 +107,14 @@ show.matrices(
 )
 
 # %% [markdown]
-# You cannot train such a model to predict the next token: it would see it. So its first goal must be another one, which
-# needs no labels either.
+# Such a model cannot learn to predict the next token: it would see it. So it learns something else first, which needs
+# no labels either.
 #
-# - **Pre-training**: an encoder learns to make good vectors from a goal that has nothing to do with your task, on as much
-#   text as there is. BERT has two: guess masked tokens, and say whether one sentence follows another.
+# - **Pre-training**: an encoder learns to make good vectors, on as much text as there is, from a goal that has nothing to do
+#   with your task. BERT has two: guess masked tokens, and say whether one sentence follows another.
 # - **Fine-tuning**: put a small **head** for your task on top, and train everything a little on your labels.
 #
-# The well-known models differ in what they were pre-trained to predict, and from what (Wolf et al., 2020, figure 2).
+# Models differ in what they predict in pre-training, and from what (Wolf et al., 2020, figure 2).
 #
 # | family | predicts | from | models | good for |
 # |---|---|---|---|---|
@@ -124,10 +122,9 @@ show.matrices(
 # | **autoregressive** (decoder) | the next token | the past | **GPT**, **GPT-2** (Radford et al., 2018, 2019); **Transformer-XL** (Dai et al., 2019): keeps states of the last segment; **XLNet** (Yang et al., 2019): the past in a shuffled order | writing |
 # | **sequence to sequence** (both) | a text | another text | **BART** (Lewis et al., 2020): repairs a damaged text; **T5** (Raffel et al., 2020): fills in missing spans, every task as text; **MarianMT** (Junczys-Dowmunt et al., 2018): translates, from translations alone | translating, summarizing |
 #
-# **Encoding** turns a text into vectors; a bag of embeddings, a recurrent network or BERT can do it. **Decoding**
-# writes token by token, so it is autoregressive. The first family encodes, the second decodes, the third does both.
-# Take one sentence. Each row below is a token that a model has to predict, and blue are the tokens that it may see for
-# that.
+# **Encoding** turns a text into vectors; **decoding** writes token by token. The first family encodes, the second
+# decodes, the third does both. In the picture, each row is a token to predict, and blue are the tokens that the model
+# may see for it.
 
 # %% tags=["demo"]
 example = ["the", "cat", "chased", "the", "mouse"]
@@ -144,14 +141,14 @@ show.matrices(
 )
 
 # %% [markdown]
-# GPT and XLNet learn from every row, BERT from the masked ones alone. BERT guesses its two tokens independently of each
-# other. T5 writes them one after the other, so the second knows the first.
+# GPT and XLNet learn from every row, BERT from the masked ones alone. BERT guesses its two tokens independently; T5
+# writes one after the other, so the second knows the first.
 #
 # ## 2. What BERT reads
 #
-# There are four rules. A **[CLS]** token comes first; its vector represents the whole input. Every text ends with
-# **[SEP]**. Words become **subword tokens** (WordPiece, which continues a word with `##`). And since two texts fit into
-# one input, a **segment** tells each token which of the two it belongs to. Figure 2 of the paper:
+# A **[CLS]** token comes first; its vector represents the whole input. Every text ends with **[SEP]**. Words become
+# **subword tokens** (WordPiece, which continues a word with `##`). Two texts fit into one input, so a **segment** tells
+# each token which text it belongs to. Figure 2 of the paper:
 #
 # | | | | | | | | | | | | |
 # |---|---|---|---|---|---|---|---|---|---|---|---|
@@ -161,30 +158,30 @@ show.matrices(
 #
 # Each row has an embedding table. The encoder's input is the sum of the three vectors, normalized.
 #
-# Why two texts? Because so many tasks are about two. *Recognizing **textual entailment*** (RTE): does the second follow
-# from the first?
+# Why two texts? Many tasks are about two. *Recognizing **textual entailment*** (RTE): does the second follow from the
+# first?
 #
 # > Michael Jordan, coach Phil Jackson and the star cast, including Scottie Pippen, took the Chicago Bulls to six National
 # > Basketball Association championships.
 # >
 # > The Bulls basketball team is based in Chicago.
 #
-# *Entailed*, says the data set. To find out, a model must compare words of both texts. Within one sequence, attention
-# can.
+# *Entailed*, says the data set. To find out, a model must compare words of both texts, and attention compares within
+# one sequence.
 #
 # ### Exercise 1 · Pairs of texts
 # `bert.pair_encoding` · 3 points · about 12 minutes
 #
-# Turn ids into a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP]; where `seconds[i]` is None, it is only
-# [CLS] `firsts[i]` [SEP]. Each [SEP] belongs to the text that it ends. Pad at the end with `padding_id`, in segment 0,
-# to the longest row.
+# Turn ids into a batch. Row $i$ is [CLS] `firsts[i]` [SEP] `seconds[i]` [SEP], or only [CLS] `firsts[i]` [SEP] where
+# `seconds[i]` is None. Each [SEP] belongs to the text that it ends. Pad at the end with `padding_id`, in segment 0, to
+# the longest row.
 #
 # Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, both int64
 # `[batch, tokens]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
 
 # %% [markdown] tags=["fine-print"]
-# A text may be empty. No text contains any of the three special ids, except that `padding_id` may be an id that a text
-# has, too. Leave the lists as they are.
+# A text may be empty. No text contains the ids of [CLS] and [SEP], but it may contain `padding_id`. Leave the lists as
+# they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pair_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -211,10 +208,9 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
 
 
 # %% [markdown] tags=["reason"]
-# BERT was pre-trained on exactly this layout, so [CLS], [SEP] and the segments mean something only here. [CLS] and the
-# first [SEP] are in segment 0; the last [SEP] is in segment 1, with the text that it ends. A wrong segment raises no
-# error and costs a little accuracy, which is the worst kind of mistake. Segments are padded with 0 and not with
-# `padding_id`, since there are only two segments to look up. The mask comes from lengths and not from ids: a real token
+# BERT was pre-trained on exactly this layout, so its tokens and segments mean something only here. A wrong segment
+# raises no error and costs a little accuracy, which is the worst kind of mistake. Segments are padded with 0 and not
+# with `padding_id`: there are only two segments to look up. The mask comes from lengths and not from ids: a real token
 # may have the padding's id.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pair_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -224,8 +220,7 @@ check("bert.pair_encoding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The small BERT has a vocabulary of its own, a few hundred tokens. These helpers load it, and the model; no answer of
-# yours needs them.
+# These helpers load the small BERT and its vocabulary of a few hundred tokens; no answer of yours needs them.
 
 
 # %%
@@ -278,8 +273,8 @@ def your_batch():
 
 
 # %% [markdown]
-# *Basketball* and *Chicago* fall apart, since our small world hardly ever mentions them; but nothing is unknown. And
-# here is the sum of three embeddings, in the model itself:
+# Our small world hardly ever mentions *basketball* or *Chicago*, so they fall apart; but nothing is unknown. Here is
+# the sum of three embeddings, in the model itself:
 
 
 # %% tags=["demo"]
@@ -308,12 +303,11 @@ three_embeddings()
 # ## 3. Masking tokens
 #
 # The first goal is **masked language modelling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the mouse*,
-# and the model should give $p(w \mid$ *The cat [MASK] the mouse*$)$. It may use both sides, since the word itself is
-# gone. How many should go? Mask most, and nothing is left to guess from; mask one, and you learn from one. The paper
-# (section 3.1) **chooses** 15 % of the tokens, never [CLS] or [SEP].
+# and the model should give $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and nothing is left to guess
+# from; mask one, and you learn from one. The paper (section 3.1) **chooses** 15 % of them, never [CLS] or [SEP].
 #
-# There is a catch. No text that you classify later has a [MASK] in it, and a model that only works where it sees [MASK]
-# could neglect everything else. So what is *shown* at a chosen position is also drawn at random:
+# There is a catch. No text that you classify later has a [MASK], and a model that only works where it sees one could
+# neglect everything else. So what is *shown* at a chosen position is drawn, too:
 #
 # | of the chosen tokens | are shown as | so that the model |
 # |---|---|---|
@@ -321,17 +315,17 @@ three_embeddings()
 # | 10 % | another token, drawn at random | cannot trust even the tokens that it sees |
 # | 10 % | themselves | keeps in mind what it does see |
 #
-# At all chosen positions, and only there, the model is asked what the token was.
+# At all chosen positions, and only there, the model is asked for the original token.
 #
 # ### Exercise 2 · Predict first: how many?
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
-# Of a given number of tokens, none of them special, how many on average are shown as [MASK], how many as another token,
-# and how many unchanged but asked for?
+# Of `tokens` tokens, none of them special, how many on average are shown as [MASK], how many as another token, and how
+# many unchanged but asked for?
 
 # %% [markdown] tags=["fine-print"]
-# Return a tuple of three floats (Python's own numbers, not tensors), not rounded: an average need not be whole. A token
-# drawn at random may happen to be the right one; subtract nothing for that.
+# Return three Python floats, not rounded: an average need not be whole. A random token may happen to be the right one;
+# subtract nothing for that.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -348,10 +342,9 @@ def expected_counts(tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Of 100 tokens 15 are chosen; of these 12 become [MASK], 1.5 another token, and 1.5 stay. The 80, 10 and 10 % are
-# shares of the chosen tokens, so both numbers are multiplied; taken of all tokens they would mask most of the text.
-# Rounding is wrong for an average: over many texts 1.5 is right, and neither 1 nor 2 is. The tokens that stay are asked
-# for as well. The model cannot tell them from tokens that were never chosen, so it must have an opinion about every
+# Of 100 tokens 15 are chosen: 12 become [MASK], 1.5 another token, and 1.5 stay. The 80, 10 and 10 % are shares of the
+# chosen tokens; taken of all tokens they would mask most of the text. Over many texts 1.5 is right, and neither 1 nor 2
+# is. The model cannot tell tokens that stay from tokens that were never chosen, so it must have an opinion about every
 # token that it sees.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-expected_counts-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -361,23 +354,22 @@ check("bert.expected_counts", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Such a program is full of dice, and dice are hard to test. **Roll them outside**, and pass the rolls in: at every
-# position `chance` decides whether the token is chosen, `fate` decides what is shown instead, and `anything` is the
-# other token.
+# Randomness is hard to test, so **roll the dice outside** and pass the rolls in: at every position `chance` decides
+# whether the token is chosen, `fate` what is shown instead, and `anything` is the other token.
 #
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
 #
 # Choose the tokens with `chance` < 0.15 that are not `special`. Show them as `mask_id` where `fate` < 0.8, as the token
-# in `anything` where `fate` is from 0.8 up to 0.9, and as they are from 0.9 on. The labels are the original `ids` at
-# all chosen positions, and −100 everywhere else: torch's cross-entropy leaves that number out.
+# in `anything` from 0.8 up to 0.9, and as they are from 0.9 on. The labels are the original `ids` at all chosen
+# positions, and −100 everywhere else, which torch's cross-entropy leaves out.
 #
 # Shapes: all tensors are `[batch, tokens]`; `ids` and `anything` are integers, `special` is boolean, `chance` and
 # `fate` are floats from 0 to 1. Return a tuple: what the model reads, then the labels.
 
 # %% [markdown] tags=["fine-print"]
-# No draw is exactly 0.15, 0.8 or 0.9. `special` is True at [CLS], [SEP] and padding; where it is False, even a [MASK]
-# that is already in the text is a token like any other. Leave `ids` as they are.
+# No draw is exactly 0.15, 0.8 or 0.9. `special` is True at [CLS], [SEP] and padding; a [MASK] that is already in the
+# text may be chosen like any other token. Leave `ids` as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mask_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -399,13 +391,11 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
 
 
 # %% [markdown] tags=["reason"]
-# Being chosen and having a fate are two draws, and the labels follow the first alone. A chosen token that is shown as
-# itself is asked for all the same; if it is left out, the model learns that an unmasked token is always right, and
-# needs no thought.
+# Being chosen and having a fate are two draws, and the labels follow the first alone. If a chosen token that is shown
+# as itself is not asked for, the model learns that an unmasked token is always right, and needs no thought.
 #
-# [MASK] never occurs when the model is used later, which is why a tenth of the chosen tokens show something else and a
-# tenth themselves. Special tokens are never chosen, since guessing [SEP] teaches nothing. The labels come from the ids
-# before masking: taken afterwards, they would ask for [MASK].
+# Special tokens are never chosen, since guessing [SEP] teaches nothing. The labels come from the ids before masking:
+# taken afterwards, they would ask for [MASK].
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mask_words-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.mask_words")
@@ -451,14 +441,13 @@ def what_the_model_gets_to_see():
 # %% [markdown]
 # ## 4. Learning from masked tokens
 #
-# On the encoder's states sits a head with a score for every token of the vocabulary, at every position, like the output
-# of any language model. Its loss is the cross-entropy at the chosen positions. GPT is corrected at every token and BERT
-# at 15 % of them, so BERT needs more passes for as many corrections. That is the price of seeing both sides.
+# A head on the encoder's states gives every token of the vocabulary a score, at every position. Its loss is the
+# cross-entropy at the chosen positions. GPT is corrected at every token and BERT at 15 % of them, so BERT needs more
+# passes: the price of seeing both sides.
 #
-# We have done all this once, with `python -m course_lib.toys.small_bert`, on 40,000 texts of a small world. In it
-# people bake, paint and phone each other, animals chase, graze and growl, and both see, follow and find. No label says
-# which nouns are people. The head comes with the encoder's weights; its output rows are the token embeddings once more
-# (weight tying).
+# We have done this once, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world.
+# In it people bake, paint and phone each other, animals chase, graze and growl, and both see, follow and find. No label
+# says which nouns are people. The head's output rows are the token embeddings once more (weight tying).
 
 
 # %%
@@ -537,9 +526,9 @@ def under_the_mask():
 under_the_mask()
 
 # %% [markdown]
-# It knows what cats do to mice and what bakers do to bread. It cannot know who growled, so it spreads its probability
-# over all the animals, a few hundredths each, and keeps it from people: nouns that occur in the same contexts have
-# become alike. Now put the cat on any word of a sentence.
+# It knows what cats do to mice and bakers to bread. It cannot know who growled, so it spreads its probability over all
+# the animals, and keeps it from people: nouns that occur in the same contexts have become alike. Now put the cat on any
+# word of a sentence.
 
 
 # %% tags=["demo"]
@@ -556,8 +545,8 @@ def with_a_cat_on_it(text):
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
 
 # %% [markdown]
-# How good is it on stories that it has not seen? **Predict** what percentage of the masked tokens it gets right (a
-# blind guess is right once in 590 times). Predictions are not graded.
+# **Predict** what percentage of the masked tokens it gets right in new stories (a blind guess is right once in 590
+# times). Predictions are not graded.
 
 # %%
 masked_tokens_right = None  # in %
@@ -590,27 +579,24 @@ def how_well_it_guesses():
 # ### 4.1 Pairs that need no labels
 #
 # BERT's second goal is **next-sentence prediction** (NSP): does the second of two sentences follow the first in a text,
-# or was it drawn from somewhere else? Half of the pairs are of each kind. No labels are needed, since the order of a
-# text is known. (RoBERTa dropped this goal, and lost nothing: Liu et al., 2019, section 4.2.)
+# or was it drawn from somewhere else? Half of the pairs are of each kind; the text itself is the label. (RoBERTa
+# dropped this goal, and lost nothing: Liu et al., 2019, section 4.2.)
 #
 # A text of three sentences has two pairs of neighbours, and the middle sentence is in both. Again the dice are rolled
-# outside: each pair has a `chance`, which decides whether its second sentence stays, and an `other` sentence, needed or
-# not.
+# outside: each pair has a `chance`, and an `other` sentence, needed or not.
 #
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
 # Go through the texts, and in each through its neighbours. Pair number $k$ keeps its second sentence where `chances[k]`
 # < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, and
-# 1 where it does not. Dice are blind: now and then `others[k]` *is* the sentence that follows. Then it follows, and the
-# label says so.
+# 1 where it does not. Now and then `others[k]` *is* the sentence that follows. Then it follows, and the label says so.
 #
 # Return a list of tuples `(first, second, label)`.
 
 # %% [markdown] tags=["fine-print"]
-# `texts` is a list of texts, each a list of one sentence or more; `chances` is a list of floats from 0 to 1, none of
-# them 0.5 itself, and `others` a list of sentences; both have one entry for each pair of all the texts. The labels are
-# those of BERT's published weights.
+# Each text has at least one sentence. No chance is 0.5 itself; `chances` and `others` have one entry for each pair of
+# all the texts. The labels are those of BERT's published weights.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sentence_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -633,10 +619,10 @@ def next_sentence_pairs(texts, chances, others):
 
 
 # %% [markdown] tags=["reason"]
-# First all neighbours, then one walk along pairs, chances and other sentences together: there is no counting, and so
-# nothing to miscount. The last sentence of a text and the first of the next are no neighbours; pairing them teaches the
-# model that anything follows anything. The label looks at what came out and not at the dice, because a drawn sentence
-# may be the true one by accident, and a wrong label there could never be learned.
+# First all neighbours, then one walk along pairs, chances and other sentences together: nothing is counted, so nothing
+# is miscounted. The last sentence of a text and the first of the next are no neighbours; pairing them teaches the model
+# that anything follows anything. The label looks at what came out and not at the dice: a wrong label could never be
+# learned.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sentence_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.sentence_pairs")
@@ -645,15 +631,14 @@ check("bert.sentence_pairs", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Both goals are trained at once, on the same rows: a pair of sentences, some of whose tokens are masked. The loss is
-# the mean over the masked tokens **plus** the mean over the pairs (Devlin et al., 2019, appendix A.2).
+# Both goals are trained at once, on the same rows. The loss is the mean over the masked tokens **plus** the mean over
+# the pairs (Devlin et al., 2019, appendix A.2).
 #
 # ### Exercise 5 · Both goals in one loss
 # `bert.pretraining_loss` · 2 points · about 10 minutes
 #
 # Write that sum of two mean negative log-probabilities, in nats. Positions with the label −100 count neither above nor
-# below the fraction line. Every pair counts; the pairs are a classification with two classes. You may use
-# `F.cross_entropy`.
+# below the fraction line. The pairs are a classification with two classes. You may use `F.cross_entropy`.
 #
 # Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` is an integer tensor `[batch, tokens]`,
 # `pair_logits` is `[batch, 2]`, `pair_labels` is an integer tensor `[batch]`; the result is a single number `[]`.
@@ -679,11 +664,10 @@ def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
 
 
 # %% [markdown] tags=["reason"]
-# Two means and a plus sign: a batch has many masked tokens and few pairs, and in one mean over all of them the pairs
-# would hardly count. Dividing by all positions would make the first loss about seven times too small. Nothing is
-# shifted: unlike GPT, BERT is asked for the token at the position itself. The two scores of a pair exclude each other,
-# so one softmax runs over both, which cross-entropy takes; two sigmoids would let a sentence follow and not follow. A
-# weight for either term would be one more thing to tune, and the paper has none.
+# A batch has many masked tokens and few pairs, and in one mean over all of them the pairs would hardly count. Dividing
+# by all positions would make the first loss about seven times too small. Nothing is shifted: unlike GPT, BERT is asked
+# for the token at the position itself. The two scores of a pair exclude each other, so one softmax runs over both; two
+# sigmoids would let a sentence follow and not follow.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pretraining_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.pretraining_loss")
@@ -694,12 +678,12 @@ check("bert.pretraining_loss", hidden=True)
 # %% [markdown]
 # ### 4.2 A minute of pre-training
 #
-# Your pairs, your masks, your layout and your loss are all it takes. Pre-train a new encoder for five hundred batches
-# of 48 pairs, from nearly twenty thousand stories, each used once. It has two heads: `WordGuesser`, and for the pairs
-# a linear layer on the state of [CLS].
+# Your pairs, masks, layout and loss are all it takes. Pre-train a new encoder for five hundred batches of 48 pairs,
+# from nearly twenty thousand stories, each used once. It has two heads: `WordGuesser`, and for the pairs a linear layer
+# on the state of [CLS].
 #
-# *Predict first.* One of the two losses falls at once, the other waits. Which one waits? And after these five hundred
-# batches, how many pairs of new stories are judged correctly? (A coin gets 50 %.)
+# *Predict first.* One of the two losses falls at once, the other waits. Which one waits? And in the end, how many pairs
+# of new stories are judged correctly? (A coin gets 50 %.)
 
 # %%
 waits = ""  # "tokens" or "pairs"
@@ -795,17 +779,17 @@ def a_minute_of_pre_training():
 
 # %% [markdown]
 # The masked tokens come first. In the first fifty batches the model learns to *count*: there are many full stops and
-# few hedgehogs. The dotted line is what you reach with token frequencies alone. Only below it do contexts begin to
-# matter. The pairs have to wait until then: whether *it then growled* follows *the queen baked the cake* cannot be seen
-# before *growled* and *queen* mean anything. So the second loss stays at log 2, like a coin, and then drops.
+# few hedgehogs. The dotted line is what token frequencies alone give; only below it do contexts matter. The pairs have
+# to wait until then: nobody can see whether *it then growled* follows *the queen baked the cake* before *growled* and
+# *queen* mean anything. So the second loss stays at log 2, like a coin, and then drops.
 #
-# Your encoder ends more than a nat above the small BERT, which saw fourteen times as many batches, and larger ones. Is
-# an encoder like that worth anything? Section 5.2 tells.
+# Your encoder ends more than a nat above the small BERT, which saw fourteen times as many batches, and larger ones.
+# Section 5.2 tells what it is worth.
 #
 # ## 5. Heads
 #
-# Seven tasks (Wolf et al., 2020, figure 2), and each is an encoder, a decoder or both with a **head**. They fall into
-# lesson 00's five families: how many things go in, how many come out, and whether the output has to wait.
+# Seven tasks (Wolf et al., 2020, figure 2), each an encoder, a decoder or both with a **head**, in lesson 00's five
+# families:
 #
 # | task | input | output | family | examples | here |
 # |---|---|---|---|---|---|
@@ -817,18 +801,15 @@ def a_minute_of_pre_training():
 # | question answering | $x_{1:M}$, $x_{M:N}$ | span $y$ in $[1 : N]$ | many in, two out | SQuAD, Natural Questions | 5.6 |
 # | conditional generation | $x_{1:N}$ | $y_{1:M} \in \mathcal V^M$ | many in, many out, with delay | WMT, CNN/DM, XSum | lesson 05 |
 #
-# The other two families occur, too. **One in, one out** is a linear probe: the encoder has made one vector of the text,
-# and a class comes out (5.3). **One in, many out** is a caption: a decoder with one vector to start from. And "no
-# delay" has a price. BERT tags after it has read the *whole* text; a tagger that must answer while the text is still
-# coming needs GPT's mask, and cannot use what follows.
-#
-# How do you get a class from states? With a linear layer and cross-entropy, which takes the softmax.
+# The other two families: **one in, one out** is a linear probe on one vector of the text (5.3); **one in, many out** is
+# a caption, a decoder with one vector to start from. "No delay" has a price. BERT tags after it has read the *whole*
+# text; a tagger that must answer while the text is still coming needs GPT's mask, and cannot use what follows.
 #
 # ### 5.1 One label for a text or a pair
 #
-# The encoder returns a vector for every token, `states`. For one label you need one vector, and that is what [CLS] is
-# for: it is no word, so it is free to collect what the others have to say. BERT sends it through a dense layer and tanh
-# (the **pooler**), and from there a linear layer leads to the classes:
+# For one label you need one vector, and [CLS] is there for that: it is no word, so it is free to collect what the
+# others say. BERT sends its state through a dense layer and tanh (the **pooler**), and a linear layer leads to the
+# classes:
 #
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 
@@ -851,8 +832,8 @@ def a_minute_of_pre_training():
 # Shapes: `states` is `[batch, tokens, d_model]`, its first token being [CLS]; the result is `[batch, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# The two layers must keep their names, because the check loads weights into them. The result is the same in training
-# and in evaluation. The gradients of the states and of all weights are compared.
+# Keep the names of the two layers: the check loads weights into them. The result is the same in training and in
+# evaluation. The gradients of the states and of all weights are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sequence_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -880,11 +861,9 @@ class SequenceClassifier(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# [CLS] represents no word, so its vector is free to collect what the whole text is about; fine-tuning teaches it what
-# to collect. Dense layer and tanh are BERT's "pooler", and the output layer makes scores of it. Without the tanh
-# between them the two would be one linear layer; at the end it would squeeze the logits between -1 and 1, so that the
-# model can never be sure. `states[0]` instead of `states[:, 0]` is the first text and not the first tokens, and it fits
-# whenever the numbers agree.
+# Without the tanh the two layers would be one linear layer; at the end it would squeeze the logits between -1 and 1, so
+# that the model can never be sure. `states[0]` instead of `states[:, 0]` is the first text and not the first tokens,
+# and it fits whenever the numbers agree.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sequence_classifier-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.sequence_classifier")
@@ -893,7 +872,7 @@ check("bert.sequence_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your head has the shape of BERT's own. Give it the weights from pre-training, and it predicts next sentences.
+# Your head has the shape of BERT's own. With the weights from pre-training, it predicts next sentences.
 
 
 # %%
@@ -909,7 +888,7 @@ def sentence_judge():
 
 
 # %% [markdown]
-# *The queen baked the cake.* What may come next? **Predict** how probable it finds two that do not quite fit.
+# *The queen baked the cake.* **Predict** how probable it finds two sentences that do not quite fit.
 
 # %%
 how_probable = {"she ate the cheese .": None, "he ate the cake .": None}  # that it follows, from 0 to 1
@@ -938,10 +917,9 @@ def does_it_follow():
 
 # %% [markdown]
 # It judges the first three well: a queen is no *it*, and no wolf was mentioned. To see that, it had to compare words of
-# two texts. The last two show how little it takes to be right most of the time. She baked a *cake*, so she does not end
-# up with *cheese*; a queen is no *he*. Random sentences seldom make these mistakes and no others, so the goal never
-# asked about them. A model learns what its goal needs, and the shortest way there. That is the case against
-# next-sentence prediction.
+# two texts. But she baked a *cake*, so she does not end up with *cheese*, and a queen is no *he*. Random sentences
+# seldom make these mistakes and no others, so the goal never asked about them. A model learns what its goal needs, by
+# the shortest way. That is the case against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
 #
@@ -950,20 +928,19 @@ def does_it_follow():
 # - *Who acts*, a person or an animal? *the raven followed the duchess in the garden .* → animal
 # - *Of a kind?* Are there two people, or two animals, or one of each? *the small ferret watched the crow .* → of a kind
 #
-# Verbs and locations give nothing away. For the first task you must know which noun precedes the verb, and what kind of
-# creature it is. For the second you need the kinds of *both*, and no single word says anything about the answer. Four
-# candidates learn:
+# Verbs and locations give nothing away. The first task needs the kind of the noun before the verb, the second the kinds
+# of *both*: no single word gives the answer. Four candidates learn:
 #
 # - **fine-tuning**: the small BERT, and all its weights go on learning;
 # - **feature-based**: the small BERT **frozen**; only the head learns from its states (Devlin et al., 2019, section 5.3);
 # - **from nothing**: the same network with random weights;
-# - **recurrent**: a bidirectional recurrent classifier, from nothing, as people used before. Its state at the first word
-#   has read the sentence backwards to its beginning, so your head fits on top of it as well.
+# - **recurrent**: a bidirectional recurrent network, from nothing. Its state at the first word has read the sentence
+#   backwards to its beginning, so your head fits on top of it as well.
 #
-# And if you have pre-trained it, a fifth: **your own encoder** of section 4.2, fine-tuned.
+# A fifth, if you have pre-trained it: **your own encoder** of section 4.2, fine-tuned.
 #
-# *Predict first:* how many of 400 new sentences does the BERT from nothing get right in the end? (Both tasks have two
-# answers, equally frequent.) And your own encoder?
+# *Predict first:* what percentage of 400 new sentences does the BERT from nothing get right in the end? (Both tasks
+# have two answers, equally frequent.) And your own encoder?
 
 # %%
 right_in_the_end = {
@@ -1094,49 +1071,45 @@ def two_hundred_sentences():
 
 
 # %% [markdown]
-# Pre-training wins by far. The reason is in the data: in 200 sentences many of the nouns occur once or never, and a
-# model from nothing cannot know that a *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*,
-# so their vectors lie among those of other animals. Two hundred labels only have to *name* a border that is already
-# there. In the second task those from nothing do no better than a coin: they would have to find the two kinds by
-# comparing, and there is too little to compare.
+# Pre-training wins by far. In 200 sentences many of the nouns occur once or never, and a model from nothing cannot know
+# that a *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*, so their vectors lie among
+# those of other animals. Two hundred labels only have to *name* a border that is already there. In the second task
+# those from nothing do no better than a coin: there is too little to find the two kinds by comparing.
 #
 # **Features or fine-tuning?** In the first task both do equally well. Next-sentence prediction taught [CLS] whether a
-# story goes on with *she* or with *it*, and that is the answer. It never had to compare two nouns. So in the second
+# story goes on with *she* or with *it*, and that is the answer. It never had to compare two nouns, so in the second
 # task the frozen features fall behind, while fine-tuning makes attention look where it is needed. Features are cheap:
 # the encoder runs once, and many tasks share it. (In the paper's table 7, on named entities, the best choice of layers
 # comes close to fine-tuning, the last layer alone less so.)
 #
-# **And your own encoder?** Five hundred batches were enough for the first task: it is far ahead of the model from
-# nothing. For the second they were not, and there it does no better than a coin. Pre-training pays off step by step,
-# starting with whatever is easiest to learn.
+# **And your own encoder?** Five hundred batches are enough for the first task, and not for the second, where it does no
+# better than a coin. Pre-training pays off step by step, starting with what is easiest to learn.
 #
-# Two things, to be fair. The small BERT was pre-trained on texts **of the same small world**; on other texts it would
-# help less. And from nothing, the **recurrent** classifier is a match for the transformer, or better: with little data,
-# reading in order helps. The transformer's advantage is how much it can be pre-trained on.
+# To be fair: the small BERT was pre-trained on texts **of the same small world**; on other texts it would help less.
+# And from nothing, the **recurrent** classifier is a match for the transformer, or better: with little data, reading in
+# order helps. The transformer's advantage is how much it can be pre-trained on.
 #
 # ### 5.3 What is it worth on real reviews?
 #
 # The small world shows causes. Does the effect hold in the real one? Lesson 00 trained a bag of embeddings on 2,382
-# sentences from reviews, and it was right about 83 % of 600 others. An encoder that was pre-trained on real text is at
-# hand as well: all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019), with six layers that earlier lessons
-# have looked into. Keep it **frozen**, put a **linear probe** on its features, and give both models 50, 200 or all of
-# the labels.
+# sentences from reviews, and it was right about 83 % of 600 others. An encoder pre-trained on real text is at hand:
+# all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019), with six layers. Keep it **frozen**, put a **linear
+# probe** on its features, and give both models 50, 200 or all of the labels.
 #
-# A fair race needs two things. The first is how you draw 50 labels. Take as many of each class, so that one and the
-# same answer is right half of the time at every size. And let the 50 be part of the 200, so that your curve compares
-# sizes and not luck. The order is shuffled outside and passed in.
+# A fair race first needs fair labels. Take as many of each class, so that one and the same answer is right half of the
+# time at every size. And let the 50 be part of the 200, so that your curve compares sizes and not luck.
 #
 # ### Exercise 7 · A fair handful of labels
 # `bert.few_labels` · 2 points · about 10 minutes
 #
-# Walk along `order`, which holds the positions of all texts, and pick the first texts of each class: `count` divided by
-# the number of classes. Return their positions in the order in which you meet them.
+# Walk along `order`, a shuffled list of the positions of all texts, and pick the first texts of each class: `count`
+# divided by the number of classes. Return their positions in the order in which you meet them.
 #
 # Shapes: `labels` and `order` are integer tensors `[texts]`, the result is an integer tensor `[count]`.
 
 # %% [markdown] tags=["fine-print"]
-# The classes are the different numbers in `labels`, not always 0, 1, 2. `count` is a multiple of their number, and each
-# class has enough texts. With a `count` of 0 the result has no entries.
+# The classes are the different numbers in `labels`, not always 0, 1, 2. `count` is a multiple of their number, perhaps
+# 0, and each class has enough texts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-few_labels-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1162,10 +1135,9 @@ def few_labels(labels, order, count):
 
 
 # %% [markdown] tags=["reason"]
-# One walk, and a tally for each class. The first `count` of the shuffled texts would also be a random sample, but with
-# 50 labels its classes differ by chance, and so would two models. Since the walk always begins at the same end, 50
-# labels are part of 200, as long as the order is the same. Another order is another draw, and several draws show how
-# much of a result is luck.
+# One walk, and a tally for each class. In the first 50 of the shuffled texts the classes would differ by chance. The
+# walk always begins at the same end, so 50 labels are part of 200. Another order is another draw, and several draws
+# show how much of a result is luck.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-few_labels-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.few_labels")
@@ -1174,13 +1146,13 @@ check("bert.few_labels", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The second thing is the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature subtract its
-# mean over the *training* texts, and divide by the root of its variance over them, with $10^{-5}$ added:
+# Then the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature subtract its mean over the
+# *training* texts, and divide by the root of its variance over them, with $10^{-5}$ added:
 #
 # $$x = \frac{f - \mu}{\sqrt{\sigma^2 + 10^{-5}}} .$$
 #
-# New texts get the same $\mu$ and $\sigma^2$: a model in use cannot ask tomorrow's texts for their mean. Then comes
-# gradient descent from $W = 0$, $b = 0$, with all texts in each step and **weight decay** on $W$:
+# New texts get the same $\mu$ and $\sigma^2$: you cannot ask tomorrow's texts for their mean. Then comes gradient
+# descent from $W = 0$, $b = 0$, with all texts in each step and **weight decay** on $W$:
 #
 # $$W \leftarrow W - \eta \left( \nabla_W L + \lambda W \right), \qquad b \leftarrow b - \eta\, \nabla_b L .$$
 #
@@ -1189,7 +1161,7 @@ check("bert.few_labels", hidden=True)
 #
 # Train the probe for `steps` steps, and return the scores of the new texts, before the softmax. $L$ is the mean
 # cross-entropy over the training texts, $\eta$ is `rate` and $\lambda$ is `decay`. Use autograd, a torch optimizer, or
-# the gradient's formula, as you like.
+# the gradient's formula.
 #
 # Shapes: `features` is `[texts, d_model]`, `labels` is an integer tensor `[texts]`, `new_features` is `[new, d_model]`,
 # the result is `[new, classes]`.
@@ -1224,12 +1196,11 @@ def linear_probe(features, labels, new_features, classes, rate, decay, steps):
 
 
 # %% [markdown] tags=["reason"]
-# Standardized features let one learning rate suit all of them. Mean and variance are part of the model, so they come
-# from the training texts alone; taken from the test they are a leak, small and easily overlooked. The 1e-5 matters: one
-# of MiniLM's features hardly ever changes, and divided by nearly 0 its rounding errors would count as much as the other
-# features. Cross-entropy's gradient in the logits is the softmax minus the one-hot labels, so autograd is not even
-# needed. With 50 texts and 384 features a linear layer can fit any labels; weight decay and a fixed number of steps
-# keep its weights small.
+# Standardized features let one learning rate suit all of them. Mean and variance are part of the model; taken from the
+# test they are a leak, small and easily overlooked. The 1e-5 matters: one of MiniLM's features hardly ever changes, and
+# divided by nearly 0 its rounding errors would count as much as the other features. Cross-entropy's gradient in the
+# logits is the softmax minus the one-hot labels, so autograd is not even needed. With 50 texts and 384 features a
+# linear layer can fit any labels; weight decay and a fixed number of steps keep its weights small.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-linear_probe-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.linear_probe")
@@ -1238,9 +1209,9 @@ check("bert.linear_probe", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now encode all the reviews **once**, and keep the result: the states that enter the last layer, and two vectors of
-# each sentence, [CLS] and the mean of all its states. The pooling is yours, from lesson 00, if it has passed.
-# (Without the model, a package of 90 MB, the figure shows numbers that we measured, and says so.)
+# Now encode all the reviews **once**, and keep the states that enter the last layer, and two vectors of each sentence:
+# [CLS] and the mean of all its states. The pooling is yours, from lesson 00, if it has passed. (Without the model, a
+# package of 90 MB, the figure shows numbers that we measured, and says so.)
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -1302,8 +1273,8 @@ def right_on_test(scores):
 
 
 # %% [markdown]
-# *Predict first:* how many of the 600 test reviews does the probe get right with 50 labels, how many the bag? (Half of
-# them are positive.) And is the probe better on [CLS] or on the mean?
+# *Predict first:* what percentage of the 600 test reviews does the probe get right with 50 labels, and the bag? (Half
+# are positive.) And is the probe better on [CLS] or on the mean?
 
 # %%
 right_with_50_labels = {"bag of embeddings": None, "probe on the mean": None}  # in %
@@ -1392,14 +1363,13 @@ def real_reviews():
 # %% [markdown]
 # Fifty labels and a frozen encoder match the bag with all 2,382, and beat it in most draws. The bag has met most words
 # of the test too rarely, or never; MiniLM knows which words are used alike. And the mean is far ahead of [CLS]: this
-# encoder was trained to bring the *means* of related sentences together, and its [CLS] was never asked for anything.
-# Which vector to take depends on the pre-training. (MiniLM's was not all without labels. After masked tokens it learned
-# from a billion pairs that belong together, among them pairs labelled for entailment, as its model card lists.)
+# encoder was trained to bring the *means* of related sentences together. Which vector to take depends on the
+# pre-training. (MiniLM's was not all without labels. After masked tokens it learned from a billion pairs that belong
+# together, some of them labelled for entailment, as its model card lists.)
 #
-# Does **fine-tuning** pay on top of that? Your probe becomes the head, and MiniLM's last layer goes on learning along
-# with it: 1.8 million weights, where the probe had 770. The five layers below stay frozen, so the states that you kept
-# are all you need. *Predict first:* by how many percentage points does the accuracy change with 200 labels, and with
-# all?
+# Does **fine-tuning** pay on top of that? Your probe becomes the head, and MiniLM's last layer learns along with it:
+# 1.8 million weights, where the probe had 770. The five layers below stay frozen. *Predict first:* by how many
+# percentage points does the accuracy change with 200 labels, and with all?
 
 # %%
 gained = {"200 labels": None, "all labels": None}  # in percentage points; it may be negative
@@ -1472,8 +1442,8 @@ def does_fine_tuning_pay():
 # %% [markdown]
 # With 200 labels fine-tuning gains nothing: the probe gets most of its training texts right already, so nearly all that
 # is left to learn is noise. With all labels it gains about a point. Is that a gain? The standard error of an accuracy
-# of 91 % on 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points. Fine-tuning more layers for longer may bring
-# more; it takes a larger test to know.
+# of 91 % on 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points. More layers and more time may bring more; it
+# takes a larger test to know.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
@@ -1488,54 +1458,54 @@ def does_fine_tuning_pay():
 # `solution("bert.does_it_pay")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-does_it_pay-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With 600 texts an accuracy near 88 % has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points are no
-# more than noise. Moreover they took the best of six on the test itself: even if all six rates were equally good, the
-# luckiest would be ahead. And it is one draw of 200 labels and one seed. They should choose the rate without the test,
-# by cross-validation within the 200 labels, and repeat both methods on several draws; then compare them in pairs, draw
-# by draw and text by text, on a test that is used once. With 200 labels the lesson found no gain, so none should be
-# expected here. A probe on the mean is not enough where the features do not hold the answer in a linear form, as in *of
-# a kind?*: whether two nouns in a sentence are alike is a comparison that no frozen layer was ever asked to make.
+# With 600 texts an accuracy near 88 % has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be
+# noise. They also took the best of six on the test itself: even if all six rates were equally good, the luckiest would
+# be ahead. And it is one draw of labels and one seed. They should choose the rate by cross-validation within the 200
+# labels and repeat both methods on several draws; then compare them in pairs, draw by draw and text by text, on a test
+# that is used once. The lesson found no gain with 200 labels, so expect none here. A probe on the mean is not enough
+# for *of a kind?*: no frozen layer was ever asked whether two nouns are alike, so the features do not hold the answer
+# in a linear form.
 #
-# *(One point: the difference is within the noise of 600 texts, and the best of six was chosen on the test. One point: a
-# rate chosen on validation data, several draws, paired comparison; and a task that the frozen features do not answer,
-# with the reason.)*
+# *(One point: the noise of 600 texts, and the best of six chosen on the test. One point: a rate chosen on validation
+# data, several draws, paired comparison; and a task that the frozen features do not answer, with the reason.)*
 
 # %% [markdown]
 # ### 5.4 Two texts
 #
-# Tasks about one text or a pair are so common that they have their own leaderboards. **GLUE** has nine tasks and a
-# diagnostic set; seven of the nine have two texts, laid out as in exercise 1.
+# Tasks about one text or a pair have leaderboards of their own. **GLUE** has nine tasks and a diagnostic set. The first
+# two read one text, the others two, laid out as in exercise 1.
 #
-# | GLUE | texts | asks |
-# |---|---|---|
-# | CoLA, Corpus of Linguistic Acceptability | 1 | is it good English? |
-# | SST-2, Stanford **Sentiment** Treebank | 1 | is the review positive or negative? |
-# | MRPC, Microsoft Research Paraphrase Corpus | 2 | do both say the same thing? |
-# | STS-B, Semantic Textual Similarity Benchmark | 2 | how alike are they, from 0 to 5? |
-# | QQP, Quora Question Pairs | 2 | is it the same question? |
-# | MNLI, MultiNLI, matched and mismatched | 2 | entailed, contradicted, or neither? |
-# | QNLI, Question NLI | 2 | does the sentence answer the question? |
-# | RTE, Recognizing Textual Entailment | 2 | entailed? |
-# | WNLI, Winograd NLI | 2 | does it hold with the pronoun replaced? |
-# | Diagnostics | 2 | entailment, phenomenon by phenomenon |
+# | GLUE | asks |
+# |---|---|
+# | CoLA, Corpus of Linguistic Acceptability | is it good English? |
+# | SST-2, Stanford **Sentiment** Treebank | is the review positive or negative? |
+# | MRPC, Microsoft Research Paraphrase Corpus | do both say the same thing? |
+# | STS-B, Semantic Textual Similarity Benchmark | how alike are they, from 0 to 5? |
+# | QQP, Quora Question Pairs | is it the same question? |
+# | MNLI, MultiNLI, matched and mismatched | entailed, contradicted, or neither? |
+# | QNLI, Question NLI | does the sentence answer the question? |
+# | RTE, Recognizing Textual Entailment | entailed? |
+# | WNLI, Winograd NLI | does it hold with the pronoun replaced? |
+# | Diagnostics | entailment, phenomenon by phenomenon |
 #
-# When models had overtaken people on it, **SuperGLUE** followed. Its tasks need more than one kind of head.
+# When models had overtaken people, **SuperGLUE** followed. Most tasks need a sequence classifier; the last column names
+# other heads.
 #
 # | SuperGLUE | texts | asks | head |
 # |---|---|---|---|
-# | BoolQ | passage, question | yes or no? | sequence classifier |
-# | CB, CommitmentBank | text, clause | entailed, contradicted, or neither? | sequence classifier |
+# | BoolQ | passage, question | yes or no? | |
+# | CB, CommitmentBank | text, clause | entailed, contradicted, or neither? | |
 # | COPA, Choice of Plausible Alternatives | premise, two choices | which is the cause, or the effect? | multiple choice |
-# | MultiRC, Multi-Sentence Reading Comprehension | passage, question, answer | is this answer right? Several may be | sequence classifier, answer by answer |
+# | MultiRC, Multi-Sentence Reading Comprehension | passage, question, answer | is this answer right? Several may be | |
 # | ReCoRD, Reading Comprehension with Commonsense Reasoning | passage, sentence with a gap | which name of the passage fits? | span, or multiple choice |
-# | RTE | premise, hypothesis | entailed? | sequence classifier |
+# | RTE | premise, hypothesis | entailed? | |
 # | WiC, Words in Context | two sentences | does the word mean the same in both? | on the word's two states |
 # | WSC, Winograd Schema Challenge | sentence, pronoun, noun | is the noun meant? | on the states of both |
-# | AX-b, AX-g | premise, hypothesis | diagnostics: broad coverage, and Winogender | sequence classifier |
+# | AX-b, AX-g | premise, hypothesis | diagnostics: broad coverage, and Winogender | |
 #
-# Must the two texts go in **together**? You have sentence vectors from MiniLM, and could compare the cosines of premise
-# and hypothesis. *Predict first:* here are eight premises, each with a hypothesis that follows and one that does not.
-# For how many is the one that follows nearer?
+# Must the two texts go in **together**? You could compare the cosines of MiniLM's sentence vectors. *Predict first:*
+# here are eight premises, each with a hypothesis that follows and one that does not. For how many is the one that
+# follows nearer?
 
 # %%
 nearer = None  # of 8
@@ -1585,20 +1555,18 @@ def alike_is_not_entailed():
 alike_is_not_entailed()
 
 # %% [markdown]
-# We wrote these eight to be hard, and they are: what contradicts a sentence can be more *like* it than what follows
-# from it, with one word changed or two exchanged. One vector for each text says what both are about. Whether one
-# follows from the other depends on which word meets which, so BERT reads both at once.
+# We wrote these eight to be hard, and they are: with one word changed or two exchanged, a contradiction is more *like*
+# a sentence than what follows from it. One vector for each text says what both are about. Whether one follows from the
+# other depends on which word meets which, so BERT reads both at once.
 #
-# So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* The question is in
-# the manner of Winograd: is the second sentence about **the one who acts** in the first, or about **the other**?
-# Neither sentence alone gives the answer away.
+# So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* A question in the
+# manner of Winograd: is the second sentence about **the one who acts** in the first, or about **the other**? Neither
+# sentence alone gives the answer away.
 #
-# Half of the couples are a person and an animal, half are a woman and a man. There are two hundred labelled pairs
-# again. (For *does it follow?* the small BERT's own head gave *he ate the cake* the same chance as *she ate the cake*,
-# so be careful.)
+# Half of the couples are a person and an animal, half a woman and a man. There are two hundred labelled pairs again.
+# (Remember that *he ate the cake* seemed as probable to the small BERT as *she ate the cake*.)
 #
-# *Predict first:* how many does the fine-tuned small BERT get right with a person and an animal, how many with a woman
-# and a man?
+# *Predict first:* what percentage does the fine-tuned small BERT get right of each?
 
 # %%
 about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal": 99, "a woman and a man": 99}
@@ -1630,10 +1598,9 @@ def whom_is_it_about():
 
 
 # %% [markdown]
-# It gets nearly all of the first kind, and of the other no more than a coin. Were 200 pairs too few to teach *queen*
-# and *she*? They cannot teach what the encoder does not bring along, when each noun is in two or three of them. So ask
-# the encoder itself. Mask the pronoun after *the queen found the cake .*, and see what it thinks of *she*, *he* and
-# *it*.
+# It gets nearly all of the first kind, and of the other no more than a coin. Each noun is in two or three of the 200
+# pairs, so they cannot teach what the encoder does not bring along. Ask the encoder itself: mask the pronoun after *the
+# queen found the cake .*, and compare *she*, *he* and *it*.
 
 
 # %% tags=["demo"]
@@ -1657,18 +1624,18 @@ def she_he_or_it():
 
 # %% [markdown]
 # For animals it predicts *it*. For people it gives *he* and *she* the same two probabilities whether the noun is a man
-# or a woman; *he* is slightly ahead, so it is right for every man and wrong for every woman. In ten minutes of
-# pre-training it has learned the difference that matters most for guessing tokens, and not yet the next one.
-# Fine-tuning taught it the *task* in two hundred pairs; the *world* has to come from pre-training. When a fine-tuned
-# model fails, look whether its encoder ever knew.
+# or a woman; *he* is slightly ahead, so it is right for every man and wrong for every woman. Ten minutes of
+# pre-training taught it the difference that matters most for guessing tokens, and not yet the next one. Fine-tuning
+# teaches the *task*; the *world* has to come from pre-training. When a fine-tuned model fails, look whether its encoder
+# ever knew.
 #
 # ### 5.5 A label for every word
 #
 # In **part-of-speech tagging** every word gets its part of speech. In **named-entity recognition** (NER) every word is
 # marked as part of a name or not, and if it is, of what: a person, an organization (ORG), a location (LOC), a date, a
-# sum of money. It needs no new idea: **one** linear layer, used again at every token.
+# sum of money. The head is **one** linear layer, used again at every token.
 #
-# But tokens are not words. *falkland* is four tokens here, and it needs one label. The paper (section 5.3) lets the
+# But tokens are not words. *falkland* is four tokens here, and needs one label. The paper (section 5.3) lets the
 # **first token** speak for the word: by then it has attended to the others.
 #
 # ### Exercise 10 · A label for every word
@@ -1681,8 +1648,8 @@ def she_he_or_it():
 # `[batch, tokens, classes]`; here *pieces* are the subword tokens, and *tokens* the words to be labelled.
 
 # %% [markdown] tags=["fine-print"]
-# [CLS] is position 0, so no word begins there. Rows with fewer words are padded with 0; those scores are not compared,
-# and may be [CLS]'s or 0. Gradients are compared.
+# [CLS] is position 0, so no word begins there. Rows with fewer words are padded with 0; those scores are not compared.
+# Gradients are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-token_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1711,11 +1678,10 @@ class TokenClassifier(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Tags belong to words, and BERT sees subwords; the paper lets the first one speak for its word. Two index tensors that
-# broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. With a slice in front, `states[:,
-# starts]`, all combinations come out, one dimension more than wanted; reduced to the first of each it still looks right
-# for a batch of one. Padding's positions point at [CLS], and their scores are never used. That is cheaper than avoiding
-# them. No activation and no softmax follow, since the loss takes logits.
+# Two index tensors that broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. With a slice
+# in front, `states[:, starts]`, all combinations come out, one dimension more than wanted; reduced to the first of each
+# it still looks right for a batch of one. Padding's positions point at [CLS], and their scores are never used; that is
+# cheaper than avoiding them. No softmax follows, since the loss takes logits.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-token_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.token_classifier")
@@ -1724,9 +1690,9 @@ check("bert.token_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is a headline that a newspaper may really have printed: **British Left Waffles on Falkland Islands.** Either some
-# British people *left* their breakfast on an island, and *Left* is the verb. Or a party, the *British Left*, cannot
-# make up its mind, and the verb is *Waffles*. The headline is ambiguous.
+# A newspaper may really have printed this headline: **British Left Waffles on Falkland Islands.** Either some British
+# people *left* their breakfast on an island, and *Left* is the verb. Or a party, the *British Left*, cannot make up its
+# mind, and the verb is *Waffles*.
 
 # %% [markdown] tags=["slides"]
 # S1 tags it twice: in the figure on parts of speech *Left* is a verb, in the figure on names *British Left* is an
@@ -1756,7 +1722,7 @@ show.matrices(
 # sometimes the other.
 #
 # *Predict first:* after one pass over four hundred sentences, what percentage of the tags of new sentences is right,
-# with and without pre-training? (Nine tags; the most frequent one is *NOUN*.)
+# with and without pre-training? (Of nine tags, *NOUN* is the most frequent.)
 
 # %%
 tags_right_after_one_epoch = {"fine-tuned": None, "BERT, from nothing": None}  # in %
@@ -1813,21 +1779,20 @@ def taggers():
 # word to the right decides, and a model that reads from left to right could not have known it in time. With *waffles*
 # it hesitates, as it should. (How it leans depends on the few ambiguous headlines among its examples.)
 #
-# Take the largest number in each of the first three rows. Do the three tags make a sentence? They need not, because the
-# classifier decides about **each word by itself**. Taggers whose labels must fit together put one more layer on top, a
-# **conditional random field**, which scores neighbouring labels in pairs.
+# Take the largest number in each of the first three rows. The three tags need not make a sentence: the classifier
+# decides about **each word by itself**. Where labels must fit together, one more layer goes on top, a **conditional
+# random field**, which scores neighbouring labels in pairs.
 #
-# Starting from nothing costs less here. Four hundred sentences with a label *for every word* are thousands of labels,
-# and most words have only one tag; the first epochs show what pre-training was worth. The recurrent tagger is the same
-# head on a recurrent encoder, and does well: much of tagging is local.
+# Starting from nothing costs less here. A label *for every word* makes thousands of labels, and most words have only
+# one tag; the first epochs show what pre-training was worth. The recurrent tagger does well: much of tagging is local.
 #
 # For names only the labels change. But most words are no part of any name, so count for **each label** by itself. Of
 # the words that the tagger *called* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many
 # did it find? That is the **recall**. **F1** is a mean of the two that stays near the smaller one; you write all three
 # in lesson 10. **Whole sentences** counts those in which nothing is wrong.
 #
-# Sixty sentences make a hard case. *Predict first:* of all the words of new sentences, the tagger from nothing gets 94
-# % right. What is its F1 for the parties?
+# *Predict first:* trained on only sixty sentences, the tagger from nothing gets 94 % of all words right. What is its F1
+# for the parties?
 
 # %%
 f1_of_parties_from_nothing = None  # in %
@@ -1870,18 +1835,17 @@ def names_of_parties_and_places():
 
 
 # %% [markdown]
-# Read the table from left to right, and it gets harsher. Always saying O is right for most words. The tagger from
-# nothing is right for 94 of 100 words; but it gets every third sentence wrong, no better than always saying O, and a
-# good part of what it calls a party is none. It is a few points of accuracy behind the fine-tuned one, and twenty or
-# more of F1. Accuracy on rare labels says little; ask for F1.
+# From left to right the table gets harsher. Always saying O is right for most words. The tagger from nothing is right
+# for 94 of 100 words; but it gets every third sentence wrong, no better than always saying O, and a good part of what
+# it calls a party is none. It is a few points of accuracy behind the fine-tuned one, and twenty or more of F1. On rare
+# labels, ask for F1.
 #
 # ### 5.6 A span of the text
 #
-# In *question answering*, as BERT does it, nothing is written. The answer is a **span** of the given text, so it is
-# enough to say where it **begins** and where it **ends**. Question and text are the two segments, and a linear layer
-# with two outputs gives every token a score for being the first of the answer, and one for being the last (Devlin et
-# al., 2019, section 4.2). The probability of a span from $i$ to $j$ is a product of two softmaxes, so the best one has
-# the largest sum of scores:
+# In *question answering*, BERT writes nothing. The answer is a **span** of the given text, so it is enough to say where
+# it **begins** and **ends**. Question and text are the two segments, and a linear layer gives every token two scores:
+# for being the first of the answer, and for being the last (Devlin et al., 2019, section 4.2). The probability of a
+# span from $i$ to $j$ is a product of two softmaxes, so the best one has the largest sum of scores:
 #
 # $$\max_{i \le j}\; \text{first}_i + \text{last}_j .$$
 #
@@ -1892,8 +1856,8 @@ def names_of_parties_and_places():
 # | first | 2.0 | 1.0 | 0.0 | 2.5 | 1.0 | −1.0 |
 # | last | 0.0 | 3.0 | 0.2 | 0.5 | 2.4 | −1.0 |
 #
-# The best beginning is the second *the*, and the best end is *cat*, which comes before it. Of the spans that exist,
-# *the cat* has 5.0 and *the mouse* 4.9.
+# The best beginning is the second *the*, and the best end is *cat*, before it. Of the spans that exist, *the cat* has
+# 5.0 and *the mouse* 4.9.
 #
 # ### Exercise 11 · The best span
 # `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
@@ -1930,13 +1894,13 @@ def best_spans(logits, max_tokens=None):
 
 
 # %% [markdown] tags=["reason"]
-# A span's log-probability is the sum of its two scores, up to a constant, so the table of all sums holds every
-# candidate, and its largest possible entry is the answer. Taking both ends by themselves is quicker and can return an
-# end before its beginning; sorting them, or searching on from one of them, gives some span, and not the best.
+# The table of all sums holds every candidate, and its largest possible entry is the answer. Taking both ends by
+# themselves can return an end before its beginning; sorting them, or searching on from one of them, gives some span,
+# and not the best.
 #
 # Impossible spans are filled with minus infinity. Setting them to 0, or multiplying by a triangle, lets them win
-# whenever all real sums are negative, which is common. The diagonal stays, since an answer may be one token. So does
-# `max_tokens - 1`: a span of that many tokens ends that many positions less one after its beginning.
+# whenever all real sums are negative, which is common. The diagonal stays, since an answer may be one token. A span of
+# `max_tokens` ends `max_tokens - 1` positions after its beginning.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-answer_span-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.answer_span")
@@ -1969,12 +1933,11 @@ def with_answers(asked):
 
 
 # %% [markdown]
-# The texts have two sentences now, and in both somebody does something to somebody somewhere. *the queen saw the fox
-# near the barn . the duke found the hen in the garden .* *the duke found whom ?* A model has to find the words of the
-# question in the text and look next to them. It gets six hundred questions to learn from.
+# Now each text has two sentences: *the queen saw the fox near the barn . the duke found the hen in the garden .* *the
+# duke found whom ?* A model has to find the words of the question in the text and look next to them. It learns from six
+# hundred questions.
 #
-# *Predict first:* in how many of three hundred new ones does it get both ends right? And what do you think it gets
-# wrong?
+# *Predict first:* in what percentage of three hundred new ones does it get both ends right? And what does it get wrong?
 
 # %%
 both_ends_right = None  # in %
@@ -2040,11 +2003,10 @@ def who_did_it():
 
 # %% [markdown]
 # Sort mistakes before you count them. Hardly one of these answers is nonsense: the model knows that *who* asks for
-# somebody and *where* for a location, and mostly where these begin and end. What it does not always know is *which of
-# the two sentences* is meant. In the picture both rows have a candidate in each sentence, and the two scores don't
-# agree on one; then the best sum runs from one to the other, across the full stop. Forbid long spans, as your
-# `max_tokens` can, and some of these mistakes are gone at no cost. The others need a model that compares better, or
-# more to learn from.
+# somebody and *where* for a location, and mostly where these begin and end. It does not always know *which of the two
+# sentences* is meant. In the picture both rows have a candidate in each sentence; then the best sum runs from one to
+# the other, across the full stop. Forbid long spans with `max_tokens`, and some of these mistakes are gone at no cost.
+# The others need a model that compares better, or more to learn from.
 
 
 # %% [markdown]
@@ -2058,15 +2020,15 @@ def who_did_it():
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # The encoder and its head are passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows,
-# tokens]` and returns a score for each row, `[rows]`. It knows nothing about questions and choices: lay the choices out
-# as rows, and bring the scores back into their shape.
+# tokens]` and returns a score for each row, `[rows]`. Lay the choices out as rows, and bring the scores back into their
+# shape.
 #
 # Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`, the result is `[batch, choices]`: probabilities
 # that sum to 1 for each question, with the dtype of the scores.
 
 # %% [markdown] tags=["fine-print"]
-# Hand `score` tensors of the dtypes that came in; one call will do, and several are just as good. Scores may be far
-# above or far below 0. Gradients are not compared.
+# Hand `score` tensors of the dtypes that came in, in one call or several. Scores may be far above or far below 0.
+# Gradients are not compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-multiple_choice-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -2085,11 +2047,10 @@ def choice_probabilities(score, ids, segments, mask):
 
 
 # %% [markdown] tags=["reason"]
-# The encoder knows rows and nothing else, so questions times choices become one long batch, and the scores go back into
-# the same arrangement. Nothing is mixed up as long as both steps are done alike. The softmax runs over the choices of
-# one question, for they exclude each other. A sigmoid for each choice would let two of them be right, and a softmax
-# over all rows would make questions compete. Scores may be large, so the softmax is torch's and not a division of plain
-# exponentials.
+# Questions times choices become one long batch, and the scores go back into the same arrangement: nothing is mixed up
+# as long as both steps are done alike. The choices of one question exclude each other: a sigmoid for each would let two
+# of them be right, and a softmax over all rows would make questions compete. Scores may be large, so the softmax is
+# torch's and not a division of plain exponentials.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-multiple_choice-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.multiple_choice")
@@ -2098,9 +2059,9 @@ check("bert.multiple_choice", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# You need not even train a head for this: how well a sentence *follows* is a score, and your next-sentence head gives
-# it. *The wolf chased the sheep.* **Predict** which of the four will win: *then the sheep heard it*, *it then growled*,
-# *she then wrote the letter* or *then the monk heard it*.
+# Your next-sentence head needs no training for this: how well a sentence *follows* is a score. *The wolf chased the
+# sheep.* **Predict** which of the four will win: *then the sheep heard it*, *it then growled*, *she then wrote the
+# letter* or *then the monk heard it*.
 
 # %%
 after_the_wolf = ""  # one of the four, such as "it then growled ."
@@ -2143,7 +2104,7 @@ def how_does_the_story_go_on():
 # %% [markdown]
 # ## 6. All seven
 #
-# One cell, seven heads: what goes in and what comes out, with three models made of blocks that you know.
+# Seven heads, on three models made of blocks that you know: what goes in and what comes out.
 
 
 # %% tags=["demo"]
@@ -2182,7 +2143,7 @@ def seven_heads():
 # ## 7. In practice
 #
 # The `transformers` library contains what you have just built. Here is its BERT with **our weights**, next to ours.
-# (Colab has the library. Where it is missing, the cell says so.)
+# (Colab has the library; where it is missing, the cell says so.)
 
 # %% [markdown] tags=["slides"]
 # S1's advice: use PyTorch; the `transformers` library is very popular; its documentation is dense, so open a notebook
@@ -2211,20 +2172,18 @@ else:
 
 # %% [markdown]
 # Only the names are different: `input_ids`, `token_type_ids` (segments), `attention_mask` (1 for True),
-# `last_hidden_state`. It works the other way round, too: `BERT.from_pretrained("bert-base-uncased")` loads the
-# published BERT into the classes of this course, a download of 440 MB. Their heads carry the names of the table:
+# `last_hidden_state`. The other way round, `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into
+# the classes of this course, a download of 440 MB. Their heads carry the names of the table:
 # `BertForSequenceClassification`, `BertForTokenClassification`, `BertForQuestionAnswering`, `BertForMultipleChoice`,
 # `BertForMaskedLM`.
 #
 # ## Stretch · Go on
 #
-# For no points, and for as long as you like.
-#
-# 1. **Pre-train longer.** Five thousand batches instead of five hundred in section 4.2 (and `texts(200_000, seed=7)`) take ten
-#    times as long. Does your encoder get past the small BERT? When does it learn that a queen is a *she* (section 5.4)?
-# 2. **Be RoBERTa.** Leave the pairs out of the loss and use as many batches. Do the masked tokens come out better? And what
-#    becomes of section 5.2, where [CLS] now has nothing to learn from?
-# 3. **More labels.** With 4,000 labels in place of 200 in section 5.2, does the transformer from nothing catch up?
+# 1. **Pre-train longer.** Five thousand batches in section 4.2 (with `texts(200_000, seed=7)`) take ten times as long. Does your
+#    encoder get past the small BERT? When does it learn that a queen is a *she* (section 5.4)?
+# 2. **Be RoBERTa.** Leave the pairs out of the loss. Do the masked tokens come out better? And what becomes of section 5.2, where
+#    [CLS] now has nothing to learn from?
+# 3. **More labels.** With 4,000 labels in section 5.2, does the transformer from nothing catch up?
 #
 # ## Glossary
 #
@@ -2236,20 +2195,20 @@ else:
 # - **head**: the few layers on an encoder's states that answer a task.
 # - **masked language modelling**: guessing masked tokens from both sides.
 # - **next-sentence prediction**: saying whether the second text follows the first.
-# - **[CLS]**: the token before everything else, whose state represents the whole input.
+# - **[CLS]**: the first token, whose state represents the whole input.
 # - **[SEP]**: the token after each text.
-# - **segment**: for each token, the number of the text that it belongs to.
+# - **segment**: which text a token belongs to.
 # - **pooler**: the dense layer with tanh between [CLS] and a classifier.
 # - **normalizer**: the sum that turns exponentials of scores into probabilities.
 # - **textual entailment**: whether a sentence follows from another.
 # - **GLUE, SuperGLUE**: collections of tasks about one text or two.
 # - **part-of-speech tagging**: giving each word its part of speech.
-# - **named-entity recognition**: finding names, and saying what they are names of.
+# - **named-entity recognition**: finding names, and saying what they name.
 # - **precision, recall, F1**: of what was called a label, how much is; of what is, how much was found; and a mean of both.
 # - **span**: a stretch of a text, from a first to a last token.
 #
 # ## What you have now
 #
-# An encoder's whole life: its input, two goals that need no labels, heads for whatever you need it for, and a
-# measurement of what pre-training is worth. For labels, "right" was enough. But how right is a translation, or a
-# summary? That is the next lesson.
+# An encoder's whole life: its input, two goals that need no labels, heads for whatever you need, and a measurement of
+# what pre-training is worth. For labels, "right" was enough. But how right is a translation, or a summary? That is the
+# next lesson.
