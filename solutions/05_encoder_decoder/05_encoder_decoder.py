@@ -14,13 +14,13 @@
 # %% [markdown]
 # # Lesson 05 · The encoder-decoder
 #
-# *The cat danced.* At the end of this lesson a model of your own will say it in German, and you will have seen every
-# number on the way: *die Katze tanzte*. It learns that in less than a minute, on this computer, from sentences that do
-# **not** include this one.
+# *The cat danced.* At the end of this lesson a model of your own says it in German, *die Katze tanzte*, and you have
+# seen every number on the way. It learns that in less than a minute, on this computer, from sentences that do **not**
+# include this one.
 #
 # You have all the parts: attention, masks, positions, heads, blocks. What is missing is how two stacks of blocks become
-# one model, what that model should minimise, and by which steps. Then you will be able to explain every box in figure 1
-# of the transformer paper, train such a model, and say what its loss means.
+# one model, what that model should minimize, and by which steps. Then you can explain every box in figure 1 of the
+# transformer paper.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -72,8 +72,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. A small world, in two languages
 #
-# Real translators learn from millions of sentences, for days. Ours has a few hundred words and lives in a world of cats,
-# kings and apple trees, but its German is real German, and that is hard enough.
+# Real translators learn from millions of sentences. Our world has a few hundred words, cats, kings and apple trees
+# among them, but its German is real German, and that is hard enough.
 
 # %%
 split = toy_translation(20_000, 500)
@@ -81,20 +81,20 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
     print(f"{pair.source}\n    {pair.target}")
 
 # %% [markdown]
-# Could you translate these word by word, with a dictionary? You would run into three kinds of trouble.
+# Could you translate these word by word, with a dictionary? Three things are in the way.
 #
 # - **Endings.** *The* is *der, die, das, den, dem*, according to the noun's gender, its number, and what it does in the
-#   sentence. *The dog saw* is *der Hund*, but *saw the dog* is *den Hund*, and *helped the dog* is *dem Hund*.
-# - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. After *because* it
-#   moves to the very end: *weil die Katze tanzte*.
-# - **Pieces.** *Invited* is a single word. Its translation may come in two parts: *der Hund **lud** die Katze **ein***.
+#   sentence: *the dog saw* is *der Hund*, *saw the dog* is *den Hund*, *helped the dog* is *dem Hund*.
+# - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. After *because*
+#   it moves to the very end: *weil die Katze tanzte*.
+# - **Two parts.** *Invited* is a single word. Its translation may come in two: *der Hund **lud** die Katze **ein***.
 #
-# So each German word depends on several English ones, near and far, and on the German words before it. That is what a
-# model with attention on both sides can learn.
+# So each German word depends on several English ones, near and far, and on the German before it. Attention on both
+# sides can learn that.
 #
-# The sentences are split in a way that makes cheating useless. One *structure* in ten never occurs in training, whatever
-# the words in it, and the model is tested on sentences that do have one of these structures. The structure of *the cat
-# danced*, a feminine noun with *the* and a verb without an object, is among them.
+# One sentence *structure* in ten never occurs in training, whatever the words in it, and the model is tested on exactly
+# these held-out sentences. The structure of *the cat danced*, a feminine noun with *the* and a verb without an object,
+# is among them.
 
 # %%
 english = WordVocabulary.from_sentences(pair.source for pair in split.training)
@@ -106,23 +106,22 @@ source_ids, target_ids = examples(split.held_out[:1], english, german)[0]
 print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out[0].target}\n    {target_ids.tolist()}")
 
 # %% [markdown]
-# Words became numbers, the **ids**. Four are special: 0 is padding, 1 is `<s>`, where every translation begins, 2 is
-# `<e>`, where it ends, 3 is any unknown word. The source needs no `<s>` or `<e>`: the model does not write it. From here on, whatever
-# has an id is a **token**.
+# Words became numbers, the **ids**; whatever has one is a **token** from here on. Four are special: 0 is padding, 1 is
+# `<s>`, where every translation begins, 2 is `<e>`, where it ends, 3 is any unknown word. The source needs no `<s>` or
+# `<e>`: the model does not write it.
 #
 # ## 2. What the model learns
 #
 # ### 2.1 Shifted right
 #
-# How does a model write a sentence? One word at a time: it reads `<s>` and says *die*; it reads `<s>` *die* and says
-# *Katze*; and so on until it says `<e>`. All the while it may look at the English sentence.
+# A model writes one word at a time: it reads `<s>` and says *die*; it reads `<s>` *die* and says *Katze*; and so on
+# until it says `<e>`. All the while it may look at the English sentence.
 #
-# In training we know the right translation, so we need not wait for the model's own words. We hand it the right ones and
-# ask, at every position at once, for the next: that is **teacher forcing**. The causal mask of lesson 02 sees to it that no
-# position can look up its answer. All the words of a sentence are learned in one pass, in parallel, which is why
-# transformers train so fast.
+# In training we hand it the right words and ask, at every position at once, for the next: that is **teacher forcing**.
+# The causal mask of lesson 02 keeps each position from looking up its answer. So all the words of a sentence are
+# learned in parallel, which is why transformers train so fast.
 #
-# What goes into the decoder is the target **shifted right** by one position, so that the model reads each word where it is
+# What goes into the decoder is the target **shifted right** by one position: the model reads each word where it is
 # asked for the next.
 
 # %% [markdown] tags=["slides"]
@@ -171,10 +170,9 @@ def shift_right(target):
 
 
 # %% [markdown] tags=["reason"]
-# The decoder reads the target up to a word and is asked for the next: the same row twice, one position apart. All positions
-# are trained at once this way, which is what makes training a transformer fast. The batch is the first dimension, so
-# the slices go along the second. The end mark is expected and the start mark is not; a model that is never asked for
-# `<e>` never learns to stop. Rolling the row instead of slicing it asks for the first word after the last.
+# The same row twice, one position apart; the batch is the first dimension, so the slices go along the second. The end
+# mark is expected and the start mark is not: a model that is never asked for `<e>` never learns to stop. Rolling the
+# row instead of slicing it asks for the first word after the last.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-shift_right-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.shift_right")
@@ -190,15 +188,15 @@ check("encoder_decoder.shift_right", hidden=True)
 #
 # $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Nothing is approximated: each factor is what the decoder says at one position. A good model makes the product large for
-# the right translation. Products of many small numbers are unpleasant, so take the logarithm, which turns them into sums;
-# divide by the number of words, so that you can compare long and short sentences; and put a minus in front, since people
-# like to minimize. This is the mean **negative log-likelihood**, NLL for short:
+# Nothing is approximated: each factor is what the decoder says at one position. A product of many small numbers is
+# unpleasant, so take the logarithm, which makes it a sum; divide by the number of words, so that you can compare long
+# and short sentences; and put a minus in front, since people like to minimize. This is the mean **negative
+# log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Take an example. A model is about to write *The gray fluffy cat meowed very loudly*. Each row below is a position: some
-# words, with the probabilities that it gives them.
+# A model is about to write *The gray fluffy cat meowed very loudly*. Each row below is a position, with some words and
+# their probabilities.
 
 # %%
 table = {
@@ -229,9 +227,9 @@ show.matrices(
 )
 
 # %% [markdown]
-# Look at the second row. The model would rather say *black*; the right word is *gray*, with 0.12. The loss takes *gray*'s
-# probability, and the third row goes on **as if the model had said *gray***. That is teacher forcing once more. (Left to
-# itself, the model would now have to go on from *the black*.)
+# Look at the second row. The model would rather say *black*; the right word is *gray*. The loss takes *gray*'s
+# probability, 0.12, and the third row goes on **as if the model had said *gray***: teacher forcing again. (Left to
+# itself, the model would have to go on from *the black*.)
 
 # %%
 right = torch.tensor([listed[token] for token, listed in table.items()])
@@ -248,21 +246,21 @@ print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 # %% [markdown]
 # ### 2.3 Perplexity
 #
-# The second number, the **perplexity**, is only $e^{\text{NLL}}$, but it is easier to imagine. A model that hesitates evenly
-# between $n$ words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So perplexity says **among how many
-# words the model seems to guess**: above, among not quite five. A model that knows nothing about our German has the number
-# of its tokens, and a perfect one has 1.
+# The **perplexity** is only $e^{\text{NLL}}$, but it is easier to imagine. A model that hesitates evenly between $n$
+# words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So perplexity says **among how many words the
+# model seems to guess**: above, among not quite five. A model that knows nothing about our German has the number of its
+# tokens, and a perfect one has 1.
 #
-# Over a batch there is a question that tables of results often leave open: the mean of *what*? Here it is the **perplexity
-# per token**: the mean runs over all tokens of all sentences, each counting the same, and leaves out padding.
+# Tables of results often leave open what the mean is taken of. Here it is the **perplexity per token**: the mean runs
+# over all tokens of all sentences, each counting the same, and leaves out padding.
 #
 # ### Exercise 2 · Loss and perplexity
 # `encoder_decoder.loss_and_perplexity` · 3 points (2 for the values, 1 for very unlikely tokens) · about 15 minutes
 #
 # From the scores of a batch, compute the mean negative log-likelihood of the right tokens, and its perplexity.
 #
-# Shapes: `logits` is `[batch, tokens, vocab_size]`, any numbers; `targets` is int64 `[batch, tokens]`, with `PADDING_ID` where
-# there is no token. Return a tuple of two scalar tensors, the loss first.
+# Shapes: `logits` is `[batch, tokens, vocab_size]`, any numbers; `targets` is int64 `[batch, tokens]`, with
+# `PADDING_ID` where there is no token. Return a tuple of two scalar tensors, the loss first.
 
 # %% [markdown] tags=["fine-print"]
 # There is at least one token. A probability may be as small as $e^{-150}$, which only its logarithm can hold. The gradient
@@ -288,14 +286,12 @@ def loss_and_perplexity(logits, targets):
 
 
 # %% [markdown] tags=["reason"]
-# The likelihood of a corpus is a product of many probabilities, far too small for a float; its logarithm is a sum and
-# harmless. Training looks only at the right token's probability. All the others enter through the softmax, which makes
-# them pay for it. So you pick one number for each position, and one mean makes batches of different sizes comparable.
+# `log_softmax` takes logarithm and softmax in one step: anything below about e⁻¹⁰⁴ is 0 after a softmax, and its
+# logarithm is minus infinity.
 #
-# `log_softmax` takes logarithm and softmax in one step: anything below about e⁻¹⁰⁴ is 0 after a softmax, and its logarithm
-# is minus infinity. Padding is left out before the mean, so that it counts neither above nor below the fraction line. The
-# mean of the sentences' means is something else: there a token of a short sentence counts more. And exp comes last: the
-# mean of perplexities lets one hard sentence count for all.
+# Padding is left out before the mean, so that it counts neither above nor below the fraction line. In the mean of the
+# sentences' means a token of a short sentence would count more. And exp comes last: the mean of perplexities lets one
+# hard sentence count for all.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-loss_and_perplexity-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.loss_and_perplexity")
@@ -308,14 +304,13 @@ check("encoder_decoder.loss_and_perplexity", hidden=True)
 #
 # ### 3.1 From one vector to many
 #
-# Before transformers, translation was the work of two **recurrent networks**. One, the encoder, reads the source
-# word by word and keeps a state, a vector. Its last state goes to the other, the decoder, which writes the translation from
-# it. The two are joined by that one vector alone: a whole sentence, of any length, must pass through it. This is the
-# **bottleneck**, and in section 6 you will see what it costs.
+# Before transformers, two **recurrent networks** translated. The encoder reads the source word by word and keeps a
+# state, a vector. From its last state the decoder writes the translation. A whole sentence, of any length, must pass
+# through that one vector: the **bottleneck**. Section 6 measures what it costs.
 #
-# The way out also came before the transformer: let the decoder look back at *all* the encoder's states, by attention. The
-# transformer keeps that and throws the recurrence away. Here is the whole of it, with the shapes of a batch of 2
-# sentences, the longer one of 6 English words, its translation of 7 positions.
+# The way out also came before the transformer: let the decoder look back at *all* the encoder's states, by attention.
+# The transformer keeps that and drops the recurrence. Here it is, with the shapes of a batch of 2 sentences, the longer
+# one of 6 English words, its translation of 7 positions.
 
 # %% tags=["demo"]
 english_shape, german_shape = "[2, 6, 64]", "[2, 7, 64]"
@@ -359,17 +354,17 @@ show.stacks(
 )
 
 # %% [markdown]
-# Both stacks keep the shape `[batch, tokens, d_model]` from bottom to top, each with its own number of words. The two meet
-# in only one kind of position: the **cross-attention** of each decoder block, whose queries are German and whose keys *and*
-# values are English. What the encoder hands over, a vector for each English word, is called the **memory**.
+# Both stacks keep the shape `[batch, tokens, d_model]` from bottom to top, each with its own number of tokens. What the
+# encoder hands over, a vector for each English word, is called the **memory**. Only the **cross-attention** of each
+# decoder block reads it: its queries are German, its keys *and* values English.
 #
-# The thin arrows around the sublayers are the residual connections of lesson 04: *add* adds what the sublayer has read.
-# Two things are in no box. A **padding mask** goes with the English sentence, into the encoder's self-attention and into
-# the cross-attention, so that no token looks at padding. And the loss takes the scores before the **softmax**, since
-# `log_softmax` of them is more exact than the logarithm of probabilities.
+# The thin arrows around the sublayers are the residual connections of lesson 04. Two things are in no box. A **padding
+# mask** goes with the English sentence, into the encoder's self-attention and into the cross-attention, so that no
+# token looks at padding. And the loss takes the scores before the **softmax**, since `log_softmax` of them is more
+# exact.
 #
-# You have written the encoder's parts: they are lesson 04's, and the positions are lesson 03's. Your own are used from here
-# on, where they have passed their checks, and the course's in the place of others; a line says which.
+# The encoder's parts are lesson 04's, and the positions are lesson 03's. From here on yours are used where they have
+# passed their checks, and the course's elsewhere; a line says which.
 
 # %%
 MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward, EncoderBlock = answer(
@@ -384,30 +379,27 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 # %% [markdown]
 # ### 3.2 The decoder block
 #
-# A decoder block has three sublayers, in the order of the picture.
+# A decoder block has three sublayers, each followed by its own add & norm.
 #
 # 1. **Masked self-attention**: the German words so far look at each other, and never ahead.
-# 2. **Cross-attention**: each of them asks the memory. Nothing of the source is in the future, so no causal mask is needed
-#    here. But the source may be padded, and padding must not be looked at.
+# 2. **Cross-attention**: each of them asks the memory. Nothing of the source is in the future, so this needs no causal
+#    mask, but padding must not be looked at.
 # 3. The **feed-forward network**, at every word by itself.
-#
-# After each of them comes its own add & norm.
 #
 # ### Exercise 3 · The decoder block
 # `encoder_decoder.decoder_block` · 4 points · about 15 minutes
 #
-# Like lesson 04's `EncoderBlock`, the block is handed its parts. Write `forward`. An attention is called as
-# `self_attention(x, memory, mask)`, an add & norm as `add_and_norm_1(x, sublayer)`.
+# Like lesson 04's `EncoderBlock`, the block is handed its parts. Write `forward`. The docstring says how its parts are
+# called.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean
-# `[batch, target, target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has the
-# shape of `x`.
+# `[batch, target, target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has
+# the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in parts of its own, so none of your earlier answers is needed. Leave the constructor as it is: weights
-# are loaded into its names. The masks' batch and queries may be 1, either mask may be None, which allows everything, and
-# both may be any masks, not just a causal one and one for padding. The gradients of `x`, `memory` and all parts are
-# compared, too.
+# The check passes in parts of its own. Leave the constructor as it is: weights are loaded into its names. The masks'
+# batch and queries may be 1, either mask may be None, which allows everything, and both may be any masks, not just a
+# causal one and one for padding. The gradients of `x`, `memory` and all parts are compared, too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -445,13 +437,9 @@ class DecoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Three sublayers: look at what has been written, look at the source, think. Each add & norm adds what came out of its
-# sublayer to what went in, so `x` is overwritten after each; going on from the block's own input would throw away what
-# the sublayer before has found.
-#
-# In cross-attention the target asks and the source answers: `y` is what the add & norm hands over, `memory` is the same
-# for every block. Its mask is about source tokens, that is about padding, and has nothing causal: the whole source may
-# be read from the first token on.
+# Each add & norm adds what came out of its sublayer to what went in, so `x` is overwritten after each; going on from
+# the block's own input would throw away what the sublayer before has found. In cross-attention `y` is what the add &
+# norm hands over, and asks; `memory` answers.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-decoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.decoder_block")
@@ -462,8 +450,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # %% [markdown]
 # ### 3.3 The two stacks joined
 #
-# Now the whole picture as one function. It gets the parts as arguments and just has to call them in the right order, with
-# the right masks:
+# Now the whole picture as one function, which gets its parts as arguments:
 #
 # | argument | call | returns |
 # |---|---|---|
@@ -473,18 +460,18 @@ check("encoder_decoder.decoder_block", hidden=True)
 # | `decoder` | `block(x, memory, mask, memory_mask)`, likewise | new vectors |
 # | `output` | `output(x)` | a score for each German word |
 #
-# A detail that trips up many first attempts: **every** decoder block reads the output of the **last** encoder block. The
-# two stacks are not rungs of one ladder; first the encoder runs to its end.
+# Many first attempts get this wrong: **every** decoder block reads the output of the **last** encoder block. First the
+# encoder runs to its end.
 #
 # ### Exercise 4 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
 #
-# Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so your
-# decoder block is not needed here.
+# Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so
+# your decoder block is not needed here.
 #
-# Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`, already
-# shifted right; the result is `[batch, target, vocab_size]`. Both masks are boolean `[batch, queries, keys]`, where batch and
-# queries may be 1, and on the device of the ids: `causal_mask(length, device)` takes one.
+# Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`,
+# already shifted right; the result is `[batch, target, vocab_size]`. Both masks are boolean `[batch, queries, keys]`,
+# where batch and queries may be 1, and on the device of the ids: `causal_mask(length, device)` takes one.
 
 # %% [markdown] tags=["fine-print"]
 # Only padding is hidden: an unknown token is a token. Padding after the target needs no mask. The blocks refuse a mask that
@@ -517,13 +504,9 @@ def encode_and_decode(source, target, embed_source, encoder, embed_target, decod
 
 
 # %% [markdown] tags=["reason"]
-# The encoder sees everything at once and needs only the mask for padding; the decoder must not see ahead and needs the
-# causal one. The source's mask is used twice, in the encoder and in each cross-attention, because the same keys are
-# looked at in both. Queries at padding are left alone: nothing reads what they compute.
-#
-# Every decoder block attends to the finished memory of the last encoder block. The picture of two stacks side by side
-# suggests level by level, block 1 to block 1, and that is not the transformer. Scores leave without a softmax, since
-# the loss brings its own.
+# The source's mask is used twice, in the encoder and in each cross-attention, because both look at the same keys.
+# Queries at padding are left alone: nothing reads what they compute. Scores leave without a softmax, since the loss
+# brings its own.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-encode_and_decode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.encode_and_decode")
@@ -532,8 +515,8 @@ check("encoder_decoder.encode_and_decode", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The model itself is now only a box for its weights, made of your parts. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in section
-# 3.4 of the paper, since they are drawn small and would otherwise drown in the positions.
+# The model itself only holds the weights of your parts. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in
+# section 3.4 of the paper, since they are drawn small and would otherwise drown in the positions.
 
 
 # %%
@@ -593,8 +576,8 @@ class EncoderDecoder(nn.Module):
 
 
 # %% [markdown]
-# Before you train a model, test it. Three questions, each answered by changing something and looking at what moves:
-# does a position notice the words after it? Does padding in the source matter? And does the source matter at all?
+# Before you train a model, test it. Change something and look at what moves: does a position notice the words after it?
+# Does padding in the source matter? And does the source matter at all?
 
 
 # %% tags=["demo"]
@@ -621,8 +604,8 @@ def three_tests_before_training():
 
 
 # %% [markdown]
-# The first line must be 0 except at its last position, the second 0 throughout, and the third 0 nowhere. If your model
-# passes these three, most of what can go wrong in an encoder-decoder is right.
+# The first line must be 0 except at its last position, the second 0 throughout, and the third 0 nowhere. That rules out
+# most of what can go wrong in an encoder-decoder.
 #
 # ## 4. Learning
 #
@@ -631,9 +614,9 @@ def three_tests_before_training():
 # Training is one idea, repeated: draw a batch, compute the loss, compute its gradients, move each weight a little way
 # against its gradient.
 #
-# One precaution is needed. Now and then a batch has enormous gradients, and a single step undoes what hundreds have
-# learned. So gradients are **clipped**: take the norm of *all* of them together, as if they were one long vector, and
-# where it is above a limit, shorten them all by the same factor. The direction stays, but the step is bounded.
+# Now and then a batch has enormous gradients, and a single step undoes what hundreds have learned. So gradients are
+# **clipped**: take the norm of *all* of them together, as one long vector, and where it is above a limit, shorten all
+# by the same factor. The direction stays, and the step is bounded.
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
@@ -641,15 +624,15 @@ def three_tests_before_training():
 # ### Exercise 5 · A training loop
 # `encoder_decoder.training_loop` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Write a whole training run, for the smallest model that has two weights: an output layer, `logits = x @ W + b`. For each
-# batch in turn: the loss, which is the mean negative log-likelihood of the expected words; the gradients of `W` and `b`;
-# clipping; one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much as you
-# like.
+# Write a whole training run, for the smallest model that has two weights: an output layer, `logits = x @ W + b`. For
+# each batch in turn: the loss, that is the mean negative log-likelihood of the expected words; the gradients of `W` and
+# `b`; clipping; one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much
+# as you like.
 #
-# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x` of
-# shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
-# losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
-# without gradients. All three results have the dtype of `W`: where that is float64, so are the losses.
+# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x`
+# of shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and
+# the losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
+# without gradients. All three results have the dtype of `W`, the losses too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-training_loop-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -680,14 +663,11 @@ def training_loop(W, b, batches, rate, clip):
 
 
 # %% [markdown] tags=["reason"]
-# The steps of every training loop, without an optimizer to hide them. Gradients are fresh in each step: torch adds to
-# `.grad`, and a loop that never resets it follows the sum of all past gradients, which looks like learning for a while
-# and then runs away.
+# Gradients are fresh in each step: torch adds to `.grad`, and a loop that never resets it follows the sum of all past
+# gradients, which looks like learning for a while and then runs away.
 #
-# Clipping by the norm of all gradients together keeps their direction and limits only the length of the step. Clipped
-# one by one, or entry by entry, the direction changes. The factor is at most 1, since short gradients are not to be
-# lengthened. The step itself is taken under `no_grad`, or it would become part of the graph; and the loss is noted
-# before the step, because that is the loss whose gradient was taken.
+# Clipped one by one, or entry by entry, the gradients would change their direction. The factor is at most 1, since
+# short gradients are not to be lengthened. The step is taken under `no_grad`, or it would become part of the graph.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-training_loop-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.training_loop")
@@ -699,10 +679,10 @@ check("encoder_decoder.training_loop", hidden=True)
 # ### 4.2 Adam
 #
 # Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word
-# gets a gradient once in a hundred steps, a bias in every one. **Adam** is a refinement with a step size for
-# each parameter. It keeps two running means for every single weight: of its gradient, and of its gradient's square. It
-# divides the first by the root of the second. What comes out has a size of about 1, however large or small the gradients
-# are, so each weight moves by about the learning rate.
+# gets a gradient once in a hundred steps, a bias in every one. **Adam** gives each weight a step size of its own. It
+# keeps two running means for it, of its gradient and of the gradient's square, and divides the first by the root of the
+# second. The quotient has a size of about 1, however large or small the gradients are, so each weight moves by about
+# the learning rate.
 #
 # $$\begin{aligned}
 # \text{mean} &\leftarrow \beta_1\, \text{mean} + (1 - \beta_1)\, g \\
@@ -717,12 +697,12 @@ check("encoder_decoder.training_loop", hidden=True)
 # ### Exercise 6 · A step of Adam
 # `encoder_decoder.adam_update` · 3 points · about 12 minutes
 #
-# One step, for one weight tensor, by these formulas and with the paper's three numbers. (`torch.optim.Adam` itself is not
-# allowed here; in section 5 we use it.)
+# One step, for one weight tensor, by these formulas and with the paper's three numbers. (`torch.optim.Adam` itself is
+# not allowed here; in section 5 we use it.)
 #
-# Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return a
-# tuple of three, the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype they came
-# in. Change nothing in place.
+# Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return
+# a tuple of three, the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype they
+# came in. Change nothing in place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-adam_update-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -745,13 +725,9 @@ def adam_update(weight, gradient, mean, square, step, rate):
 
 
 # %% [markdown] tags=["reason"]
-# The step is the mean of recent gradients divided by their typical size, so every weight moves by about the rate,
-# however large its gradients are. Both averages start at 0 and would be too small at first; dividing by 1 - βᵗ makes up
-# for it and fades away as t grows. Without it the first steps come out wrong by the ratio of the two corrections.
-#
-# The corrected values are for this step only. Kept for the next one, they would be corrected again and again. The
-# paper's 0.98 and 10⁻⁹ are not torch's defaults, 0.999 and 10⁻⁸, and epsilon is outside the root: inside, 10⁻⁹
-# would act like 3 · 10⁻⁵.
+# The corrected values are for this step only: kept for the next one, they would be corrected again and again. Without
+# corrections the first steps come out wrong by the ratio of the two. The paper's 0.98 and 10⁻⁹ are not torch's
+# defaults, 0.999 and 10⁻⁸, and epsilon is outside the root: inside, 10⁻⁹ would act like 3 · 10⁻⁵.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-adam_update-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.adam_update")
@@ -760,12 +736,11 @@ check("encoder_decoder.adam_update", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# See what it is good for. Below is a loss with one steep direction and one that is a hundred times flatter. Gradient
-# descent cannot take larger steps, or it would be thrown out of the steep one; so it crawls along the other. Adam does
-# not mind.
+# Below is a loss with one steep direction and one that is a hundred times flatter. Gradient descent cannot take larger
+# steps, or it would be thrown out of the steep one; so it crawls along the other. Adam does not mind.
 #
-# **Guess first.** Both set out 1 away from the minimum along the flat direction, and take 60 steps. How far away is each of
-# them then, in % of the way? The cell after your guess compares it.
+# **Guess first.** Both set out 1 away from the minimum along the flat direction, and take 60 steps. How far away is
+# each of them then, in % of the way?
 
 # %%
 still_to_go = {"gradient descent": None, "Adam": None}  # in %
@@ -812,18 +787,18 @@ def a_valley():
 # $$\text{rate}(\text{step}) = d_\text{model}^{-0.5} \cdot
 #   \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
 #
-# Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. Why? Some
-# of the reasons are known. At the beginning Adam's running means rest on a handful of
-# gradients, and in a post-norm transformer the gradients near the output are large (Xiong et al., 2020): a full step
-# could lead anywhere. Later the steps must become small, or the loss only dances around its minimum.
+# Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. Some of the reasons are known. At
+# the beginning Adam's running means rest on a handful of gradients, and in a post-norm transformer the gradients near
+# the output are large (Xiong et al., 2020): a full step could lead anywhere. Later the steps must become small, or the
+# loss only dances around its minimum.
 #
 # ### Exercise 7 · The warm-up schedule
 # `encoder_decoder.warmup_schedule` · 1 point · about 8 minutes
 #
 # The formula, for many steps at once.
 #
-# Shapes: `steps` is an int64 tensor `[steps]`, counted from 1, in any order; `d_model` and `warmup` are ints; the result is
-# float32 `[steps]`.
+# Shapes: `steps` is an int64 tensor `[steps]`, counted from 1, in any order; `d_model` and `warmup` are ints; the
+# result is float32 `[steps]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-warmup_schedule-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -841,11 +816,9 @@ def warmup_schedule(steps, d_model, warmup):
 
 
 # %% [markdown] tags=["reason"]
-# At first Adam's averages are built from a handful of gradients and large steps would do damage, so the rate rises in a
-# straight line; later it falls with the root of the step. The two terms are equal at `step = warmup`, so their minimum
-# is both phases without an `if`, and works for many steps at once. Taking the maximum starts with an enormous rate.
-# Taking the minimum over all steps instead of entry by entry gives a single number. The factor d_model⁻⁰·⁵ applies to
-# both: wider models take smaller steps.
+# The two terms are equal at `step = warmup`, so their minimum is both phases without an `if`. Taken entry by entry, it
+# works for many steps at once; the minimum over all steps would be a single number. The maximum would start with an
+# enormous rate. The factor d_model⁻⁰·⁵ applies to both: wider models take smaller steps.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-warmup_schedule-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.warmup_schedule")
@@ -869,11 +842,10 @@ def three_schedules():
 
 
 # %% [markdown]
-# Twice the warm-up, a later and lower peak. Half the width, larger steps throughout.
-#
-# Try it yourself. Move the warm-up and watch the peak wander along the falling curve, which stays where it is. Then look
-# at the dashed line, a **cosine**, which many models of today are trained with. It has a peak of its own and reaches 0 at
-# the last step, so one must know beforehand how long the training will be.
+# Twice the warm-up, a later and lower peak. Half the width, larger steps throughout. Move the warm-up yourself: the
+# peak wanders along the falling curve, which does not move. The dashed line is a **cosine**, which many current models
+# are trained with. It has a peak of its own and reaches 0 at the last step, so you must know beforehand how long you
+# train.
 
 # %% tags=["demo"]
 show.schedules()
@@ -882,11 +854,11 @@ show.schedules()
 # ### 4.4 Label smoothing
 #
 # *I went to class and took ...* what? The corpus says *notes*, but *a nap* would have been fine. The negative
-# log-likelihood does not think so. It is content only when *notes* has a probability of 1, which no finite scores can
-# give, so it drives scores apart for ever.
+# log-likelihood is content only when *notes* has a probability of 1, which no finite scores can give, so it drives
+# scores apart for ever.
 #
-# **Label smoothing** asks for less: a share $\varepsilon$ of the target's probability, 10 % in the paper (section 5.4), is
-# taken from the right word and given to the others. The loss is the **cross-entropy** with that softer target $q$,
+# **Label smoothing** asks for less: a share $\varepsilon$ of the target's probability, 10 % in the paper (section 5.4),
+# is taken from the right word and given to the others. The loss is the **cross-entropy** with that softer target $q$,
 #
 # $$L = -\sum_w q(w)\, \ln p(w), \qquad q(w) = \begin{cases} 1 - \varepsilon & \text{the right word} \\
 #   \varepsilon / (V - 1) & \text{each other word,}\end{cases}$$
@@ -932,14 +904,8 @@ def label_smoothing(logits, targets, smoothing):
 
 
 # %% [markdown] tags=["reason"]
-# A plain target of 0 and 1 asks for infinitely large logits: the model is never sure enough. Giving the other words a
-# little mass puts the best logits at a finite distance. In this version ε goes to the others alone, so each of them
-# gets ε / (vocabulary - 1); `F.cross_entropy(label_smoothing=ε)` shares it among all words, the right one included, and
-# comes out slightly different.
-#
 # The target never has to be built. Since all others get the same share, their part is the share times the sum of their
-# log-probabilities, which is the sum of all minus the right one. The log-softmax is taken in one piece, because the
-# logarithm of a softmax is minus infinity where the softmax underflows.
+# log-probabilities, which is the sum of all minus the right one. As in exercise 2, `log_softmax` is one step.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-label_smoothing-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.label_smoothing")
@@ -948,10 +914,10 @@ check("encoder_decoder.label_smoothing", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# **A word of warning.** `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words, including the
-# right one, which keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et
-# al., 2016, section 7). The two variants are the same family under different numbers: ours with $\varepsilon$ is torch's
-# with $\varepsilon \cdot V / (V - 1)$. With 30,000 words you cannot tell the difference; with five it shows.
+# `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words instead, including the right one,
+# which keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et al., 2016,
+# section 7). Ours with $\varepsilon$ is torch's with $\varepsilon \cdot V / (V - 1)$. With 30,000 words you cannot tell
+# the difference; with five it shows.
 
 # %% [markdown] tags=["slides"]
 # On S4 the mass goes to "all of the other words", as here; its curve is the one that you draw next. Its better training
@@ -972,8 +938,9 @@ def two_variants():
 
 
 # %% [markdown]
-# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, with the
-# rest shared evenly among the others. **Guess first:** with $\varepsilon = 0.1$, at which probability is the loss lowest?
+# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, with
+# the rest shared evenly among the others. **Guess first:** with $\varepsilon = 0.1$, at which probability is the loss
+# lowest?
 
 # %%
 lowest_at = None  # the probability of the right token
@@ -1006,51 +973,49 @@ def the_loss_rises_again():
 
 
 # %% [markdown]
-# Without smoothing the curve falls to the very end. With it there is a lowest point at $1 - \varepsilon$, and beyond it
+# Without smoothing the curve falls to the very end. With it, the lowest point is at $1 - \varepsilon$, and beyond it
 # the loss **rises again**: being surer than that is punished.
 #
 # ### Exercise 9 · In your own words
 # `encoder_decoder.two_losses` · 2 points, read by a person · about 10 minutes
 #
-# Two teams train a translator on the same sentences. Team A's tokens are whole words; with label smoothing of 0.1 its loss
-# on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B cuts words into smaller tokens and does not smooth;
-# its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and say what you
-# would compute to compare the two. Three to six sentences.
+# Two teams train a translator on the same sentences. Team A's tokens are whole words; with label smoothing of 0.1 its
+# loss on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B cuts words into smaller tokens and does not
+# smooth; its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and say
+# what you would compute to compare the two. Three to six sentences.
 #
 # Learning on your own? Once yours is written,
 # `solution("encoder_decoder.two_losses")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # A smoothed loss has a lowest value above 0, and a model that is surer than the smoothed target pays for it: 1.6 is no
-# negative log-likelihood, and its exp is no perplexity. Team A's real perplexity may well be lower than 5.0. And a mean per
-# token depends on what a token is. B's smaller tokens are more of them for the same sentence, and the later ones of a word
-# are easy to guess, so that B's mean is low even where the probability of the sentence is the same or less. To compare,
-# take the plain negative log-likelihood of both on the same test sentences, sum it over each sentence with its end mark,
-# and divide both sums by the same thing: the number of sentences, words or characters. (Or compare what you want in the
-# end: the translations.)
+# negative log-likelihood, and its exp is no perplexity. Team A's real perplexity may well be lower than 5.0. And a mean
+# per token depends on what a token is. B has more tokens for the same sentence, and the later ones of a word are easy
+# to guess: its mean is low even where the sentence is no likelier. To compare, take the plain negative log-likelihood
+# of both on the same test sentences, sum it over each sentence with its end mark, and divide both sums by the same
+# thing: the number of sentences, words or characters. (Or compare what you want in the end: the translations.)
 #
 # *(One point: a smoothed loss is no likelihood and has another lowest value. One point: per token means something else
-# where tokens differ, together with a common measure: plain likelihood, summed over the same sentences. Without a way to
-# compare, the second point is not earned.)*
+# where tokens differ, together with a common measure: plain likelihood, summed over the same sentences. Without a way
+# to compare, the second point is not earned.)*
 
 # %% [markdown]
 # ## 5. The moment
 #
 # ### 5.1 A training wrapper
 #
-# Around the loop of exercise 5, every project needs a few things, whatever the model, in a **training
-# wrapper**:
+# Every project wraps the loop of exercise 5 in the same few things, a **training wrapper**:
 #
-# - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded tensor
-#   out of sentences of different lengths;
+# - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded
+#   tensor out of sentences of different lengths;
 # - the model and each batch move to the **device**;
-# - **mixed precision**: on a GPU most products are computed with 16 bits, which is far faster, while the weights keep 32.
-#   `bf16` needs no further care; the older `fp16` has a small range, so the loss is scaled up and the gradients down
-#   again;
+# - **mixed precision**: on a GPU most products are computed with 16 bits, which is far faster, while the weights keep
+#   32. `bf16` needs no further care; the older `fp16` has a small range, so the loss is scaled up and the gradients
+#   down again;
 # - some **progress** to look at;
-# - **checkpoints**, for runs that last longer than a minute: now and then all that the rest of the run depends on is
-#   written to a file. That is more than the weights. Adam's running means belong to it, the step, and the state of the
-#   random numbers that dropout draws; the order of the batches need not be kept where it can be dealt again.
+# - **checkpoints**, for long runs: now and then all that the rest of the run depends on is written to a file. That is
+#   the weights, Adam's running means, the step, and the state of the random numbers that dropout draws; the order of
+#   the batches need not be kept where it can be dealt again.
 
 # %% tags=["demo"]
 print("one batch, before and after collate:")
@@ -1124,12 +1089,12 @@ def translation_loss(model, batch):
 
 
 # %% [markdown]
-# `translation_loss` is yours from end to end: your shift, your model, your loss. Padding is left out by selecting the words
-# first.
+# `translation_loss` is yours from end to end: your shift, your model, your loss. Padding is left out by selecting the
+# tokens first.
 #
-# Now pull the plug. A run of 40 steps keeps a checkpoint every 15, and something goes wrong in step 35. It is started
-# again with new, random weights, and finds the folder. **Guess first:** how many steps has the second run still to take?
-# And by how much do its weights differ in the end from those of an undisturbed run?
+# Now pull the plug. A run of 40 steps keeps a checkpoint every 15, and stops in step 35. It is started again with new,
+# random weights, and finds the folder. **Guess first:** how many steps has the second run still to take? And do its
+# weights differ in the end from those of an undisturbed run?
 
 # %%
 steps_of_the_second_run = None  # a number
@@ -1167,18 +1132,17 @@ def the_plug_is_pulled():
 
 
 # %% [markdown]
-# Five steps are done twice, and the result is the same, bit for bit, on a processor. (A GPU adds up in an order of its own
-# and has its own random numbers, so there it comes out a little different.) A checkpoint is worth what was tested about it:
-# leave Adam's means out of it, and the loss makes a jump that you cannot explain a week later. Lesson 11 does this for
-# a long run.
+# Five steps are done twice, and the result is the same, bit for bit, on a processor. (A GPU adds up in an order of its
+# own and draws other random numbers, so it comes out a little different.) Leave Adam's means out of a checkpoint, and
+# the loss makes a jump that you cannot explain a week later. Lesson 11 resumes a long run.
 #
 # ### 5.2 Half a minute
 #
-# The sizes are modest: vectors of 64 numbers, 4 heads, 2 blocks on each side. The paper's constant for the learning rate
-# is made for long training runs of large models; for our few hundred steps, 0.4 times as much does well.
+# Vectors have 64 numbers; there are 4 heads, and 2 blocks on each side. The paper's learning rate is made for long
+# training runs of large models; for our few hundred steps, 0.4 times as much does well.
 #
-# **Guess first.** The model knows nothing, and there are nearly two hundred German words. What is the loss of its first
-# step? After 600 steps? And how many of the held-out sentences will it translate without a mistake in any word?
+# **Guess first.** The model knows nothing, and there are nearly two hundred German words. What is its loss in the first
+# step? After 600? How many of the held-out sentences will it translate without a mistake?
 
 # %%
 my_guess = {"loss of the first step": None, "loss of the last": None, "held-out sentences right": None}  # the last in %
@@ -1220,16 +1184,14 @@ def learn_to_translate():
 
 
 # %% [markdown]
-# Does it look as if it had got stuck? It has nearly arrived. The dotted line is the loss of a model that says exactly what
-# smoothing asks of it, 0.9 for the right word and the rest shared out evenly: no weights can do better. A model that
-# guesses evenly among all words begins at $\ln 188 = 5.24$; fresh weights are a little worse than that, since they
-# already have opinions.
+# The curve only looks stuck. The dotted line is the loss of a model that says exactly what smoothing asks of it, 0.9
+# for the right word and the rest shared out evenly: no weights can do better. A model that guesses evenly among all
+# words begins at $\ln 188 = 5.24$; fresh weights are a little worse, since they already have opinions.
 #
 # ### 5.3 One word, then the next
 #
 # To translate, the model gets only the source and `<s>`. It says its most probable word, that word is put after `<s>`,
-# and the model is asked again: **greedy decoding**, the plainest way, and here in its plainest form. (The next lesson
-# does it better, and faster.)
+# and the model is asked again: **greedy decoding**. (The next lesson does it better, and faster.)
 
 
 # %% tags=["demo"]
@@ -1263,10 +1225,10 @@ def the_cat_danced():
 
 
 # %% [markdown]
-# There it is, produced by your own weights, and in a structure that the model has never met. (Why do the winners'
-# probabilities stop short of 1, though there is nothing to doubt? You asked for it in section 4.4.)
+# There it is, by your own weights, in a structure that they have never met. (Why do the winners' probabilities stop
+# short of 1? You asked for it in section 4.4.)
 #
-# Is that one lucky sentence? Here are the other held-out ones, none of whose structures occurred in training.
+# Is that one lucky sentence? Here are the other held-out ones.
 
 
 # %% tags=["demo"]
@@ -1301,14 +1263,13 @@ def unseen_structures():
 
 
 # %% [markdown]
-# The perplexity is a little above 1, though nearly every word is right. Smoothing again: to a plain likelihood, a model
-# that always keeps something back for the other words looks slightly undecided.
+# The perplexity is a little above 1, though nearly every word is right. Smoothing again: a model that keeps something
+# back for the other words looks slightly undecided.
 #
 # ### 5.4 Where it looks
 #
-# What does each German word look at while the next one is chosen? We listen to the blocks' cross-attention and draw that of
-# the last. (A **hook** is a function that torch calls whenever a layer is called. It lets you watch a model without changing
-# it.)
+# What does each German word look at while the next one is chosen? The next cell draws the last block's cross-attention.
+# (A **hook**, a function that torch calls whenever a layer is called, lets you watch a model without changing it.)
 
 
 # %% tags=["demo"]
@@ -1341,14 +1302,14 @@ def what_it_looks_at():
 
 
 # %% [markdown]
-# Read a row as *what was read → what should be said*. In the second sentence the verb comes early and its prefix *ein* at
-# the very end, and both times the model turns to *invited*. No label says which words belong together: these are the
-# **word alignments** that earlier translation systems needed a model of their own for.
+# Read a row as *what was read → what should be said*. In the second sentence the verb comes early and its prefix *ein*
+# at the very end, and both times the model turns to *invited*. No label says which words belong together. Earlier
+# translation systems needed a model of their own for such **word alignments**.
 #
-# That was the mean of the last block's heads. What does each of them do? Below, type an English sentence or choose its
-# words, press *Play*, and watch the German grow. Then choose a head, and the other layer: some find the word that is being
-# translated, others what decides its ending or its position. The page has the sentences that can be made of `PARTS`; put
-# others into `YOURS` and run the cell again, and your model translates them too.
+# That was the mean of the heads. What does each of them do? Below, type an English sentence or choose its words, press
+# *Play*, and watch the German grow. Then choose a head and a layer: some heads find the word that is being translated,
+# others what decides its ending or its position. The page has the sentences that can be made of `PARTS`; put others
+# into `YOURS` and run the cell again.
 
 
 # %% tags=["demo"]
@@ -1386,12 +1347,12 @@ def word_for_word():
 #
 # ### 6.1 The bottleneck, measured
 #
-# Now for the recurrent way, in both its forms. The encoder is a GRU, a common recurrent network. Without attention the
-# decoder gets the encoder's last state and nothing else. With attention it also looks back at all the states: with our
-# own scaled dot product, the decoder's states as queries, and the encoder's as keys and values.
+# Now the recurrent way, in both forms. The encoder is a GRU, a common recurrent network. Without attention the decoder
+# gets the encoder's last state alone. With attention it also looks back at all the states, by our own scaled dot
+# product: its states are the queries, the encoder's the keys and values.
 #
-# Your transformer learned for 600 steps. **Guess first**, for the same held-out sentences: how many will be right with one
-# vector, after 400 steps and after 4,000? And how many with attention, after 400?
+# Your transformer learned for 600 steps. **Guess first**, for the same held-out sentences: how many will be right with
+# one vector, after 400 steps and after 4,000? And how many with attention, after 400?
 
 # %%
 right_of_the_recurrent = {
@@ -1488,32 +1449,33 @@ def right_by_length():
 
 
 # %% [markdown]
-# After 400 steps one vector carries some sentences of three words. That alone would measure 400 steps, not what a vector
-# can hold, which is why there are two more curves. After 4,000 steps nearly all of the shortest come out right, and hardly
-# any of nine words: the **bottleneck** has moved, to longer sentences, and is still there. Attention alone, on the same
-# recurrent network and in a tenth of the steps, removes the trouble: it was the bottleneck that failed, not the recurrence.
+# After 400 steps one vector carries some sentences of three words. That alone would measure 400 steps, not what a
+# vector can hold; so there are two longer runs. After 4,000 steps nearly all of the shortest come out right, and hardly
+# any of nine words: the **bottleneck** has moved, and is still there. Attention, on the same recurrent network and in a
+# tenth of the steps, removes it: the bottleneck failed, not the recurrence.
 #
-# Be fair to the recurrent network with attention. On sentences as short as these it learns about as well as the transformer,
-# and on a processor even faster. What it cannot do is compute all the words of a sentence at once, and that is what counts
-# when there are millions of long sentences, and hardware that multiplies large matrices (lesson 01).
+# On sentences as short as these the recurrent network with attention learns about as well as the transformer. But it
+# cannot compute all the words of a sentence at once, and that counts with millions of long sentences, and hardware that
+# multiplies large matrices (lesson 01).
 #
 # ### 6.2 Teacher forcing or not
 #
-# You train a model on the right words and then use it on its own. Each mistake takes it to a prefix that it has never seen
-# in training: **exposure bias**. So why not let it read its own words in training, too? **Scheduled sampling** (Bengio et
-# al., 2015) draws a number at each position, and with it decides what the model reads next: the right token, or the one
-# that the model itself finds likeliest. A share of 0 is teacher forcing, a share of 1 is none at all, and in between you
-# can begin with 0 and let it rise.
+# You train a model on the right words and then use it on its own. Each mistake takes it to a prefix that it has never
+# seen in training: **exposure bias**. So why not let it read its own words in training, too? **Scheduled sampling**
+# (Bengio et al., 2015) draws at each position what the model reads next: the right token, or, with a probability called
+# the *share*, the one that it finds likeliest itself. A share of 0 is teacher forcing, 1 is none at all; you can begin
+# with 0 and let it rise.
 #
-# The price: the model must write a sentence word by word before it can learn from it. A recurrent network works word by
-# word anyway, so it is the one to try this on.
+# The price: the model must write word by word while it learns. A recurrent network does that anyway, so we try it on
+# one.
 #
 # ### Exercise 10 · Scheduled sampling
 # `encoder_decoder.scheduled_sampling` · 4 points · about 15 minutes
 #
-# Go through a batch of targets position by position. `step` is the model: it takes a token of each sentence and a state, and
-# returns the scores of the next token and the next state. Collect the scores. After each step decide, for each sentence by
-# itself, what is read next: where `drawn` is below `share`, the model's likeliest token, and elsewhere the right one.
+# Go through a batch of targets position by position. `step` is the model: it takes a token of each sentence and a
+# state, and returns the scores of the next token and the next state. Collect the scores. After each step decide, for
+# each sentence by itself, what is read next: where `drawn` is below `share`, the model's likeliest token, and elsewhere
+# the right one.
 #
 # Shapes: `step(token, state)` takes int64 `[batch]` and `[batch, d_model]`, and returns `[batch, vocab_size]` and
 # `[batch, d_model]`; `state` is the first state; `target` is int64 `[batch, tokens]`, from `<s>` on; `drawn` is
@@ -1548,13 +1510,10 @@ def scheduled_sampling(step, state, target, drawn, share):
 
 
 # %% [markdown] tags=["reason"]
-# The loop carries two things from step to step, the token and the state, and collects a third, the scores. Whatever is
-# read next, the scores of every step stay in the result: the loss compares them with the *right* token, so that a model
-# that has gone astray learns how to get back.
-#
-# Each sentence decides by its own draw; one for the whole batch would give it only two kinds of steps. `argmax` has no
-# gradient, and needs none: the model learns through its scores and its states. Detach the states, and it cannot learn to
-# remember anything for longer than a step.
+# Whatever is read next, the scores of every step stay in the result: the loss compares them with the *right* token, so
+# that a model that has gone astray learns how to get back. One draw for the whole batch would give it only two kinds of
+# steps. `argmax` has no gradient, and needs none: the model learns through its scores and its states. Detach the
+# states, and it cannot learn to remember anything for longer than a step.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-scheduled_sampling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.scheduled_sampling")
@@ -1563,11 +1522,11 @@ check("encoder_decoder.scheduled_sampling", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now three copies of the small recurrent model, without attention and on the short sentences, learn in three ways: with
+# Three copies of the small recurrent model, without attention and on the short sentences, learn in three ways: with
 # teacher forcing; with a share of their own words that rises from 0 to 1; and with their own words alone.
 #
-# All are measured twice on held-out sentences: how many words are right with the *right* words before them, and how many
-# with their *own*. **Guess first:** how far apart are the two, for each way?
+# All are measured twice on held-out sentences: how many words are right with the *right* words before them, and with
+# their *own*. **Guess first:** how far apart are the two, for each way?
 
 # %%
 right_minus_own = {  # of 100 tokens, how many more are right
@@ -1654,19 +1613,20 @@ def right_words_or_its_own():
 
 
 # %% [markdown]
-# With teacher forcing there is a **gap**: the model does well in good company and worse in its own. Exposure bias is one
-# cause, and not the only one. One wrong or late word shifts everything after it, so good words also count as wrong; and a
-# correct word that is fed in gives away what can follow. Without teacher forcing the gap is gone, because nothing is ever
-# given. But look at the orange curves, which count in use: all three end close together.
+# For each way the cell prints the share of words right at the end, with the right words before them and with its own.
+# Compare two things: the **gap** between the two, way by way, and the orange curves, which count in use.
 #
-# A recurrent network pays little for reading its own words. A transformer would lose all the parallel work of section
-# 2.1. So nearly all transformers are trained with teacher forcing, and live with the gap.
+# Exposure bias is not the only cause of a gap. One wrong or late word shifts everything after it, so good words also
+# count as wrong; and a correct word that is fed in gives away what can follow.
+#
+# A transformer that read its own words would lose all the parallel work of section 2.1. So nearly all transformers are
+# trained with teacher forcing, and live with the gap.
 #
 # ### 6.3 A wrapper that others maintain
 #
-# Our `fit` is some fifty lines that you can read. Libraries such as **Lightning** (`pytorch_lightning`) take over the loop, the
-# device, mixed precision, clipping, checkpoints, logs and several GPUs; you keep the model, one step's loss, and the optimizer.
-# Where it is installed the next cell trains your model under it for a few steps; elsewhere it says so.
+# Libraries such as **Lightning** (`pytorch_lightning`) take over what our `fit` does: the loop, the device, mixed
+# precision, clipping, checkpoints, and also logs and several GPUs. You keep the model, one step's loss, and the
+# optimizer. Where it is installed the next cell trains your model under it for a few steps; elsewhere it says so.
 
 
 # %% tags=["demo"]
@@ -1708,39 +1668,38 @@ def the_same_model_under_lightning():
 # %% [markdown]
 # ## Stretch · Without the warm-up
 #
-# Ungraded, for a free evening. In section 5.2 replace the schedule by one rate that never changes: first its peak, then a
-# tenth of it, then three times as much. Write down before each run where the loss will be after 100 and after 600 steps.
-# Then take lesson 04's pre-norm in your decoder block (the norm before the sublayer, one more at the very end), and train
-# with three times the peak once more. Lesson 12 comes back to what you see.
+# Ungraded. In section 5.2 replace the schedule by one rate that never changes: first its peak, then a tenth of it, then
+# three times as much. Before each run, guess the loss after 100 and after 600 steps. Then take lesson 04's pre-norm in
+# your decoder block (the norm before the sublayer, one more at the very end), and train with three times the peak once
+# more. Lesson 12 comes back to what you see.
 #
 # ## Glossary
 #
-# - **Encoder-decoder**: a model of two stacks, one that reads a source and one that writes a target while looking at it.
-# - **Memory**: the encoder's output, a vector for each source word, which every decoder block's cross-attention reads.
+# - **Encoder-decoder**: one stack reads a source, another writes a target while looking at it.
+# - **Memory**: the encoder's output, a vector for each source word, which every cross-attention reads.
 # - **Cross-attention**: attention with queries from the target, and keys and values from the source.
-# - **Shifted right**: the decoder's input, the target moved by one position to the right, after `<s>`, so that each position asks
-#   for the next word.
+# - **Shifted right**: the decoder's input, the target moved by one position, after `<s>`.
 # - **Teacher forcing**: training with the right words before each position, not the model's own.
-# - **Scheduled sampling**: training in which the model reads its own token with some probability, and else the right one.
-# - **Exposure bias**: a model trained by teacher forcing has met only right words, and in use reads its own.
+# - **Scheduled sampling**: training in which the model reads its own token with some probability.
+# - **Exposure bias**: a model trained on right words alone reads its own in use.
 # - **Chain rule**: a sentence's probability is the product of its words', each given the words before it.
 # - **Negative log-likelihood** (NLL): the mean of $-\ln p$ of the right words.
 # - **Perplexity** (per token): $e^{\text{NLL}}$, the number of tokens among which the model seems to guess.
-# - **Cross-entropy**: $-\sum q \ln p$, of a target distribution $q$ and a prediction $p$; with all of $q$ on one word, the NLL.
+# - **Cross-entropy**: $-\sum q \ln p$, of a target distribution $q$ and a prediction $p$; with all of $q$ on one word,
+#   the NLL.
 # - **Label smoothing**: giving a share of the target's probability to the other words.
 # - **Gradient clipping**: shortening all gradients together where their norm is above a limit.
-# - **Adam**: gradient descent in which each weight's step is its mean gradient, divided by the root of its mean square.
+# - **Adam**: gradient descent with each weight's mean gradient divided by the root of its mean square.
 # - **Warm-up**: the first steps, in which the learning rate rises from nearly 0.
-# - **Recurrent network**: a network that reads word by word and keeps a state, made from the state before it.
+# - **Recurrent network**: reads word by word, and makes its state from the one before.
 # - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.
-# - **Collate function**: what makes one padded batch out of examples of different lengths.
+# - **Collate function**: makes one padded batch of examples of different lengths.
 # - **Mixed precision**: 16-bit products with 32-bit weights.
 # - **Greedy decoding**: writing the most probable word at each position.
 
 # %% [markdown]
 # ## What you have now
 #
-# A transformer that you wrote and trained, and that translates sentences of a kind it has never seen. What it does not
-# have is patience: it takes the likeliest word at once, never looks back, and computes everything afresh for each word.
-# How to search for better translations, how to draw surprising ones, and how to write many times faster is what comes
-# next.
+# A transformer that you wrote and trained, and that translates sentences of a kind it has never seen. What it lacks is
+# patience: it takes the likeliest word at once, never looks back, and computes everything afresh for each word. The
+# next lesson searches for better translations, draws surprising ones, and writes many times faster.
