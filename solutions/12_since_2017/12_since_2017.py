@@ -14,13 +14,12 @@
 # %% [markdown]
 # # Lesson 12 · Since 2017
 #
-# A cat of 2017 and a cat of 2026 are the same cat. Four legs, two ears, one opinion. With transformers it is nearly so:
-# take a current model apart, and you find attention, a feed-forward network and residual connections, as in lesson 04.
-# And yet hardly one part is quite what it was. Some of them turn, some have a gate, some were thrown out.
+# A cat of 2017 and a cat of 2026 are the same cat: four legs, two ears, one opinion. With transformers it is nearly so. Take
+# a current model apart, and you find attention, a feed-forward network and residual connections, as in lesson 04. But hardly
+# one part is what it was: some turn, some have a gate, some were thrown out.
 #
-# You write every one of these changes, and then you do what papers do not always do: you measure each **by
-# itself**, on the same small model, with several seeds. Some are worth a lot, even here. Some do nothing at all at this
-# size. You will know which.
+# You write each of these changes, and then do what papers do not always do: measure each **by itself**, on the same small
+# model, with several seeds. Some are worth a lot, even here. Some do nothing at this size.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -39,8 +38,8 @@
 # Stuck? `hint("since_2017.rms_norm")` opens a hint, and with each further call the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# From earlier lessons come `causal_mask` and `sinusoidal_encoding`, in the library's versions, so that nothing depends on
-# yours. Results have the dtype of the numbers that came in.
+# `causal_mask` and `sinusoidal_encoding` are the library's, so nothing depends on your earlier answers. Results have the
+# dtype of the input.
 
 # %%
 import copy
@@ -69,9 +68,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # To measure a change you need something to change, something to read, and some patience.
 #
-# **Something to read.** No toy grammar this time: a real text, and one that is on your computer already. Python carries its
-# own handbook around with it, the pages that `help("lambda")` shows: half a million characters of English by many hands.
-# We cut it into characters, and keep the last tenth back.
+# **Something to read.** A real text this time, one that is already on your computer: Python's own handbook, the pages that
+# `help("lambda")` shows, half a million characters of English by many hands. We keep the last tenth back.
 
 # %%
 text = python_documentation()
@@ -83,8 +81,8 @@ print("".join(text.characters[number] for number in text.training[:300].tolist()
 # %% [markdown]
 # **Something to change.** A language model as 2017 would have built it: the paper's block (lesson 04) under a causal mask.
 # Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the network has ReLU in its middle,
-# every head has keys of its own. Two layers, four heads, 64 numbers per character: small enough to be trained in two
-# seconds. Each thing that we are going to change is an argument.
+# and every head has its own keys. Two layers, four heads, 64 numbers per character: small enough to train in two seconds.
+# Each part that we are going to change is an argument.
 
 # %%
 D_MODEL, HEADS, D_HEAD, LAYERS = 64, 4, 16, 2
@@ -163,10 +161,10 @@ class SmallModel(nn.Module):
 
 
 # %% [markdown]
-# **Some patience.** `measured` trains three models of one kind, from three seeds: 160 steps of Adam, eight pieces of 64
-# characters in each. That is a hundredth of what it would take to train them well, and it is the same for all. What
-# counts is the loss on the text that was kept back, in nats per character. Seed 0 reads the same pieces in every
-# trial, so that a difference between two trials is not one between two readings.
+# **Some patience.** `measured` trains three models that differ only in their seed: 160 steps of Adam, each on eight windows
+# of 64 characters. That is a hundredth of what good training would take, but it is the same for all. What counts is the loss
+# on the held-out text, in nats per character. Seed 0 reads the same windows in every trial, so a difference between trials
+# does not come from what they read.
 
 # %%
 STEPS, RATE = 160, 0.003
@@ -195,14 +193,14 @@ show.prediction("the loss of 2017", loss_of_2017, trials["2017"].mean, " nats")
 print(f"it learns {trials['2017'].parameters:,} numbers")
 
 # %% [markdown]
-# Look at the brackets, here and below: models that differ in nothing but their seed are up to several hundredths of a nat
-# apart. **That is the spread of the seeds** (*seed variance*), and our ruler. A change that moves the mean by less has not been shown to
-# do anything, whatever a paper says. (And three seeds are few. People who do this for a living take more.)
+# Look at the brackets, here and below: models that differ only in their seed are up to several hundredths of a nat apart.
+# **That is the spread of the seeds** (*seed variance*), and our ruler. A change that moves the mean by less has not been
+# shown to do anything, whatever a paper says. (Three seeds are few; people who do this for a living take more.)
 #
 # **Guess** before you go on. Six changes come now: RMSNorm for the layer norm; the norm before the sublayer; queries and
-# keys that turn; a gate in the network; keys shared by four heads (multi-query attention, MQA); weight decay. What will each do to the loss of this
-# model, by itself, in its 160 steps? Click, copy the line that appears into a cell of your own, and run it. Section 9 comes
-# back to it.
+# keys that turn; a gate in the network; keys shared by four heads (multi-query attention, MQA); weight decay. What will
+# each, by itself, do to the loss of this model? Click, copy the line that appears into a cell of your own, and run it.
+# Section 9 comes back to it.
 
 # %% tags=["demo"]
 guesses = show.questionnaire(
@@ -215,23 +213,22 @@ guesses
 # %% [markdown]
 # ## 2. A norm with less in it
 #
-# A layer norm does four things to a token's vector: takes off its mean, divides by its deviation, stretches by $\gamma$,
-# moves by $\beta$. Zhang and Sennrich (2019) asked which of them the model needs, and kept two.
+# A layer norm does four things to a token's vector: it subtracts the mean, divides by the deviation, stretches by $\gamma$
+# and shifts by $\beta$. Zhang and Sennrich (2019) asked which of them the model needs, and kept two.
 #
 # $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
 #
-# No mean, no $\beta$. The vector keeps its direction and gets a standard length; that is all. Llama, Qwen, Mistral,
-# Gemma: all of them have this norm.
+# No mean, no $\beta$. The vector keeps its direction and gets a standard length. Llama, Qwen, Mistral and Gemma all have
+# **RMSNorm**.
 
 # %% [markdown]
 # ### Exercise 1 · RMSNorm
 # `since_2017.rms_norm` · 1 point · about 6 minutes
 #
-# Write it, without torch's norms. The mean is over the numbers of each token, and $\varepsilon$ goes under the root.
-# Gradients are compared too.
-#
-# Shapes: `x` is `[..., d_model]`, `gamma` is `[d_model]`, `epsilon` a float; the result has the shape of `x`. Llama
-# computes in float32 whatever comes in; here float64 stays as exact as it came.
+# Write RMSNorm, without torch's norms. The mean is over the numbers of each token, and $\varepsilon$ goes under the root.
+
+# %% [markdown] tags=["fine-print"]
+# Gradients are compared too. Llama computes in float32 whatever comes in; here float64 stays as exact as it came.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rms_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -249,10 +246,8 @@ def rms_norm(x, gamma, epsilon):
 
 
 # %% [markdown] tags=["reason"]
-# The root of the mean square is the length of the vector over the root of its dimension, so every token leaves with numbers
-# of size about 1 and its direction untouched. The mean of the squares keeps its dimension, and so divides each token by its
-# own number. Subtracting the mean first makes a layer norm of it: the answer is then wrong by just what the paper found to
-# be unnecessary. Epsilon is there for tokens whose numbers are all near 0, and only under the root does it keep their
+# The mean of the squares keeps its dimension, so that each token is divided by its own number. Subtracting the mean first
+# makes a layer norm of it. Epsilon is for tokens whose numbers are all near 0, and only under the root does it keep their
 # gradient finite.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -288,29 +283,29 @@ def the_other_norm():
 
 
 # %% [markdown]
-# Within the ruler: the mean and $\beta$ were not needed, and were not in the way either. That *is* the paper's result:
-# the same quality with less work (their abstract says 7 to 64 % less time, depending on the model). A change need not make a
-# model better. It may make it simpler.
+# Within the ruler: the mean and $\beta$ were not needed. That *is* the paper's result: the same quality with less work (7 to
+# 64 % less time, says its abstract, depending on the model). A change need not make a model better. It may make it simpler.
 #
 # ## 3. A free way through
 #
-# The paper of 2017 puts the norm on the residual path, after each sum. You met the trouble in lesson 04: a gradient on its
-# way down has to pass all of them. **Pre-norm** moves each norm into the branch. What the sublayer *reads* is normalised;
-# what runs straight through the model is not touched by anything but sums.
+# The paper of 2017 puts the norm on the residual path, after each sum (**post-norm**). You met the trouble in lesson 04: a
+# gradient has to pass all of them. **Pre-norm** moves each norm into the branch. What the sublayer *reads* is normalised;
+# what runs straight through the model meets nothing but sums.
 #
 # $$x \leftarrow x + \text{sublayer}(\text{norm}(x))$$
 #
-# There is a price. After many sums $x$ has grown, and no norm has ever seen it. So at the very top, before the
-# output layer, there is one more: the **final norm**. (GPT-2 has it, and so has your model of lesson 07.)
+# There is a price. After many sums $x$ has grown, and no norm has ever seen it. So one more comes before the output layer:
+# the **final norm**. (GPT-2 has it, and so has your model of lesson 07.)
 
 # %% [markdown]
 # ### Exercise 2 · Pre-norm, and the norm at its end
 # `since_2017.pre_norm` · 2 points · about 8 minutes
 #
 # `sublayers` and `norms` are lists of equal length, of functions from `[..., tokens, d_model]` to the same shape;
-# `final_norm` is one more. Send `x` through all of them. With no sublayers at all, only the final norm is left.
-#
-# Shapes: `x` and the result are `[..., tokens, d_model]`.
+# `final_norm` is one more. Send `x` through all of them.
+
+# %% [markdown] tags=["fine-print"]
+# With no sublayers at all, only the final norm is left.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-pre_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -330,10 +325,8 @@ def pre_norm(x, sublayers, norms, final_norm):
 
 
 # %% [markdown] tags=["reason"]
-# The sum is made with x as it was, so that there is a path from the input to the output on which nothing but additions
-# happens, and a gradient comes down it undiminished. Adding to `norm(x)` instead cuts that path in every step, and looks
-# almost the same on paper. The final norm is easily forgotten, because nothing fails without it: but the stream has grown
-# with every sum, and the output layer would read numbers of a size that depends on the depth.
+# Each sum uses x as it was. Adding to `norm(x)` instead looks almost the same on paper, but cuts the free path in every
+# step. Nothing fails without the final norm: the output layer just reads numbers whose size depends on the depth.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-pre_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.pre_norm")
@@ -342,8 +335,8 @@ check("since_2017.pre_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now with two learning rates: the one that we use throughout, and one more than three times as large. **Predict** which of
-# the two models has the larger loss at the large rate, and how large it is.
+# Now with two learning rates: our usual one, and one over three times as large. **Predict** which of the two models has the
+# larger loss at the large rate, and how large it is.
 
 # %%
 suffers_from_the_large_rate, and_comes_to = "", None  # "2017" or "pre-norm"; nats per character
@@ -380,9 +373,9 @@ def before_or_after():
 
 # %% [markdown]
 # At the small rate the position of the norm is worth nothing. At the large one it is worth everything: post-norm has hardly
-# got beyond how often each letter occurs, and pre-norm goes on as if nothing had happened. And this model has two layers
-# only. Xiong et al. (2020) say where it comes from: in post-norm the gradients near the output are large at the start, and
-# that is why the paper of 2017 needs its warm-up.
+# got beyond how often each letter occurs, and pre-norm goes on as if nothing had happened, in a model of only two layers.
+# Xiong et al. (2020) explain it: in post-norm the gradients near the output are large at the start, and that is why the
+# paper of 2017 needs its warm-up.
 #
 # So measure a change where it is meant to work. "No difference" at one learning rate is not "no difference".
 #
@@ -390,43 +383,41 @@ def before_or_after():
 #
 # ### 4.1 Turn, do not add
 #
-# Lesson 03 left us with a question. The shift matrix $M_k$ takes the place of every word to that of the word $k$ further
-# on; a head made from it by hand looks two words back, at any length. But training did not find that head. It found
-# another one, which broke down beyond the longest training position. *The methods that came after them build the shift
-# into attention itself*, we said. This is how.
+# Lesson 03 left us with a question. The shift matrix $M_k$ takes every position to the one $k$ further on; a head made from
+# it by hand looks two tokens back, at any length. But training found another head, which broke down beyond the longest
+# training position. Later methods build the shift into attention itself.
 #
-# Take the matrix apart. $M_k$ is made of 2 × 2 rotations: pair $i$ turns by $k f_i$, with $f_i = 10000^{-2i/d}$. Now do
-# not *add* anything to the embeddings. Instead **turn the query** of the word at position $m$ by $M_m$, and **the key** of
-# the word at position $n$ by $M_n$. Their dot product is
+# Take the matrix apart. $M_k$ is made of 2 × 2 rotations: pair $i$ turns by $k f_i$, with $f_i = 10000^{-2i/d}$. Now *add*
+# nothing to the embeddings. Instead **turn the query** at position $m$ by $M_m$, and **the key** at position $n$ by $M_n$.
+# Their dot product is
 #
 # $$(M_m q) \cdot (M_n k) = q^\top M_m^\top M_n\, k = q^\top M_{n-m}\, k ,$$
 #
-# because turning back by $m$ and forth by $n$ is turning by $n - m$. The positions themselves are gone. **A score knows how
-# far apart two words are, and nothing else about their positions.** Whatever a head learns about "two words back" at
-# position 10 holds at position 10,000; there is no other way for it to be.
+# because turning back by $m$ and forth by $n$ is turning by $n - m$. **A score knows how far apart two tokens are, and
+# nothing else about their positions.** Whatever a head learns about "two tokens back" at position 10 holds at position
+# 10,000.
 #
-# Only queries and keys are turned, in every layer. Values are not: what a token has to say does not depend on its
-# position. Su et al. (2021) called it *rotary position embedding*, RoPE. It is in nearly every model that you can download.
+# Only queries and keys are turned, in every layer. Values are not: what a token has to say does not depend on its position.
+# This is *rotary position embedding*, **RoPE** (Su et al., 2021), and it is in nearly every model that you can download.
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 #   \begin{pmatrix} \cos pf_i & -\sin pf_i \\ \sin pf_i & \cos pf_i \end{pmatrix}
 #   \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix},
 #   \qquad f_i = \text{base}^{-2i/d_\text{head}}$$
 #
-# (Lesson 03 had the sine first and the cosine second in each pair, so that its blocks had the minus below the diagonal. A
-# point in the plane has its first number first.)
+# (Lesson 03 had the sine first in each pair, so its blocks had the minus below the diagonal.)
 
 # %% [markdown]
 # ### Exercise 3 · Turned by their positions
 # `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
 # Turn each pair of neighbouring numbers, 0 and 1, 2 and 3 and so on, by the position of its token times the frequency of the
-# pair. The positions are given, since with a cache the only token that comes may be number 40; so is the base, which is 10,000
-# in the paper and 500,000 in Llama 3. Gradients are compared too.
-#
-# Shapes: `x` is `[..., tokens, d_head]`, `positions` is an integer tensor `[tokens]`, `base` a float; the result has the shape
-# and the dtype of `x`. The angles may be in single precision, as in Llama, but numbers in float64 keep all their
-# digits.
+# pair. The positions are given, since with a cache the only new token may be number 40; so is the base, which is 10,000 in
+# the paper and 500,000 in Llama 3.
+
+# %% [markdown] tags=["fine-print"]
+# The result has the dtype of `x`. The angles may be in single precision, as in Llama, but numbers in float64 keep all their
+# digits. Gradients are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rotary-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -448,11 +439,9 @@ def rotary(x, positions, base):
 
 
 # %% [markdown] tags=["reason"]
-# Every token has one angle for each pair, so the angles are a table of tokens times pairs, and they broadcast over batches
-# and heads. The two numbers of a pair are turned with their old values, then put side by side again in the old order:
-# stacking in a new last dimension and flattening does just that. Numbering the tokens from 0 works in training and fails
-# with a cache, where a single new token may be at position 40. Llama's program pairs number i with number i + d_head / 2
-# instead. It computes other numbers and is as good, but weights trained in one order are noise in the other.
+# The angles are a table of tokens times pairs, and broadcast over batches and heads. Both numbers of a pair are turned with
+# their old values; stacking them in a new last dimension and flattening restores the old order. Llama's program pairs number
+# i with number i + d_head / 2 instead. That is as good, but weights trained in one order are noise in the other.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.rotary")
@@ -461,8 +450,8 @@ check("since_2017.rotary", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it hold? One query and one key, the same two vectors at every position of a sentence of eight: whatever differs between
-# the scores comes from the positions.
+# Does it hold? The same query and the same key at each of eight positions: whatever differs between the scores comes from
+# the positions.
 
 
 # %% tags=["demo"]
@@ -483,14 +472,14 @@ def only_the_distance():
 
 
 # %% [markdown]
-# Along each diagonal is one number, and at position 1,000 the same numbers as at position 0 (but for the rounding of large
-# angles). That is the shift matrix at work, inside the score.
+# Each diagonal holds one number, and the numbers from position 1,000 on are those from position 0 on (but for the rounding
+# of large angles). That is the shift matrix at work, inside the score.
 #
 # ### 4.2 The answer to lesson 03
 #
 # Here is its section 8 again: name the symbol two positions back, train on 16 symbols, look at 64. The sinusoids were right
-# within the 16 and wavered between chance and perfect after them. Same task, same layer, same training. The queries
-# and keys are turned, and nothing is added. **Guess first:** how often is each of them right beyond the 16?
+# within the 16 and wavered between chance and perfect after them. Same task, same layer, same training; but queries and keys
+# are turned, and nothing is added. **Guess first:** how often is each of them right beyond the 16?
 
 # %%
 right_beyond = {"sinusoids, added": None, "rotary": None}  # in per cent
@@ -554,11 +543,10 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# There it is. What "two positions back" means was learned once and holds everywhere, because a score cannot tell position 10 from
-# position 50. (Not quite perfect, though, and that is instructive: at position 60 there are keys fifty words away, a distance
-# that was never trained, and now and then one of them happens to score high. Rotary positions know every *position*, but not
-# every *distance*. That is why long contexts are still trained for, and why people slow the clocks down to get there: Peng
-# et al. 2023, "YaRN", and `course_lib.modern.rotary`.)
+# What "two positions back" means was learned once and holds everywhere. (Not quite perfectly: at position 60 there are keys
+# fifty tokens away, a distance that was never trained, and now and then one of them scores high. Rotary positions know every
+# *position*, but not every *distance*. That is why long contexts are still trained for, with slower rotations: Peng et al.
+# 2023, "YaRN", and `course_lib.modern.rotary`.)
 #
 # ### 4.3 And the small model?
 
@@ -578,34 +566,34 @@ def positions_that_turn():
 
 
 # %% [markdown]
-# That is not within the ruler. Nothing was added to the model, not one number, and it learned in its 160 steps what the
-# other would need many more for. Why? To write Python's handbook in characters you mostly need the few characters before
-# this one. *The letter before* is a distance. With sinusoids the model must first find out, from sums of sines mixed with
-# letters, that distances exist; here they are built in.
+# That is outside the ruler. Not one number was added to the model, and it learned in 160 steps what the other would need
+# many more for. Why? To write the handbook in characters you mostly need the few characters before this one, and *the letter
+# before* is a distance. With sinusoids the model must first find distances in sums of sines mixed with letters; here they
+# are built in.
 #
-# (To be fair: our sinusoids are an easy opponent for a model that is trained this briefly. Whether they catch up, given more
-# time, you can try: `STEPS = 1600`, and a few minutes.)
+# (To be fair, sinusoids are an easy opponent in so brief a training. Whether they catch up, you can try: `STEPS = 1600`, and
+# a few minutes.)
 #
 # ## 5. A gate in every token
 #
 # The feed-forward network of 2017 takes a token up to $4d$ numbers, cuts off what is negative, and comes down again. Dauphin
-# et al. (2017) had had another idea, for another model: make *two* projections, and let one decide how much of the other
-# passes. Shazeer (2020) tried it on the transformer, with every activation he could think of. The one that stayed is
+# et al. (2017) made *two* projections, and let one, the **gate**, decide how much of the other passes. Shazeer (2020) tried
+# that in the transformer, with many activations. The one that stayed is **SwiGLU**:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_1) \odot x V\big)\, W_2, \qquad \text{SiLU}(z) = z\,\sigma(z).$$
 #
 # $\odot$ multiplies number by number. SiLU is a soft ReLU: it goes to 0 on the left and to $z$ on the right. Why is it
-# better? The paper's last sentence is one of the most honest in the field: "We offer no explanation as to why these
-# architectures seem to work; we attribute their success, as all else, to divine benevolence."
+# better? The paper ends honestly: "We offer no explanation as to why these architectures seem to work; we attribute their
+# success, as all else, to divine benevolence."
 
 # %% [markdown]
 # ### Exercise 4 · A gate
 # `since_2017.swiglu` · 1 point · about 7 minutes
 #
-# Write it, without biases. Gradients are compared too.
-#
-# Shapes: `x` is `[..., d_model]`, `W_1` and `V` are `[d_model, d_ff]`, `W_2` is `[d_ff, d_model]`; the result has
-# the shape of `x`.
+# Write SwiGLU, without biases.
+
+# %% [markdown] tags=["fine-print"]
+# Gradients are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-swiglu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -623,11 +611,8 @@ def swiglu(x, W_1, V, W_2):
 
 
 # %% [markdown] tags=["reason"]
-# Both projections read the same token. One of them goes through the activation and becomes the gate; the other is what
-# passes through it, number by number, before the last matrix brings the width back. Only one of the two is activated:
-# without any activation the product would still not be linear, but with one on both sides nothing negative would ever get
-# through at full size. There are three matrices now instead of two, so that an equal number of weights asks for two thirds
-# of the width.
+# Only one of the two projections goes through the activation. With an activation on both, nothing negative would get through
+# at full size.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-swiglu-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.swiglu")
@@ -636,8 +621,8 @@ check("since_2017.swiglu", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Three matrices instead of two. A fair comparison must not give the new network half as many weights again, so its middle
-# becomes narrower: $\tfrac{2}{3} \cdot 4d \approx 171$ numbers instead of 256. (Llama does the same, and rounds up.)
+# There are three matrices now instead of two. To keep the number of weights, the middle becomes narrower:
+# $\tfrac{2}{3} \cdot 4d \approx 171$ numbers instead of 256. (Llama does the same, and rounds up.)
 
 
 # %%
@@ -665,19 +650,19 @@ def with_a_gate():
 
 
 # %% [markdown]
-# A little, or nothing: compare it with the brackets. Shazeer's gains are of the same kind. In his table 1 the loss after
-# 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): five hundredths, measured so carefully, on so large a model, that
-# they count. On ours you could not tell them from luck.
+# A little, or nothing: compare it with the brackets. Shazeer's gains are as small. In his table 1 the loss after 65,536
+# steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on so large a model, five hundredths count. On ours you could not tell them
+# from luck.
 #
 # ## 6. Fewer keys
 #
 # ### 6.1 Who needs so many?
 #
-# A model that writes keeps the keys and the values of everything it has read (lesson 06). For each new token it must fetch
-# them *all* from memory, and with long texts that fetching, not the arithmetic, is what one waits for. Shazeer (2019): let
-# all heads share **one** head of keys and values; only the queries stay different. That is multi-query attention. It was
-# fast, and a little worse. Ainslie et al. (2023) took the middle: **grouped-query attention**, in which a few neighbouring
-# heads share.
+# A model that writes keeps the keys and values of everything it has read, in its **key-value cache** (lesson 06). For each
+# new token it must fetch them *all* from memory, and with long texts you wait for that, not for the arithmetic. Shazeer
+# (2019): let all heads share **one** head of keys and values; only the queries stay different. That is **multi-query
+# attention**. It was fast, and a little worse. Ainslie et al. (2023) took the middle: **grouped-query attention**, in which
+# a few neighbouring heads share.
 #
 # | | heads of queries | heads of keys and values |
 # |---|---|---|
@@ -689,13 +674,12 @@ def with_a_gate():
 # ### Exercise 5 · Heads that share their keys
 # `since_2017.grouped_query` · 3 points · about 15 minutes
 #
-# Attention with `heads` heads of queries and `groups` heads of keys and values; `groups` divides `heads`. Neighbours share:
-# with four heads and two groups, heads 0 and 1 use group 0, heads 2 and 3 use group 1. Every head is scaled by
-# $\sqrt{d_\text{head}}$, as ever. You may use torch's softmax, but not its ready-made attention. Gradients are compared
-# too.
-#
-# Shapes: `q` is `[batch, heads, queries, d_head]`, `k` and `v` are `[batch, groups, keys, d_head]`; `mask` is boolean,
-# `[queries, keys]`, True where a query may attend, or None. The result has the shape of `q`.
+# Write attention with `heads` heads of queries and `groups` heads of keys and values. Neighbours share: with four heads and
+# two groups, heads 0 and 1 use group 0, heads 2 and 3 use group 1. Scale every head by $\sqrt{d_\text{head}}$, as ever. You
+# may use torch's softmax, but not its ready-made attention.
+
+# %% [markdown] tags=["fine-print"]
+# `groups` divides `heads`. Gradients are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-grouped_query-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -718,10 +702,9 @@ def grouped_query_attention(q, k, v, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Each head of keys is laid out once for every head of queries that shares it, and from there on it is the attention of
-# lesson 01. The order matters: `repeat_interleave` gives 0, 0, 1, 1, and `repeat` gives 0, 1, 0, 1, which pairs queries
-# with keys that they were not trained with. The copy is for the reader; a fast program keeps each key once and lets
-# several queries meet it, and the cache never holds more than the groups.
+# Each head of keys is laid out once for every head of queries that shares it; the rest is the attention of lesson 01.
+# `repeat_interleave` gives 0, 0, 1, 1; `repeat` would give 0, 1, 0, 1, and pair queries with keys that they were not trained
+# with. The copy is for the reader: a fast program keeps each key once.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-grouped_query-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.grouped_query")
@@ -747,20 +730,19 @@ def fewer_keys():
 
 
 # %% [markdown]
-# Four times fewer keys, the extreme case, and fewer weights as well: and the loss is where it was. At this size three
-# of four heads of keys were a luxury. (Large models do notice: Ainslie et al., figure 3, lose a little with one group and next to
-# nothing with eight.)
+# A quarter of the keys, and fewer weights as well: and the loss is where it was. (Large models do notice: Ainslie et al.,
+# figure 3, lose a little with one group and next to nothing with eight.)
 #
 # ### 6.2 What a cache holds
 #
-# What is saved? For every token that was read, each layer keeps a key and a value for each of its *heads of keys*, of
-# `d_head` numbers each:
+# For every token that was read, each layer keeps a key and a value for each of its *heads of keys*, of `d_head` numbers
+# each:
 #
 # $$\text{bytes} = 2 \cdot \text{layers} \cdot \text{heads of keys} \cdot d_\text{head} \cdot \text{tokens} \cdot
 # \text{bytes per number} .$$
 #
-# The heads of the queries do not appear, for queries are not kept. And the cache grows with the number of tokens, not with
-# its square: the square is in the scores, which are used and forgotten.
+# The heads of queries do not appear, for queries are not kept. And the cache grows with the number of tokens, not with its
+# square: the square is in the scores, which are used and forgotten.
 
 # %% tags=["demo"]
 PUBLISHED_SIZES = {
@@ -794,44 +776,43 @@ def caches():
 caches()
 
 # %% [markdown]
-# Four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache is what fills
-# the machine. Now you know why hardly any model has as many heads of keys as of queries any more.
+# Four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache fills the machine.
+# That is why hardly any model still has as many heads of keys as of queries.
 #
 # ## 7. A softmax in one pass
 #
-# This change is different from all others: **it changes no number at all**. It is about where numbers are put.
+# This change is different from all others: **it changes no number at all**, only where numbers are kept.
 #
 # Attention makes a table of scores, `[queries, keys]`. For 8,192 tokens that is 67 million numbers in each head, written to
-# memory, read for the softmax, written, read again for the values. Nobody wants the table; everybody wants `out`. Could we
-# read the keys block by block, and never have more than one block of scores?
+# memory, read for the softmax, written, read again for the values. Nobody wants the table. Could we read the keys block by
+# block, and never hold more than one block of scores?
 #
 # The softmax seems to forbid it: $\alpha_j = e^{s_j} / \sum_k e^{s_k}$ needs the sum over *all* keys, and to be safe from
-# overflow also the largest score of all. But look at what has to be remembered. After some blocks, keep for each query three
-# things:
+# overflow also the largest score of all. But after some blocks, you need to remember only three things for each query:
 #
 # - `largest`: the largest score so far, $m$;
 # - `total`: $\sum_j e^{s_j - m}$ over the keys so far;
 # - `out`: $\sum_j e^{s_j - m} v_j$, the weighted values, not yet divided.
 #
-# Then a new block comes, and in it perhaps a larger score, $m' > m$. Every term of the old sums was made with $m$ and
-# should have been made with $m'$. That is one factor for all of them: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So
-# **shrink the old sums by** $e^{m - m'}$, add the new block's, and go on. At the very end, `out / total` is attention.
+# Then a new block comes, perhaps with a larger score, $m' > m$. Every term of the old sums was made with $m$ and should have
+# been made with $m'$. That is one factor for all of them: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So **shrink the old
+# sums by** $e^{m - m'}$, add the new block's, and go on. At the very end, `out / total` is attention.
 #
-# Milakov and Gimelshein (2018) found it for the softmax. Dao et al. (2022) built attention on it, block by block in the
+# Milakov and Gimelshein (2018) found this **online softmax**. Dao et al. (2022) built attention on it, block by block in the
 # fast memory of a GPU, and called it **FlashAttention**. It is what torch's `scaled_dot_product_attention` does there.
 
 # %% [markdown]
 # ### Exercise 6 · A softmax block by block
 # `since_2017.read_block` · 4 points (3 for the values, 1 for blocks of which nothing is seen) · about 25 minutes
 #
-# Write one step: from the three numbers so far and the next block, the three numbers after it. Return them as a tuple, in
-# that order.
+# Write one step: from `largest`, `total` and `out` so far and the next block, compute the three after it. Return them as a
+# tuple, in that order.
 #
-# Before the first block, `largest` is $-\infty$ and the two sums are 0. A masked score is $-\infty$. A query that has seen
-# nothing yet, and sees nothing in this block either, keeps what it has: beware of $-\infty - (-\infty)$.
-#
-# Shapes: `largest` and `total` are `[..., queries]`, `out` is `[..., queries, d_head]`, `scores` is `[..., queries, keys]`,
-# `values` is `[..., keys, d_head]`.
+# Before the first block, `largest` is $-\infty$ and the two sums are 0. A masked score is $-\infty$.
+
+# %% [markdown] tags=["fine-print"]
+# A query that has seen nothing yet, and sees nothing in this block, keeps what it has. Beware of
+# $-\infty - (-\infty)$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-read_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -855,11 +836,9 @@ def read_block(largest, total, out, scores, values):
 
 
 # %% [markdown] tags=["reason"]
-# All old terms carry the same wrong factor, the exponential of the difference between the two largest scores, and so they
-# are put right with one multiplication each for `total` and `out`. The factor is at most 1: nothing can overflow. In the
-# first block the old largest is minus infinity, the factor is 0, and the empty sums stay out of it by themselves. Where
-# nothing has been seen at all, minus infinity is subtracted from itself and gives NaN, which would poison everything that
-# comes after; a level of 0 makes all exponentials 0 there. Dividing by `total` waits until the last block.
+# The shrinking factor is at most 1, so nothing can overflow. In the first block the old largest is minus infinity, the
+# factor is 0, and the empty sums stay out of it by themselves. Where nothing has been seen at all, minus infinity minus
+# itself gives NaN, which would poison everything after it; a level of 0 makes all exponentials 0 there.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-read_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.read_block")
@@ -894,38 +873,37 @@ def block_by_block():
 
 
 # %% [markdown]
-# To the last digits the same. The stairs show how seldom the sums have to shrink: the largest score is soon found, and
-# then only now and then beaten.
+# The same, to the last digits. The stairs show how seldom the sums have to shrink.
 #
-# Does it make the small model better? It cannot: it computes the same thing. It makes it *possible* at lengths at which
-# the table would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2
-# three times as fast as Hugging Face's implementation, and 1.7 times as fast as Megatron's (table 2). The
-# arithmetic is the same, even a little more; what was saved is the way to the memory and back.
+# Does it make the small model better? It cannot: it computes the same thing. But it works at lengths at which the table
+# would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2 three times as fast as Hugging Face's
+# implementation, and 1.7 times as fast as Megatron's (table 2). It does even a little more arithmetic; what it saves is the
+# way to the memory and back.
 #
 # ## 8. How it is trained
 #
-# Three changes are not in the model but in its training.
+# Three changes are in the training, not in the model.
 #
 # ### 8.1 Weight decay
 #
 # **Weight decay** draws every weight a little towards 0 in each step, so that only what is needed again and again stays
-# large. With plain gradient descent that is the same as adding $\tfrac{1}{2}\lambda \lVert w \rVert^2$ to the loss. With
-# Adam it is not: Adam divides each gradient by its own size, and with it the decay, so that the weights with the largest
-# gradients decay least. Loshchilov and Hutter (2019) took the decay out of the gradient: **AdamW**.
+# large. With plain gradient descent that is the same as adding $\tfrac{1}{2}\lambda \lVert w \rVert^2$ to the loss. Adam,
+# however, divides each gradient by its own size, and the decay with it, so that the weights with the largest gradients decay
+# least. Loshchilov and Hutter (2019) took the decay out of the gradient: **AdamW**.
 #
 # $$w \leftarrow w - \eta\, (u + \lambda w),$$
 #
-# where $u$ is what Adam makes of the gradient (lesson 05). And only matrices decay. A gain of a norm should be near 1, a
-# bias wherever it is needed; neither has anything to gain from being near 0.
+# where $u$ is what Adam makes of the gradient (lesson 05). Only matrices decay. A gain of a norm should be near 1, a bias
+# wherever it is needed; neither gains anything from being near 0.
 
 # %% [markdown]
 # ### Exercise 7 · A step with decay
 # `since_2017.decayed_step` · 2 points (1 for the values, 1 for vectors) · about 8 minutes
 #
-# Write the step for a list of weights, given each one's update $u$: matrices (and whatever has more dimensions) decay,
-# vectors only move. Return the new weights as a list, and leave the old ones as they are.
-#
-# `weights` and `updates` are lists of tensors of the same shapes, `rate` and `decay` are floats.
+# Write the step for a list of weights, given each one's update $u$: matrices decay, vectors only move.
+
+# %% [markdown] tags=["fine-print"]
+# Whatever has more than two dimensions decays, too. Return the new weights as a list, and leave the old ones as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-decayed_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -945,11 +923,9 @@ def decayed_step(weights, updates, rate, decay):
 
 
 # %% [markdown] tags=["reason"]
-# The decay stands beside Adam's update, not inside it, so that every matrix loses the same share of itself whatever its
-# gradients are. It is multiplied by the learning rate: when a schedule slows the training down, the decay slows down with
-# it. Vectors are left alone because there is nothing to gain from small gains: a norm that stretches by less and less
-# hands on less and less. `weight.dim()` tells the two apart without knowing any names, and that is how nearly all training
-# programs do it.
+# Every matrix loses the same share of itself, whatever its gradients are. The decay is multiplied by the learning rate, so
+# that a schedule slows both down. `weight.dim()` tells matrices from vectors without knowing any names, as nearly all
+# training programs do.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-decayed_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.decayed_step")
@@ -992,20 +968,18 @@ def with_decay():
 
 
 # %% [markdown]
-# Nothing, and then worse. The usual 0.1 takes five hundredths from a weight in all of our 160 steps: how could it matter?
-# Twenty times as much makes the weights smaller, as it should, and the model worse, because weights it still needs
-# are shrunk as fast as it learns them.
+# Nothing, and then worse. The usual 0.1 takes only five hundredths from a weight in all of our 160 steps. Twenty times as
+# much makes the weights smaller, as it should, and the model worse, because weights it still needs shrink as fast as it
+# learns them.
 #
 # Decay is for trainings of a hundred thousand steps. There it keeps the weights from growing without end, so that a step of
-# a given size goes on meaning something. A two-second training cannot show that, and we had better not pretend that it
-# does.
+# a given size goes on meaning something.
 #
 # ### 8.2 Down to nothing
 #
-# Which learning rate? A large one gets far and then jumps about; a small one settles and gets nowhere. So begin large and
-# end small. The paper of 2017 goes down with $1/\sqrt{\text{step}}$, for ever. If you know how many steps there will be, you
-# can plan the whole way, and the usual plan is half a **cosine** after a short warm-up (Loshchilov and Hutter, 2017). It is
-# the third schedule of this course, so here it is as code.
+# A large learning rate gets far and then jumps about; a small one settles and gets nowhere. So begin large and end small.
+# The paper of 2017 goes down with $1/\sqrt{\text{step}}$, for ever. If you know the number of steps, the usual plan is a
+# **cosine schedule**: a short warm-up, then half a cosine (Loshchilov and Hutter, 2017). Here it is as code.
 
 
 # %%
@@ -1017,8 +991,8 @@ def cosine_rates(peak, warmup=16, total=STEPS):
 
 
 # %% [markdown]
-# Four trainings in pre-norm, which stands a large rate: the usual peak and the brisk one, each held to the end (those you
-# have already) or brought down to 0. **Guess** which of the four is best, and which worst.
+# Four trainings in pre-norm, which can take a large rate: the usual peak and the brisk one, each held to the end (you have
+# those already) or brought down to 0. **Guess** which of the four is best, and which worst.
 
 # %%
 best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
@@ -1039,36 +1013,32 @@ def held_or_brought_down():
 
 # %% [markdown]
 # So much for guesses: from the small peak the cosine is **worse** than no schedule at all, and from the brisk one it is no
-# better. Half of so few steps are hardly taken, and after 160 steps this model is nowhere near the point where it could settle.
+# better.
 #
-# Is the cosine wrong, then? These trials cannot say. A falling rate is for a training that has stopped getting better at a
-# fixed one, and ours is cut off long before. Loshchilov and Hutter measured theirs on
-# trainings of 200 epochs.
+# That does not refute the cosine. A falling rate is for a training that has stopped getting better at a fixed one. Ours is
+# cut off long before, and half of its few steps are hardly taken. Loshchilov and Hutter measured theirs on trainings of 200
+# epochs.
 #
 # ### 8.3 A step in every direction
 #
-# Adam treats a matrix as a heap of numbers. But a matrix *is* something: it turns some directions into others, and its
-# **singular values** say how strongly. A gradient usually has a few large ones and many small ones, so that a step changes
-# a few directions a lot and the others hardly at all. **Muon** (Jordan et al., 2024) takes a step of the *same size in
-# every direction*: it keeps the gradient's singular vectors, and makes all singular values about 1.
+# Adam treats a matrix as a heap of numbers. But a matrix turns some directions into others, and its **singular values** say
+# how strongly. A gradient usually has a few large ones and many small ones, so a step changes a few directions a lot and the
+# others hardly at all. **Muon** (Jordan et al., 2024) takes a step of the *same size in every direction*: it keeps the
+# gradient's singular vectors, and makes all singular values about 1.
 #
-# That would take a singular value decomposition for every matrix in every step. But a polynomial will do. With
-# $X$ the gradient over its Frobenius norm (the root of the sum of all squares),
+# Without a singular value decomposition in every step, a polynomial does it. With $X$ the gradient over its Frobenius norm
+# (the root of the sum of all squares),
 #
 # $$X \leftarrow a X + b\, (X X^\top) X + c\, (X X^\top)^2 X$$
 #
-# does to each singular value $s$ what it looks like, $s \leftarrow a s + b s^3 + c s^5$, and leaves the vectors alone. With $a =
-# 3.4445$, $b = -4.775$ and $c = 2.0315$ five rounds bring whatever is not tiny near 1. Matrix products only: that is what GPUs
-# are good at.
+# turns each singular value $s$ into $a s + b s^3 + c s^5$, and leaves the vectors alone. With $a = 3.4445$, $b = -4.775$ and
+# $c = 2.0315$, five rounds bring whatever is not tiny near 1. It takes only matrix products, which GPUs are good at.
 
 # %% [markdown]
 # ### Exercise 8 · A step of equal size in every direction
 # `since_2017.orthogonalised` · 3 points (2 for the values, 1 for tall matrices) · about 15 minutes
 #
 # Divide the gradient by its norm, and apply the polynomial as often as asked. No ready-made Muon.
-#
-# Shapes: `gradient` and the result are `[rows, columns]`; `coefficients` are three floats, $a$, $b$ and $c$; `steps` is an
-# int.
 
 # %% [markdown] tags=["fine-print"]
 # With no steps the result is the gradient over its norm. The result has the gradient's dtype. No gradient is all zeros.
@@ -1094,10 +1064,10 @@ def orthogonalised(gradient, coefficients, steps):
 
 
 # %% [markdown] tags=["reason"]
-# The Frobenius norm is at least the largest singular value, so after the division all of them are at most 1, where the
-# polynomial behaves. With X = U S V^T the product X X^T is U S^2 U^T, and so each round works on S alone: nothing is ever
-# decomposed. The square of X X^T is a matrix product, not the squares of its numbers. A fast program transposes a tall
-# matrix first, so that the product has the smaller size; the result is the same.
+# After the division all singular values are at most 1, where the polynomial behaves, for the Frobenius norm is at least the
+# largest. With X = U S V^T the product X X^T is U S^2 U^T: each round works on S alone. The square of X X^T is a matrix
+# product, not the squares of its numbers. A fast program transposes a tall matrix first, for a smaller product and the same
+# result.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-orthogonalised-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.orthogonalised")
@@ -1107,8 +1077,8 @@ check("since_2017.orthogonalised", hidden=True)
 
 # %% [markdown]
 # First the singular values of one real gradient, before and after. Then the model of 2017 again: its matrices learn by Muon,
-# and embeddings, norms and biases by Adam as before. (Muon keeps a running mean of the gradients, and a step is stretched
-# so that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
+# and embeddings, norms and biases by Adam as before. (Muon keeps a running mean of the gradients, and stretches a step so
+# that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
 
 # %%
 loss_with_muon = None  # nats per character
@@ -1155,18 +1125,17 @@ def equal_steps():
 
 
 # %% [markdown]
-# That is outside the seeds' spread: after rotary positions the second change that pays at once. It changes no number of the
-# model, only how the model gets there. Each step takes longer, by the products in your loop. Large models have been trained
-# with it since (Liu et al., 2025).
+# That is outside the ruler: after rotary positions the second change that pays at once. It changes nothing in the model,
+# only how the model gets there. Each step takes longer, by the products in your loop. Large models have since been trained
+# with it (Liu et al., 2025).
 
 # %% [markdown]
 # ## 9. All of it
 #
 # ### 9.1 The current model
 #
-# Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four of queries, and no biases, which
-# Llama has dropped as well. At our usual rate, and at twice that rate, which it stands. You have seen what each change
-# does by itself. **Predict** the loss of all of them together, at each of the two.
+# Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four of queries, and, as in Llama, no
+# biases. **Predict** the loss of all of them together, at our usual rate and at twice that rate.
 
 # %%
 loss_of_all = {"all of it": None, "all of it, twice the rate": None}  # nats per character
@@ -1219,16 +1188,16 @@ def all_of_it():
 
 
 # %% [markdown]
-# The grey band is the ruler, as wide as the widest bracket of all. Most of the changes lie in it or beside it. One does not.
-# And all of them together, at our usual rate, are *worse* than rotary positions alone. Changes do not add up like money:
-# this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Give it twice the rate, and
-# it makes up most of it, or all.
+# The grey band is the ruler, as wide as the widest bracket. Most of the changes lie in it or beside it. One does not. And
+# all of them together, at our usual rate, are *worse* than rotary positions alone. Changes do not add up like money: this
+# model has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Give it twice the rate, and it
+# makes up most of it, or all.
 #
-# Does that mean that the others are fashion? No, and this is what the lesson teaches beyond any formula. A change may
-# make a model **better** (rotary), or make it **trainable** where it was not (pre-norm), or make it **cheaper** at equal
-# quality (RMSNorm, grouped queries, the softmax in blocks), or help by a hair that only a large and careful experiment can
-# see (SwiGLU), or help in a training a thousand times as long (decay, perhaps the cosine). A single number after 160 steps sees
-# the first of these five, and with care the second. Know which one you are looking at.
+# Are the others fashion, then? No. A change may make a model **better** (rotary), or **trainable** where it was not
+# (pre-norm), or **cheaper** at equal quality (RMSNorm, grouped queries, the softmax in blocks), or help by a hair that only
+# a large and careful experiment can see (SwiGLU), or help in a training a thousand times as long (decay, perhaps the
+# cosine). A single number after 160 steps shows the first of these five, and with care the second. Know which one you are
+# looking at.
 #
 # ### 9.2 Counting a Llama
 #
@@ -1244,8 +1213,9 @@ def all_of_it():
 # `since_2017.llama_parameters` · 3 points (2 for the values, 1 for a tied output) · about 15 minutes
 #
 # How many numbers does a Llama of these sizes learn? You need no model, only arithmetic.
-#
-# All are ints but `tied`, which is a bool; the result is a plain `int`.
+
+# %% [markdown] tags=["fine-print"]
+# The result is a plain `int`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-llama_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1266,11 +1236,9 @@ def llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, 
 
 
 # %% [markdown] tags=["reason"]
-# A block has two square matrices, two narrow ones, three for the network with its gate, and two norms of gains alone; then
-# come the tables and the last norm. The narrow ones are where a count of 2017 goes wrong: keys and values have their own
-# number of heads. In the 8B model they are a quarter as wide as the queries, and what that saves was put into the network
-# and the vocabulary. Rotary positions learn nothing, and biases there are none, so the small terms of GPT-2's count are
-# gone: what is left beside matrices is `d_model` times the number of norms.
+# Keys and values are where a count of 2017 goes wrong: they have their own number of heads. In the 8B model they are a
+# quarter as wide as the queries, and what that saves went into the network and the vocabulary. Beside the matrices, only the
+# norms learn anything: `d_model` gains each.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-llama_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.llama_parameters")
@@ -1295,14 +1263,15 @@ def llamas():
 
 
 # %% [markdown]
-# To the last digit what is published, and the name on the box is rounded. Compare with GPT-2 (lesson 07): the network takes a
-# larger share, attention a smaller one, and a vocabulary of 128,256 makes the tables of a small model a fifth of it.
+# That is what is published, to the last digit; the name on the box is rounded. Compare with GPT-2 (lesson 07): the network
+# takes a larger share, attention a smaller one, and with a vocabulary of 128,256 the tables of a small model are a fifth of
+# it.
 #
 # ### 9.3 Is it really a Llama?
 #
-# You have written norms, rotations, gates and groups one by one. Are they what the published models have? There is a hard test: take
-# the weights of **your** small model, put them into the library's `GPT` with Llama's settings, and compare the logits.
-# The library reads Llama's, Qwen's and Mistral's published weights, and this checks your pieces against it, all at once.
+# Are your norms, rotations, gates and groups what the published models have? Put the weights of **your** small model into
+# the library's `GPT` with Llama's settings, and compare the logits. The library reads Llama's, Qwen's and Mistral's
+# published weights.
 
 # %% tags=["demo"]
 PUBLISHED = None  # "Qwen/Qwen3-0.6B", where there is a network: 1.2 GB; or a folder with a model of this kind
@@ -1356,39 +1325,37 @@ def yours_and_the_librarys():
 # %% [markdown]
 # The same function, computed by two programs that share no line. What you wrote *is* a Llama.
 #
-# **Stretch, ungraded.** With a network, set `PUBLISHED` and let a current model write: `tokenizers.Tokenizer.from_pretrained`
-# gives you its pieces, and the samplers of lesson 06 do the rest. Qwen3 has one thing more than your model: a norm of
-# queries and keys before they are turned. Find it in `model.config`. What may it be good for?
+# **Stretch, ungraded.** With a network, set `PUBLISHED` and let a current model write:
+# `tokenizers.Tokenizer.from_pretrained` gives you its tokens, and the samplers of lesson 06 do the rest. Qwen3 has one thing
+# more than your model: a norm of queries and keys before they are turned. Find it in `model.config`. What may it be good
+# for?
 #
 # ## 10. Learning beside a large model
 #
-# One change is left, and it is about you. You will rarely train such a model; you will *adapt* one. Lesson 07 tuned all the
-# weights of its GPT. With seven billion of them that takes a machine of seven billion gradients and fourteen billion
-# averages for Adam, and leaves you with another thirteen gigabytes for every task.
+# You will rarely train such a model; you will *adapt* one. Lesson 07 tuned all the weights of its GPT. With seven billion of
+# them that takes seven billion gradients and fourteen billion averages for Adam, and leaves you with another thirteen
+# gigabytes for every task.
 #
-# Hu et al. (2022) guessed that what a model has to *change* for a task is simple, however large the model is. So they
-# leave $W$ as it is and learn the change as a product of two narrow matrices:
+# Hu et al. (2022) guessed that what a model has to *change* for a task is simple, however large the model. So they leave $W$
+# as it is and learn the change as a product of two narrow matrices, of **rank** $r$:
 #
 # $$W x + \frac{\alpha}{r}\, B A x, \qquad A: r \times d_\text{in},\quad B: d_\text{out} \times r .$$
 #
-# With $r = 8$ and $d = 4096$ these are 65,536 numbers in place of 16.8 million. $B$ begins at zero, so that at the start
-# nothing is changed. In the end $W + \tfrac{\alpha}{r} B A$ can be written into one matrix, and the model is as fast as it
-# was. **LoRA**: low-rank adaptation.
+# With $r = 8$ and $d = 4096$ these are 65,536 numbers instead of 16.8 million. $B$ begins at zero, so that at the start
+# nothing is changed. In the end $W + \tfrac{\alpha}{r} B A$ becomes one matrix, and the model is as fast as it was. This is
+# **LoRA**, low-rank adaptation.
 
 # %% [markdown]
 # ### Exercise 10 · Learning beside a frozen weight
 # `since_2017.lora_layer` · 3 points · about 15 minutes
 #
-# Write the layer as a module. Its constructor gets the frozen weight, and makes two parameters, `A` and `B`. As in
-# `nn.Linear`, rows of the matrices are outputs.
-#
-# Shapes: `weight` is `[d_out, d_in]`, `rank` an int, `alpha` a float; `A` is `[rank, d_in]`, `B` is `[d_out, rank]`; `forward`
-# takes `x` of `[..., d_in]` and returns `[..., d_out]`.
+# Write the layer as a module. Its constructor gets the frozen weight, and makes two parameters, `A` of `[rank, d_in]` and
+# `B` of `[d_out, rank]`. As in `nn.Linear`, rows of the matrices are outputs.
 
 # %% [markdown] tags=["fine-print"]
-# The weight is kept, but is no parameter: it must not be among those that an optimizer gets (`register_buffer` keeps a tensor
-# that does not learn). `A` begins at random, with a deviation of 1 / √d_in, and `B` at 0; the check loads numbers of its own.
-# Gradients of `x`, `A` and `B` are compared.
+# The weight is kept, but is no parameter: no optimizer may get it (`register_buffer` keeps a tensor that does not learn).
+# `A` begins at random, with a deviation of 1 / √d_in, and `B` at 0; the check loads numbers of its own. Gradients of `x`,
+# `A` and `B` are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-lora_layer-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1416,11 +1383,10 @@ class LoRA(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# There are two ways from x to the result: the old one through the weight, and a narrow one, down to the rank and up
-# again. The narrow product is made from the left, first with A and then with B, so that the large matrix B A is never
-# built. A buffer moves to the GPU and is saved with the model, but no optimizer sees it. B begins at 0, so that at first the
-# layer does what it did; were A 0 as well, neither would ever get a gradient. Dividing alpha by the rank keeps the size of
-# the change about the same whatever rank is tried, and with it the learning rate.
+# The narrow product is made from the left, first with A and then with B, so that the large matrix B A is never built. A
+# buffer moves to the GPU and is saved with the model, but does not learn. If A began at 0, too, neither would ever get a
+# gradient. Dividing alpha by the rank keeps the size of the change about the same at any rank, and with it the learning
+# rate.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-lora_layer-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.lora_layer")
@@ -1458,7 +1424,7 @@ def learned(model):
 
 
 # %% [markdown]
-# First the sizes. GPT-2, the smallest, without its weights (torch builds it on a device that holds no numbers):
+# First the sizes, on the smallest GPT-2, without its weights (torch builds it on a device that holds no numbers):
 
 
 # %% tags=["demo"]
@@ -1477,10 +1443,9 @@ def beside_gpt2():
 
 
 # %% [markdown]
-# Now a real run. Our small modern model has read Python's handbook. We want it to write like this course's cats: the toy
-# grammar's sentences, one after the other. Three ways: all weights learn; or only what stands beside $W_q$, $W_k$, $W_v$
-# and $W_o$, with rank 4; or with rank 1. After each, two losses: on the cats, and on the handbook. What will be forgotten?
-# **Predict** the loss on the handbook for each way.
+# Our small modern model has read the handbook. Now teach it the toy grammar's sentences about cats, in three ways: all
+# weights learn; or only LoRA beside $W_q$, $W_k$, $W_v$ and $W_o$ does, with rank 4 or with rank 1. After each, two losses:
+# on the cats, and on the handbook. What will be forgotten? **Predict** the loss on the handbook for each way.
 
 # %%
 loss_on_the_handbook = {"all weights": None, "LoRA, rank 4": None, "LoRA, rank 1": None}  # nats per character
@@ -1517,14 +1482,13 @@ def a_handbook_learns_about_cats():
 
 
 # %% [markdown]
-# Read it as a table of prices. All weights: the best cats, and the handbook is gone; the model is now worse at it than one
-# that knows nothing. LoRA: the wider it is the better the cats, though a good deal worse than with all weights, for a small
-# share of the numbers; the handbook is forgotten far less. And when you take $A$ and $B$ away again, it is back to the last
-# digit, because no weight of it was ever touched. On a model this small the narrow way costs something. On GPT-3 Hu et al.
-# (table 4) lost nothing at all.
+# All weights: the best cats, and the handbook is gone; the model is now worse at it than one that knows nothing. LoRA: the
+# wider it is, the better the cats, though a good deal worse than with all weights, for a small share of the numbers; the
+# handbook is forgotten far less. And without $A$ and $B$ you have the old model back, to the last digit, because none of its
+# weights was touched. On a model this small LoRA costs something; on GPT-3 Hu et al. (table 4) lost nothing.
 #
-# **Stretch, ungraded: LoRA on the real GPT-2.** With a network, 500 MB and some patience (or a GPU), the same function adapts the real one. Set
-# `GPT2 = "gpt2"`.
+# **Stretch, ungraded: LoRA on the real GPT-2.** With a network, 500 MB and some patience (or a GPU), the same function
+# adapts the real one. Set `GPT2 = "gpt2"`.
 
 # %% tags=["demo"]
 GPT2 = None  # "gpt2", where there is a network: 500 MB
@@ -1575,13 +1539,13 @@ def cats_for_gpt2():
 # `solution("since_2017.what_to_keep")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "since_2017-what_to_keep-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything with
-# only two layers; a deep model in post-norm trains only with a careful warm-up, if at all, and one would see it by training
-# deeper models at several rates, not by one loss at one rate. Grouped queries: they are not meant to lower the loss but to
-# make the cache smaller, four times in Llama 3, and so one has to measure memory and the time for each written word at long
-# texts, and see that the loss does not rise. (RMSNorm and the softmax in blocks are the same kind of change: time and
-# memory at equal loss. SwiGLU's gain of a few hundredths needs a larger model, longer training and many seeds to be told
-# from noise, and decay needs a training that is long enough for weights to grow.)
+# Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything with only
+# two layers; a deep model in post-norm trains only with a careful warm-up, if at all. To see it, train deeper models at
+# several rates; one loss at one rate does not show it. Grouped queries: they are not meant to lower the loss but to make the
+# cache smaller, four times in Llama 3. So measure memory and the time for each token at long texts, and see that the loss
+# does not rise. (RMSNorm and the softmax in blocks also save time and memory at equal loss. To tell SwiGLU's gain of a few
+# hundredths from noise takes a larger model, longer training and many seeds; decay needs a training that is long enough for
+# weights to grow.)
 #
 # *(One point: two changes with a right reason that is not the loss after a short training. One point: what to measure
 # instead, for both: rates and depth, memory and time at long texts, more seeds and longer training.)*
@@ -1599,24 +1563,23 @@ def cats_for_gpt2():
 # - **Grouped-query attention**: several heads of queries share a head of keys and values; with one head for all,
 #   **multi-query attention**.
 # - **Key-value cache**: the keys and values of everything read so far.
-# - **Online softmax**: a softmax that reads its scores once, block by block, and shrinks its sums where a larger score
-#   turns up.
+# - **Online softmax**: a softmax that reads its scores once, block by block, and shrinks its sums where a larger score turns
+#   up.
 # - **FlashAttention**: attention computed that way in a GPU's fast memory; the same numbers, less traffic.
 # - **Weight decay**: each step takes a small share of every matrix; decoupled, as in **AdamW**, beside Adam's update.
 # - **Cosine schedule**: a learning rate that falls along half a cosine to the last step.
+# - **Singular values**: how strongly a matrix stretches each of its directions.
 # - **Muon**: an optimizer whose step has the same size in every direction of a matrix.
-# - **LoRA**: learning the change of a frozen matrix as a product of two narrow ones.
-# - **Rank**: how narrow they are.
+# - **LoRA**: learning the change of a frozen matrix as a product of two narrow ones; the **rank** is how narrow they are.
 #
 # ## What you have now
 #
-# A current model, every part of it written by you, equal to the library's Llama to the last digits, and counted. More
-# than that: a ruler. You know what each of these changes did on your own machine, which of them you could see, and which
-# you would have to take on trust or measure at a size that you do not have. Next time somebody says that *everybody does it
-# this way now*, you know the question to ask. The cat, of course, has always asked it.
+# A current model, every part of it written by you, equal to the library's Llama to the last digits. And a ruler: you know
+# which of these changes you could see on your own machine, and which you would have to take on trust or measure at a size
+# that you do not have. Next time somebody says that *everybody does it this way now*, you know the question to ask.
 #
-# The page below is yours to keep and to show. In a terminal, `katze mine` writes it beside your transformer of lessons 01
-# to 06, `my_transformer.py`: that file runs without this course, compares itself with torch's own, and translates *the cat
+# The page below is yours to keep and to show. In a terminal, `katze mine` writes it beside your transformer of lessons 01 to
+# 06, `my_transformer.py`: that file runs without this course, compares itself with torch's own, and translates *the cat
 # danced*.
 
 # %% tags=["demo"]

@@ -110,7 +110,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rate_left_out",
-            "Your decay is not multiplied by the learning rate, so that weights fade as fast when they should hardly "
+            "Your decay is not multiplied by the learning rate, so that weights decay as fast when they should hardly "
             "move any more: the share is rate · decay.",
             _slip((_SHARE, "decay")),
         ),

@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Rows of the matrices are outputs, as in `nn.Linear`, so that each is multiplied transposed. The narrow "
-            "way is `[..., rank]` in its middle, and the rank stands in the shape of both A and B.",
+            "way is `[..., rank]` in the middle, and the rank is in the shapes of both A and B.",
             answers=("scaled_by_the_rank", "not_divided_by_the_rank"),
         ),
     ),
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "weight_left_out",
-            "Your answer is what was learned alone. It is added to what the weight says: W x.",
+            "Your answer has only what was learned. Add W x, what the frozen weight computes.",
             _slip(("own +", "0 * own +")),
         ),
         Misconception(

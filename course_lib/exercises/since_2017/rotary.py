@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "halves_joined",
-            "Your pairs are turned rightly, but stand in another order: first all first numbers, then all second "
+            "Your pairs are turned correctly, but come in another order: first all first numbers, then all second "
             "ones. Put each pair side by side again.",
             _slip(_HALVES_JOINED),
         ),
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_place_on",
-            "Your answer turns every token by one place too many. Position 0 is not turned at all.",
+            "Your answer turns every token by one position too many. Position 0 is not turned at all.",
             _slip((_PLACES, "(positions + 1).unsqueeze")),
         ),
         Misconception(
