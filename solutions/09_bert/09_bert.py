@@ -15,23 +15,22 @@
 # # Lesson 09 · BERT
 #
 # You have two hundred labelled sentences and need a classifier. Most words of the language do not occur in them. But
-# the world is full of sentences without labels, and **BERT** learns from those first: a cat sits on some of the words,
-# and BERT guesses what is under it. That is **pre-training**. Your two hundred come second, in **fine-tuning**.
+# the world is full of sentences without labels, and **BERT** learns from those first: a cat sits on some words, and
+# BERT guesses what is under it. That is **pre-training**. Your two hundred come second, in **fine-tuning**.
 #
-# You will measure what pre-training is worth, twice: in a small world where nothing is left to chance, and on real
-# reviews.
+# You will measure what that is worth, in a small world and on real reviews.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | pairs of texts as BERT reads them | 3 | 12 |
-# | 2 | a prediction: how many words are hidden? | 1 | 4 |
+# | 1 | pairs of texts for BERT | 3 | 12 |
+# | 2 | predict: how many are hidden? | 1 | 4 |
 # | 3 | the hiding itself | 4 | 15 |
-# | 4 | pairs that follow, and pairs that don't | 3 | 12 |
+# | 4 | pairs that follow, or don't | 3 | 12 |
 # | 5 | two goals in one loss | 2 | 10 |
 # | 6 | a classifier of texts | 1 | 8 |
 # | 7 | a fair handful of labels | 2 | 10 |
-# | 8 | a linear layer on frozen features | 4 | 20 |
-# | 9 | does fine-tuning pay? in your own words | 2 | 12 |
+# | 8 | a probe on frozen features | 4 | 20 |
+# | 9 | in words: does it pay? | 2 | 12 |
 # | 10 | a classifier of tokens | 3 | 12 |
 # | 11 | the best answer in a text | 4 | 18 |
 # | 12 | one of several choices | 3 | 12 |
@@ -94,8 +93,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 #
 # *The **station** was playing old hits* and *the **station** was crowded with travellers*
 #
-# words to the right decide what *station* means. BERT is a stack of **encoder** blocks: every token attends to every
-# other.
+# words to the right decide what *station* means. BERT is a stack of **encoder** blocks: every token attends to all
+# others.
 
 # %% tags=["demo"]
 station = ["the", "station", "was", "playing", "hits"]
@@ -107,24 +106,22 @@ show.matrices(
 )
 
 # %% [markdown]
-# Such a model cannot learn to predict the next token: it would see it. So it learns something else first, which needs
-# no labels either.
+# Such a model cannot learn to predict the next token: it would see it. So it learns something else first.
 #
-# - **Pre-training**: an encoder learns to make good vectors, on as much text as there is, from a goal that has nothing to do
-#   with your task. BERT has two: guess masked tokens, and say whether one sentence follows another.
+# - **Pre-training**: an encoder learns to make good vectors, on as much text as there is, from a goal that is not your task.
+#   BERT has two: guess masked tokens, and say whether one sentence follows another.
 # - **Fine-tuning**: put a small **head** for your task on top, and train everything a little on your labels.
 #
-# Models differ in what they predict in pre-training, and from what (Wolf et al., 2020, figure 2).
+# Models differ in what they predict, and from what (Wolf et al., 2020, figure 2).
 #
 # | family | predicts | from | models | good for |
 # |---|---|---|---|---|
-# | **masked** (encoder) | some tokens | the tokens on both sides | **BERT** (Devlin et al., 2019); **RoBERTa** (Liu et al., 2019): longer, on ten times the text, without sentence pairs | labels, spans, search |
+# | **masked** (encoder) | some tokens | the tokens on both sides | **BERT** (Devlin et al., 2019); **RoBERTa** (Liu et al., 2019): longer, on ten times the text | labels, spans, search |
 # | **autoregressive** (decoder) | the next token | the past | **GPT**, **GPT-2** (Radford et al., 2018, 2019); **Transformer-XL** (Dai et al., 2019): keeps states of the last segment; **XLNet** (Yang et al., 2019): the past in a shuffled order | writing |
 # | **sequence to sequence** (both) | a text | another text | **BART** (Lewis et al., 2020): repairs a damaged text; **T5** (Raffel et al., 2020): fills in missing spans, every task as text; **MarianMT** (Junczys-Dowmunt et al., 2018): translates, from translations alone | translating, summarizing |
 #
 # **Encoding** turns a text into vectors; **decoding** writes token by token. The first family encodes, the second
-# decodes, the third does both. In the picture, each row is a token to predict, and blue are the tokens that the model
-# may see for it.
+# decodes, the third does both. Each row below is a token to predict from the blue ones.
 
 # %% tags=["demo"]
 example = ["the", "cat", "chased", "the", "mouse"]
@@ -141,33 +138,30 @@ show.matrices(
 )
 
 # %% [markdown]
-# GPT and XLNet learn from every row, BERT from the masked ones alone. BERT guesses its two tokens independently; T5
-# writes one after the other, so the second knows the first.
+# BERT guesses its two tokens independently; T5's second knows the first.
 #
 # ## 2. What BERT reads
 #
 # A **[CLS]** token comes first; its vector represents the whole input. Every text ends with **[SEP]**. Words become
-# **subword tokens** (WordPiece, which continues a word with `##`). Two texts fit into one input, so a **segment** tells
-# each token which text it belongs to. Figure 2 of the paper:
+# **subword tokens** (WordPiece, which continues a word with `##`). Since an input may be two texts, a **segment** tells
+# each token which one it belongs to. Figure 2 of the paper:
 #
-# | | | | | | | | | | | | |
-# |---|---|---|---|---|---|---|---|---|---|---|---|
-# | token | [CLS] | my | dog | is | cute | [SEP] | he | likes | play | ##ing | [SEP] |
-# | segment | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 1 | 1 | 1 | 1 |
-# | position | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
+# ```text
+# token     [CLS]  my  dog  is  cute  [SEP]  he  likes  play  ##ing  [SEP]
+# segment     0     0    0   0     0      0   1      1     1      1      1
+# position    0     1    2   3     4      5   6      7     8      9     10
+# ```
 #
-# Each row has an embedding table. The encoder's input is the sum of the three vectors, normalized.
+# Each row has an embedding table; the encoder's input is the sum of the three vectors, normalized.
 #
-# Why two texts? Many tasks are about two. *Recognizing **textual entailment*** (RTE): does the second follow from the
-# first?
+# Many tasks are about two texts. *Recognizing **textual entailment*** (RTE): does the second follow from the first?
 #
 # > Michael Jordan, coach Phil Jackson and the star cast, including Scottie Pippen, took the Chicago Bulls to six National
 # > Basketball Association championships.
 # >
 # > The Bulls basketball team is based in Chicago.
 #
-# *Entailed*, says the data set. To find out, a model must compare words of both texts, and attention compares within
-# one sequence.
+# *Entailed*, says the data set. To find out, attention must compare both texts, so they form one sequence.
 #
 # ### Exercise 1 · Pairs of texts
 # `bert.pair_encoding` · 3 points · about 12 minutes
@@ -176,8 +170,8 @@ show.matrices(
 # `seconds[i]` is None. Each [SEP] belongs to the text that it ends. Pad at the end with `padding_id`, in segment 0, to
 # the longest row.
 #
-# Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids` and `segments`, both int64
-# `[batch, tokens]`, and the boolean `mask` of the same shape, True at tokens and False at padding.
+# Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids`, `segments` and `mask`,
+# `[batch, tokens]` each, and `mask` is True at tokens.
 
 # %% [markdown] tags=["fine-print"]
 # A text may be empty. No text contains the ids of [CLS] and [SEP], but it may contain `padding_id`. Leave the lists as
@@ -220,7 +214,7 @@ check("bert.pair_encoding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# These helpers load the small BERT and its vocabulary of a few hundred tokens; no answer of yours needs them.
+# These helpers load the small BERT and its vocabulary:
 
 
 # %%
@@ -273,8 +267,8 @@ def your_batch():
 
 
 # %% [markdown]
-# Our small world hardly ever mentions *basketball* or *Chicago*, so they fall apart; but nothing is unknown. Here is
-# the sum of three embeddings, in the model itself:
+# *Basketball* and *Chicago* are rare in our small world, so they fall apart; but nothing is unknown. Here is the sum of
+# embeddings:
 
 
 # %% tags=["demo"]
@@ -304,28 +298,27 @@ three_embeddings()
 #
 # The first goal is **masked language modelling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the mouse*,
 # and the model should give $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and nothing is left to guess
-# from; mask one, and you learn from one. The paper (section 3.1) **chooses** 15 % of them, never [CLS] or [SEP].
+# from; mask one, and you learn from one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
 #
-# There is a catch. No text that you classify later has a [MASK], and a model that only works where it sees one could
-# neglect everything else. So what is *shown* at a chosen position is drawn, too:
+# But no text that you classify later has a [MASK], and a model that works only there could neglect everything else. So
+# what is *shown* is drawn, too:
 #
 # | of the chosen tokens | are shown as | so that the model |
 # |---|---|---|
 # | 80 % | [MASK] | has to guess from the context |
-# | 10 % | another token, drawn at random | cannot trust even the tokens that it sees |
-# | 10 % | themselves | keeps in mind what it does see |
+# | 10 % | another token, drawn at random | cannot trust the tokens that it sees |
+# | 10 % | themselves | keeps in mind what it sees |
 #
-# At all chosen positions, and only there, the model is asked for the original token.
+# At the chosen positions, and only there, the model is asked for the original token.
 #
 # ### Exercise 2 · Predict first: how many?
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
-# Of `tokens` tokens, none of them special, how many on average are shown as [MASK], how many as another token, and how
-# many unchanged but asked for?
+# Of `tokens` tokens, none of them special, how many on average become [MASK], how many another token, and how many stay
+# but are asked for?
 
 # %% [markdown] tags=["fine-print"]
-# Return three Python floats, not rounded: an average need not be whole. A random token may happen to be the right one;
-# subtract nothing for that.
+# Return three Python floats, not rounded. A random token may happen to be the right one; subtract nothing for that.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -354,8 +347,8 @@ check("bert.expected_counts", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Randomness is hard to test, so **roll the dice outside** and pass the rolls in: at every position `chance` decides
-# whether the token is chosen, `fate` what is shown instead, and `anything` is the other token.
+# Randomness is hard to test, so **roll the dice outside**: at every position `chance` decides whether the token is
+# chosen, and `fate` what is shown.
 #
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
@@ -364,12 +357,12 @@ check("bert.expected_counts", hidden=True)
 # in `anything` from 0.8 up to 0.9, and as they are from 0.9 on. The labels are the original `ids` at all chosen
 # positions, and −100 everywhere else, which torch's cross-entropy leaves out.
 #
-# Shapes: all tensors are `[batch, tokens]`; `ids` and `anything` are integers, `special` is boolean, `chance` and
-# `fate` are floats from 0 to 1. Return a tuple: what the model reads, then the labels.
+# Shapes: all tensors are `[batch, tokens]`; `special` is boolean, `chance` and `fate` are floats from 0 to 1. Return a
+# tuple: what the model reads, then the labels.
 
 # %% [markdown] tags=["fine-print"]
-# No draw is exactly 0.15, 0.8 or 0.9. `special` is True at [CLS], [SEP] and padding; a [MASK] that is already in the
-# text may be chosen like any other token. Leave `ids` as they are.
+# No draw is exactly 0.15, 0.8 or 0.9. `special` is True at [CLS], [SEP] and padding; a [MASK] already in the text may
+# be chosen, too. Leave `ids` as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mask_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -441,13 +434,13 @@ def what_the_model_gets_to_see():
 # %% [markdown]
 # ## 4. Learning from masked tokens
 #
-# A head on the encoder's states gives every token of the vocabulary a score, at every position. Its loss is the
-# cross-entropy at the chosen positions. GPT is corrected at every token and BERT at 15 % of them, so BERT needs more
-# passes: the price of seeing both sides.
+# A head gives every token of the vocabulary a score, at every position. Its loss is the cross-entropy at the chosen
+# positions. GPT and XLNet learn from every token and BERT from 15 % of them, so BERT needs more passes: the price of
+# seeing both sides.
 #
-# We have done this once, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world.
-# In it people bake, paint and phone each other, animals chase, graze and growl, and both see, follow and find. No label
-# says which nouns are people. The head's output rows are the token embeddings once more (weight tying).
+# We have done this, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it
+# people bake and paint, animals chase and growl, and both see, follow and find. No label says which nouns are people.
+# The head's output rows are the token embeddings (weight tying).
 
 
 # %%
@@ -526,9 +519,8 @@ def under_the_mask():
 under_the_mask()
 
 # %% [markdown]
-# It knows what cats do to mice and bakers to bread. It cannot know who growled, so it spreads its probability over all
-# the animals, and keeps it from people: nouns that occur in the same contexts have become alike. Now put the cat on any
-# word of a sentence.
+# It knows what cats do to mice and bakers to bread. It cannot know who growled, so the animals share the probability,
+# and people get little: nouns that occur in the same contexts have become alike. Now put the cat on any word.
 
 
 # %% tags=["demo"]
@@ -579,24 +571,24 @@ def how_well_it_guesses():
 # ### 4.1 Pairs that need no labels
 #
 # BERT's second goal is **next-sentence prediction** (NSP): does the second of two sentences follow the first in a text,
-# or was it drawn from somewhere else? Half of the pairs are of each kind; the text itself is the label. (RoBERTa
-# dropped this goal, and lost nothing: Liu et al., 2019, section 4.2.)
+# or was it drawn from elsewhere? Half of the pairs are of each kind. (RoBERTa dropped this goal, and lost nothing: Liu
+# et al., 2019, section 4.2.)
 #
-# A text of three sentences has two pairs of neighbours, and the middle sentence is in both. Again the dice are rolled
-# outside: each pair has a `chance`, and an `other` sentence, needed or not.
+# A text of three sentences has two pairs of neighbours, and the middle sentence is in both. Each pair has a `chance`,
+# and an `other` sentence, needed or not.
 #
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
 # Go through the texts, and in each through its neighbours. Pair number $k$ keeps its second sentence where `chances[k]`
 # < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, and
-# 1 where it does not. Now and then `others[k]` *is* the sentence that follows. Then it follows, and the label says so.
+# 1 where it does not: if `others[k]` happens to *be* the sentence that follows, it follows.
 #
-# Return a list of tuples `(first, second, label)`.
+# Return a list of `(first, second, label)`.
 
 # %% [markdown] tags=["fine-print"]
-# Each text has at least one sentence. No chance is 0.5 itself; `chances` and `others` have one entry for each pair of
-# all the texts. The labels are those of BERT's published weights.
+# Each text has at least one sentence, and no chance is 0.5. `chances` and `others` have one entry for each pair of all
+# the texts. BERT's published weights have the same labels.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sentence_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -640,8 +632,8 @@ check("bert.sentence_pairs", hidden=True)
 # Write that sum of two mean negative log-probabilities, in nats. Positions with the label −100 count neither above nor
 # below the fraction line. The pairs are a classification with two classes. You may use `F.cross_entropy`.
 #
-# Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` is an integer tensor `[batch, tokens]`,
-# `pair_logits` is `[batch, 2]`, `pair_labels` is an integer tensor `[batch]`; the result is a single number `[]`.
+# Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` `[batch, tokens]`, `pair_logits` `[batch, 2]`,
+# `pair_labels` `[batch]`; the result is a single number `[]`.
 
 # %% [markdown] tags=["fine-print"]
 # At least one token is masked. Logits may be hundreds apart. The gradients of both kinds of logits are compared.
@@ -678,12 +670,11 @@ check("bert.pretraining_loss", hidden=True)
 # %% [markdown]
 # ### 4.2 A minute of pre-training
 #
-# Your pairs, masks, layout and loss are all it takes. Pre-train a new encoder for five hundred batches of 48 pairs,
-# from nearly twenty thousand stories, each used once. It has two heads: `WordGuesser`, and for the pairs a linear layer
-# on the state of [CLS].
+# Pre-train a new encoder for five hundred batches of 48 pairs, from nearly twenty thousand stories, each used once. It
+# has two heads: `WordGuesser`, and a linear layer on [CLS] for the pairs.
 #
-# *Predict first.* One of the two losses falls at once, the other waits. Which one waits? And in the end, how many pairs
-# of new stories are judged correctly? (A coin gets 50 %.)
+# *Predict first.* One of the two losses falls at once, the other waits. Which one? And how many pairs of new stories
+# are judged correctly in the end? (A coin gets 50 %.)
 
 # %%
 waits = ""  # "tokens" or "pairs"
@@ -778,38 +769,36 @@ def a_minute_of_pre_training():
 
 
 # %% [markdown]
-# The masked tokens come first. In the first fifty batches the model learns to *count*: there are many full stops and
-# few hedgehogs. The dotted line is what token frequencies alone give; only below it do contexts matter. The pairs have
-# to wait until then: nobody can see whether *it then growled* follows *the queen baked the cake* before *growled* and
-# *queen* mean anything. So the second loss stays at log 2, like a coin, and then drops.
+# In the first fifty batches the model learns to *count*: there are many full stops and few hedgehogs. The dotted line
+# is what token frequencies alone give; only below it do contexts matter. The pairs wait until then: whether *it then
+# growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean. So their loss stays at log 2,
+# like a coin, and then drops.
 #
 # Your encoder ends more than a nat above the small BERT, which saw fourteen times as many batches, and larger ones.
-# Section 5.2 tells what it is worth.
 #
 # ## 5. Heads
 #
 # Seven tasks (Wolf et al., 2020, figure 2), each an encoder, a decoder or both with a **head**, in lesson 00's five
 # families:
 #
-# | task | input | output | family | examples | here |
-# |---|---|---|---|---|---|
-# | sequence classification | $x_{1:N}$ | $y \in \mathcal C$ | many in, one out | GLUE, SST, MNLI | 5.1 to 5.4 |
-# | multiple choice | $x_{1:N}$, $\mathcal X$ | $y \in \mathcal X$ | many in, one out | SWAG, ARC | 5.7 |
-# | masked LM | $x_{1:N \setminus n}$ | $x_n \in \mathcal V$ | many in, one out | Wikitext, C4 | section 4 |
-# | language modelling | $x_{1:n-1}$ | $x_n \in \mathcal V$ | many in, many out, no delay | WikiText-103 | lesson 07 |
-# | token classification | $x_{1:N}$ | $y_{1:N} \in \mathcal C^N$ | many in, many out, no delay | OntoNotes, WNUT | 5.5 |
-# | question answering | $x_{1:M}$, $x_{M:N}$ | span $y$ in $[1 : N]$ | many in, two out | SQuAD, Natural Questions | 5.6 |
-# | conditional generation | $x_{1:N}$ | $y_{1:M} \in \mathcal V^M$ | many in, many out, with delay | WMT, CNN/DM, XSum | lesson 05 |
+# | task | input | output | family | examples |
+# |---|---|---|---|---|
+# | sequence classification (5.1 to 5.4) | $x_{1:N}$ | $y \in \mathcal C$ | many in, one out | GLUE, SST, MNLI |
+# | multiple choice (5.7) | $x_{1:N}$, $\mathcal X$ | $y \in \mathcal X$ | many in, one out | SWAG, ARC |
+# | masked LM (section 4) | $x_{1:N \setminus n}$ | $x_n \in \mathcal V$ | many in, one out | Wikitext, C4 |
+# | language modelling (lesson 07) | $x_{1:n-1}$ | $x_n \in \mathcal V$ | many in, many out, no delay | WikiText-103 |
+# | token classification (5.5) | $x_{1:N}$ | $y_{1:N} \in \mathcal C^N$ | many in, many out, no delay | OntoNotes, WNUT |
+# | question answering (5.6) | $x_{1:M}$, $x_{M:N}$ | span $y$ in $[1 : N]$ | many in, two out | SQuAD, Natural Questions |
+# | conditional generation (lesson 05) | $x_{1:N}$ | $y_{1:M} \in \mathcal V^M$ | many in, many out, with delay | WMT, CNN/DM, XSum |
 #
 # The other two families: **one in, one out** is a linear probe on one vector of the text (5.3); **one in, many out** is
-# a caption, a decoder with one vector to start from. "No delay" has a price. BERT tags after it has read the *whole*
-# text; a tagger that must answer while the text is still coming needs GPT's mask, and cannot use what follows.
+# a caption, decoded from one vector. "No delay" has a price. BERT tags after it has read the *whole* text; to answer
+# while the text is still coming, a tagger needs GPT's mask.
 #
 # ### 5.1 One label for a text or a pair
 #
-# For one label you need one vector, and [CLS] is there for that: it is no word, so it is free to collect what the
-# others say. BERT sends its state through a dense layer and tanh (the **pooler**), and a linear layer leads to the
-# classes:
+# For one label you need one vector. [CLS] is no word, so it is free to collect what the others say. BERT sends its
+# state through a dense layer and tanh (the **pooler**), and a linear layer leads to the classes:
 #
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 
@@ -827,13 +816,13 @@ def a_minute_of_pre_training():
 # ### Exercise 6 · One label for a text
 # `bert.sequence_classifier` · 1 point · about 8 minutes
 #
-# The constructor is given. Write `forward`, which returns scores: the softmax is part of the loss.
+# Write `forward`, which returns scores: the softmax is part of the loss.
 #
 # Shapes: `states` is `[batch, tokens, d_model]`, its first token being [CLS]; the result is `[batch, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# Keep the names of the two layers: the check loads weights into them. The result is the same in training and in
-# evaluation. The gradients of the states and of all weights are compared.
+# Keep the names of the two layers: the check loads weights into them. The result is the same in training and
+# evaluation. Gradients are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sequence_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -872,7 +861,7 @@ check("bert.sequence_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your head has the shape of BERT's own. With the weights from pre-training, it predicts next sentences.
+# With BERT's weights from pre-training, your head predicts next sentences.
 
 
 # %%
@@ -916,31 +905,31 @@ def does_it_follow():
 
 
 # %% [markdown]
-# It judges the first three well: a queen is no *it*, and no wolf was mentioned. To see that, it had to compare words of
-# two texts. But she baked a *cake*, so she does not end up with *cheese*, and a queen is no *he*. Random sentences
-# seldom make these mistakes and no others, so the goal never asked about them. A model learns what its goal needs, by
-# the shortest way. That is the case against next-sentence prediction.
+# It judges the first three well: a queen is no *it*, and no wolf was mentioned. That takes comparing words of two
+# texts. But she baked a *cake* and no *cheese*, and a queen is no *he*. Random sentences seldom make these mistakes and
+# no others, so the goal never asked about them. A model learns what its goal needs, by the shortest way. That is the
+# case against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
 #
-# Now the question of this lesson, first in the small world. Two tasks, each with two hundred labelled sentences:
+# Two tasks in the small world, with two hundred labelled sentences each:
 #
 # - *Who acts*, a person or an animal? *the raven followed the duchess in the garden .* → animal
 # - *Of a kind?* Are there two people, or two animals, or one of each? *the small ferret watched the crow .* → of a kind
 #
 # Verbs and locations give nothing away. The first task needs the kind of the noun before the verb, the second the kinds
-# of *both*: no single word gives the answer. Four candidates learn:
+# of *both*. Four candidates learn:
 #
 # - **fine-tuning**: the small BERT, and all its weights go on learning;
 # - **feature-based**: the small BERT **frozen**; only the head learns from its states (Devlin et al., 2019, section 5.3);
 # - **from nothing**: the same network with random weights;
-# - **recurrent**: a bidirectional recurrent network, from nothing. Its state at the first word has read the sentence
-#   backwards to its beginning, so your head fits on top of it as well.
+# - **recurrent**: a bidirectional recurrent network, from nothing. Its state at the first word has read the whole sentence
+#   backwards, so your head fits on it.
 #
-# A fifth, if you have pre-trained it: **your own encoder** of section 4.2, fine-tuned.
+# A fifth, if you have pre-trained it: **your own encoder**, fine-tuned.
 #
-# *Predict first:* what percentage of 400 new sentences does the BERT from nothing get right in the end? (Both tasks
-# have two answers, equally frequent.) And your own encoder?
+# *Predict first:* what percentage of 400 new sentences does the BERT from nothing get right in the end? (A coin gets 50
+# %.) And your own encoder?
 
 # %%
 right_in_the_end = {
@@ -1071,39 +1060,37 @@ def two_hundred_sentences():
 
 
 # %% [markdown]
-# Pre-training wins by far. In 200 sentences many of the nouns occur once or never, and a model from nothing cannot know
-# that a *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*, so their vectors lie among
-# those of other animals. Two hundred labels only have to *name* a border that is already there. In the second task
-# those from nothing do no better than a coin: there is too little to find the two kinds by comparing.
+# Pre-training wins by far. Many nouns occur once or never in 200 sentences, so a model from nothing cannot know that a
+# *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*, so their vectors lie among those of
+# other animals. The labels only *name* a border that is already there. In the second task those from nothing are no
+# better than a coin: there is too little to compare.
 #
 # **Features or fine-tuning?** In the first task both do equally well. Next-sentence prediction taught [CLS] whether a
 # story goes on with *she* or with *it*, and that is the answer. It never had to compare two nouns, so in the second
-# task the frozen features fall behind, while fine-tuning makes attention look where it is needed. Features are cheap:
-# the encoder runs once, and many tasks share it. (In the paper's table 7, on named entities, the best choice of layers
-# comes close to fine-tuning, the last layer alone less so.)
+# task the frozen features fall behind, while fine-tuning teaches attention to look there. But features are cheap: the
+# encoder runs once, and many tasks share it.
 #
 # **And your own encoder?** Five hundred batches are enough for the first task, and not for the second, where it does no
-# better than a coin. Pre-training pays off step by step, starting with what is easiest to learn.
+# better than a coin. Pre-training teaches what is easiest first.
 #
-# To be fair: the small BERT was pre-trained on texts **of the same small world**; on other texts it would help less.
-# And from nothing, the **recurrent** classifier is a match for the transformer, or better: with little data, reading in
-# order helps. The transformer's advantage is how much it can be pre-trained on.
+# To be fair: the small BERT was pre-trained on texts **of the same small world**; on others it would help less. And
+# from nothing, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in order
+# helps. The transformer can be pre-trained on more.
 #
 # ### 5.3 What is it worth on real reviews?
 #
-# The small world shows causes. Does the effect hold in the real one? Lesson 00 trained a bag of embeddings on 2,382
-# sentences from reviews, and it was right about 83 % of 600 others. An encoder pre-trained on real text is at hand:
-# all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019), with six layers. Keep it **frozen**, put a **linear
-# probe** on its features, and give both models 50, 200 or all of the labels.
+# Lesson 00 trained a bag of embeddings on 2,382 sentences from real reviews, and it was right about 83 % of 600 others.
+# Take an encoder pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019), with six
+# layers. Keep it **frozen**, put a **linear probe** on its features, and give both 50, 200 or all labels.
 #
-# A fair race first needs fair labels. Take as many of each class, so that one and the same answer is right half of the
-# time at every size. And let the 50 be part of the 200, so that your curve compares sizes and not luck.
+# A fair race needs as many labels of each class, so that a constant answer is right half of the time. And let the 50 be
+# part of the 200, so that your curve compares sizes and not luck.
 #
 # ### Exercise 7 · A fair handful of labels
 # `bert.few_labels` · 2 points · about 10 minutes
 #
 # Walk along `order`, a shuffled list of the positions of all texts, and pick the first texts of each class: `count`
-# divided by the number of classes. Return their positions in the order in which you meet them.
+# divided by the number of classes. Return their positions in that order.
 #
 # Shapes: `labels` and `order` are integer tensors `[texts]`, the result is an integer tensor `[count]`.
 
@@ -1160,8 +1147,8 @@ check("bert.few_labels", hidden=True)
 # `bert.linear_probe` · 4 points · about 20 minutes
 #
 # Train the probe for `steps` steps, and return the scores of the new texts, before the softmax. $L$ is the mean
-# cross-entropy over the training texts, $\eta$ is `rate` and $\lambda$ is `decay`. Use autograd, a torch optimizer, or
-# the gradient's formula.
+# cross-entropy over the training texts, $\eta$ is `rate` and $\lambda$ is `decay`. Use autograd, an optimizer, or the
+# formula.
 #
 # Shapes: `features` is `[texts, d_model]`, `labels` is an integer tensor `[texts]`, `new_features` is `[new, d_model]`,
 # the result is `[new, classes]`.
@@ -1210,8 +1197,8 @@ check("bert.linear_probe", hidden=True)
 
 # %% [markdown]
 # Now encode all the reviews **once**, and keep the states that enter the last layer, and two vectors of each sentence:
-# [CLS] and the mean of all its states. The pooling is yours, from lesson 00, if it has passed. (Without the model, a
-# package of 90 MB, the figure shows numbers that we measured, and says so.)
+# [CLS] and the mean of its states. The pooling is yours, from lesson 00, if it has passed. (Without the model, 90 MB,
+# the figure shows numbers that we measured, and says so.)
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -1273,8 +1260,8 @@ def right_on_test(scores):
 
 
 # %% [markdown]
-# *Predict first:* what percentage of the 600 test reviews does the probe get right with 50 labels, and the bag? (Half
-# are positive.) And is the probe better on [CLS] or on the mean?
+# *Predict first:* what percentage of the 600 does the probe get right with 50 labels, and the bag? (Half are positive.)
+# And is the probe better on [CLS] or on the mean?
 
 # %%
 right_with_50_labels = {"bag of embeddings": None, "probe on the mean": None}  # in %
@@ -1362,14 +1349,13 @@ def real_reviews():
 
 # %% [markdown]
 # Fifty labels and a frozen encoder match the bag with all 2,382, and beat it in most draws. The bag has met most words
-# of the test too rarely, or never; MiniLM knows which words are used alike. And the mean is far ahead of [CLS]: this
-# encoder was trained to bring the *means* of related sentences together. Which vector to take depends on the
-# pre-training. (MiniLM's was not all without labels. After masked tokens it learned from a billion pairs that belong
-# together, some of them labelled for entailment, as its model card lists.)
+# too rarely, or never; MiniLM knows which are used alike. The mean is far ahead of [CLS], since this encoder was
+# trained to bring the *means* of related sentences together. (Not all of that was without labels: among its billion
+# pairs, says its model card, some were labelled for entailment.)
 #
 # Does **fine-tuning** pay on top of that? Your probe becomes the head, and MiniLM's last layer learns along with it:
-# 1.8 million weights, where the probe had 770. The five layers below stay frozen. *Predict first:* by how many
-# percentage points does the accuracy change with 200 labels, and with all?
+# 1.8 million weights in place of 770. *Predict first:* by how many percentage points does the accuracy change with 200
+# labels, and with all?
 
 # %%
 gained = {"200 labels": None, "all labels": None}  # in percentage points; it may be negative
@@ -1440,10 +1426,9 @@ def does_fine_tuning_pay():
 
 
 # %% [markdown]
-# With 200 labels fine-tuning gains nothing: the probe gets most of its training texts right already, so nearly all that
-# is left to learn is noise. With all labels it gains about a point. Is that a gain? The standard error of an accuracy
-# of 91 % on 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points. More layers and more time may bring more; it
-# takes a larger test to know.
+# With 200 labels fine-tuning gains nothing: the probe gets most training texts right already, so what is left to learn
+# is mostly noise. With all labels it gains about a point. Is that a gain? The standard error of an accuracy of 91 % on
+# 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points. Whether more layers bring more takes a larger test.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
@@ -1460,11 +1445,10 @@ def does_fine_tuning_pay():
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-does_it_pay-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With 600 texts an accuracy near 88 % has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be
 # noise. They also took the best of six on the test itself: even if all six rates were equally good, the luckiest would
-# be ahead. And it is one draw of labels and one seed. They should choose the rate by cross-validation within the 200
-# labels and repeat both methods on several draws; then compare them in pairs, draw by draw and text by text, on a test
-# that is used once. The lesson found no gain with 200 labels, so expect none here. A probe on the mean is not enough
-# for *of a kind?*: no frozen layer was ever asked whether two nouns are alike, so the features do not hold the answer
-# in a linear form.
+# be ahead. They should choose the rate by cross-validation within the 200 labels, repeat both methods on several draws
+# and seeds, and compare them in pairs, draw by draw, on a test that is used once. A probe on the mean is not enough for
+# *of a kind?*: no frozen layer was ever asked whether two nouns are alike, so the features do not hold the answer in a
+# linear form.
 #
 # *(One point: the noise of 600 texts, and the best of six chosen on the test. One point: a rate chosen on validation
 # data, several draws, paired comparison; and a task that the frozen features do not answer, with the reason.)*
@@ -1472,8 +1456,8 @@ def does_fine_tuning_pay():
 # %% [markdown]
 # ### 5.4 Two texts
 #
-# Tasks about one text or a pair have leaderboards of their own. **GLUE** has nine tasks and a diagnostic set. The first
-# two read one text, the others two, laid out as in exercise 1.
+# **GLUE** is a leaderboard of nine tasks and a diagnostic set. The first two read one text, the others two, laid out as
+# in exercise 1.
 #
 # | GLUE | asks |
 # |---|---|
@@ -1488,24 +1472,23 @@ def does_fine_tuning_pay():
 # | WNLI, Winograd NLI | does it hold with the pronoun replaced? |
 # | Diagnostics | entailment, phenomenon by phenomenon |
 #
-# When models had overtaken people, **SuperGLUE** followed. Most tasks need a sequence classifier; the last column names
-# other heads.
+# When models had overtaken people, **SuperGLUE** followed. Its tasks need a sequence classifier, or the head in
+# brackets.
 #
-# | SuperGLUE | texts | asks | head |
-# |---|---|---|---|
-# | BoolQ | passage, question | yes or no? | |
-# | CB, CommitmentBank | text, clause | entailed, contradicted, or neither? | |
-# | COPA, Choice of Plausible Alternatives | premise, two choices | which is the cause, or the effect? | multiple choice |
-# | MultiRC, Multi-Sentence Reading Comprehension | passage, question, answer | is this answer right? Several may be | |
-# | ReCoRD, Reading Comprehension with Commonsense Reasoning | passage, sentence with a gap | which name of the passage fits? | span, or multiple choice |
-# | RTE | premise, hypothesis | entailed? | |
-# | WiC, Words in Context | two sentences | does the word mean the same in both? | on the word's two states |
-# | WSC, Winograd Schema Challenge | sentence, pronoun, noun | is the noun meant? | on the states of both |
-# | AX-b, AX-g | premise, hypothesis | diagnostics: broad coverage, and Winogender | |
+# | SuperGLUE | asks |
+# |---|---|
+# | BoolQ | is the answer to a question about a passage yes or no? |
+# | CB, CommitmentBank | is a clause entailed, contradicted, or neither? |
+# | COPA, Choice of Plausible Alternatives | which of two is the cause, or the effect? (multiple choice) |
+# | MultiRC, Multi-Sentence Reading Comprehension | is this answer right? Several may be |
+# | ReCoRD, Reading Comprehension with Commonsense Reasoning | which name of the passage fits the gap? (span, or multiple choice) |
+# | RTE | entailed? |
+# | WiC, Words in Context | does a word mean the same in two sentences? (on its two states) |
+# | WSC, Winograd Schema Challenge | does the pronoun mean this noun? (on the states of both) |
+# | AX-b, AX-g | diagnostics: broad coverage, and Winogender |
 #
 # Must the two texts go in **together**? You could compare the cosines of MiniLM's sentence vectors. *Predict first:*
-# here are eight premises, each with a hypothesis that follows and one that does not. For how many is the one that
-# follows nearer?
+# eight premises have a hypothesis that follows and one that does not. For how many is the one that follows nearer?
 
 # %%
 nearer = None  # of 8
@@ -1556,17 +1539,15 @@ alike_is_not_entailed()
 
 # %% [markdown]
 # We wrote these eight to be hard, and they are: with one word changed or two exchanged, a contradiction is more *like*
-# a sentence than what follows from it. One vector for each text says what both are about. Whether one follows from the
-# other depends on which word meets which, so BERT reads both at once.
+# a sentence than what follows from it. Two vectors say what both are about. Whether one follows depends on which word
+# meets which, so BERT reads both at once.
 #
-# So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* A question in the
-# manner of Winograd: is the second sentence about **the one who acts** in the first, or about **the other**? Neither
-# sentence alone gives the answer away.
+# So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* In the manner of
+# Winograd: is the second sentence about **the one who acts** in the first, or about **the other**? Neither sentence
+# alone gives the answer away.
 #
-# Half of the couples are a person and an animal, half a woman and a man. There are two hundred labelled pairs again.
-# (Remember that *he ate the cake* seemed as probable to the small BERT as *she ate the cake*.)
-#
-# *Predict first:* what percentage does the fine-tuned small BERT get right of each?
+# Half of the couples are a person and an animal, half a woman and a man. You have two hundred pairs again. (Remember
+# *he ate the cake*.) *Predict first:* what percentage does the fine-tuned small BERT get right of each?
 
 # %%
 about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal": 99, "a woman and a man": 99}
@@ -1598,9 +1579,9 @@ def whom_is_it_about():
 
 
 # %% [markdown]
-# It gets nearly all of the first kind, and of the other no more than a coin. Each noun is in two or three of the 200
-# pairs, so they cannot teach what the encoder does not bring along. Ask the encoder itself: mask the pronoun after *the
-# queen found the cake .*, and compare *she*, *he* and *it*.
+# It gets nearly all of the first kind, and of the other no more than a coin. Each noun is in two or three of the pairs:
+# too few to teach what the encoder does not know. Ask it: mask the pronoun after *the queen found the cake .*, and
+# compare *she*, *he* and *it*.
 
 
 # %% tags=["demo"]
@@ -1624,16 +1605,15 @@ def she_he_or_it():
 
 # %% [markdown]
 # For animals it predicts *it*. For people it gives *he* and *she* the same two probabilities whether the noun is a man
-# or a woman; *he* is slightly ahead, so it is right for every man and wrong for every woman. Ten minutes of
-# pre-training taught it the difference that matters most for guessing tokens, and not yet the next one. Fine-tuning
-# teaches the *task*; the *world* has to come from pre-training. When a fine-tuned model fails, look whether its encoder
-# ever knew.
+# or a woman; *he* is slightly ahead, so it is right for men alone. Ten minutes of pre-training taught it the difference
+# that matters most, and not yet the next one. Fine-tuning teaches the *task*, pre-training the *world*. When a
+# fine-tuned model fails, look whether its encoder ever knew.
 #
 # ### 5.5 A label for every word
 #
 # In **part-of-speech tagging** every word gets its part of speech. In **named-entity recognition** (NER) every word is
-# marked as part of a name or not, and if it is, of what: a person, an organization (ORG), a location (LOC), a date, a
-# sum of money. The head is **one** linear layer, used again at every token.
+# marked as part of a name or not: of a person, an organization (ORG), a location (LOC), a date, a sum of money. The
+# head is **one** linear layer, used again at every token.
 #
 # But tokens are not words. *falkland* is four tokens here, and needs one label. The paper (section 5.3) lets the
 # **first token** speak for the word: by then it has attended to the others.
@@ -1641,11 +1621,10 @@ def she_he_or_it():
 # ### Exercise 10 · A label for every word
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
 #
-# The constructor is given. Write `forward`: `starts[i, j]` is the position in row $i$ of the first subword token of
-# word $j$.
+# Write `forward`: `starts[i, j]` is the position in row $i$ of the first subword token of word $j$.
 #
-# Shapes: `states` is `[batch, pieces, d_model]`, `starts` is an integer tensor `[batch, tokens]`, the result is
-# `[batch, tokens, classes]`; here *pieces* are the subword tokens, and *tokens* the words to be labelled.
+# Shapes: `states` is `[batch, pieces, d_model]`, `starts` `[batch, tokens]`, the result `[batch, tokens, classes]`;
+# here *pieces* are the subword tokens, and *tokens* the words to be labelled.
 
 # %% [markdown] tags=["fine-print"]
 # [CLS] is position 0, so no word begins there. Rows with fewer words are padded with 0; those scores are not compared.
@@ -1690,9 +1669,9 @@ check("bert.token_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A newspaper may really have printed this headline: **British Left Waffles on Falkland Islands.** Either some British
-# people *left* their breakfast on an island, and *Left* is the verb. Or a party, the *British Left*, cannot make up its
-# mind, and the verb is *Waffles*.
+# A newspaper may really have printed this: **British Left Waffles on Falkland Islands.** Either some British *left*
+# their breakfast on an island, and *Left* is the verb. Or a party, the *British Left*, cannot make up its mind, and the
+# verb is *Waffles*.
 
 # %% [markdown] tags=["slides"]
 # S1 tags it twice: in the figure on parts of speech *Left* is a verb, in the figure on names *British Left* is an
@@ -1718,11 +1697,10 @@ show.matrices(
 
 # %% [markdown]
 # What does a tagger make of that? Our small world has such headlines: *french found cakes on taxes*, *german right
-# argues on orkney islands*. Most can be read in only one way. A few are ambiguous, and are labelled sometimes one way,
-# sometimes the other.
+# argues on orkney islands*. A few are ambiguous, and are labelled sometimes one way, sometimes the other.
 #
-# *Predict first:* after one pass over four hundred sentences, what percentage of the tags of new sentences is right,
-# with and without pre-training? (Of nine tags, *NOUN* is the most frequent.)
+# *Predict first:* after one pass over four hundred sentences, what percentage of new tags is right, with and without
+# pre-training? (Of nine tags, *NOUN* is the most frequent.)
 
 # %%
 tags_right_after_one_epoch = {"fine-tuned": None, "BERT, from nothing": None}  # in %
@@ -1775,21 +1753,20 @@ def taggers():
 
 
 # %% [markdown]
-# With *cakes*, which is not a verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One
-# word to the right decides, and a model that reads from left to right could not have known it in time. With *waffles*
-# it hesitates, as it should. (How it leans depends on the few ambiguous headlines among its examples.)
+# With *cakes*, which is no verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One word
+# to the right decides; a model that reads from left to right could not know in time. With *waffles* it hesitates, as it
+# should. (How it leans depends on the few ambiguous examples.)
 #
-# Take the largest number in each of the first three rows. The three tags need not make a sentence: the classifier
-# decides about **each word by itself**. Where labels must fit together, one more layer goes on top, a **conditional
-# random field**, which scores neighbouring labels in pairs.
+# The largest numbers of the first three rows need not make a sentence: the classifier decides about **each word by
+# itself**. A further layer, a **conditional random field**, scores neighbouring labels in pairs.
 #
-# Starting from nothing costs less here. A label *for every word* makes thousands of labels, and most words have only
-# one tag; the first epochs show what pre-training was worth. The recurrent tagger does well: much of tagging is local.
+# Starting from nothing costs less here. There are thousands of labels, and most words have only one tag; the first
+# epochs show what pre-training was worth. The recurrent tagger does well: much of tagging is local.
 #
-# For names only the labels change. But most words are no part of any name, so count for **each label** by itself. Of
-# the words that the tagger *called* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many
-# did it find? That is the **recall**. **F1** is a mean of the two that stays near the smaller one; you write all three
-# in lesson 10. **Whole sentences** counts those in which nothing is wrong.
+# For names only the labels change. But most words are in no name, so count for **each label** by itself. Of the words
+# that the tagger *called* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many did it
+# find? That is the **recall**. **F1** is a mean of the two that stays near the smaller one; you write all three in
+# lesson 10.
 #
 # *Predict first:* trained on only sixty sentences, the tagger from nothing gets 94 % of all words right. What is its F1
 # for the parties?
@@ -1836,25 +1813,26 @@ def names_of_parties_and_places():
 
 # %% [markdown]
 # From left to right the table gets harsher. Always saying O is right for most words. The tagger from nothing is right
-# for 94 of 100 words; but it gets every third sentence wrong, no better than always saying O, and a good part of what
-# it calls a party is none. It is a few points of accuracy behind the fine-tuned one, and twenty or more of F1. On rare
-# labels, ask for F1.
+# for 94 of 100 words, but gets every third sentence wrong, no better than always saying O, and a good part of its
+# parties are none. It is a few points of accuracy behind the fine-tuned one, and twenty or more of F1. On rare labels,
+# ask for F1.
 #
 # ### 5.6 A span of the text
 #
-# In *question answering*, BERT writes nothing. The answer is a **span** of the given text, so it is enough to say where
-# it **begins** and **ends**. Question and text are the two segments, and a linear layer gives every token two scores:
-# for being the first of the answer, and for being the last (Devlin et al., 2019, section 4.2). The probability of a
-# span from $i$ to $j$ is a product of two softmaxes, so the best one has the largest sum of scores:
+# In *question answering*, BERT writes nothing. The answer is a **span** of the given text, so it only says where it
+# **begins** and **ends**. Question and text are the two segments, and a linear layer gives every token two scores: for
+# being the first of the answer, and the last (Devlin et al., 2019, section 4.2). The probability of a span from $i$ to
+# $j$ is a product of two softmaxes, so the best one has the largest sum of scores:
 #
 # $$\max_{i \le j}\; \text{first}_i + \text{last}_j .$$
 #
 # The condition $i \le j$ is the point, since the two scores know nothing about each other:
 #
-# | | the | cat | chased | the | mouse | . |
-# |---|---|---|---|---|---|---|
-# | first | 2.0 | 1.0 | 0.0 | 2.5 | 1.0 | −1.0 |
-# | last | 0.0 | 3.0 | 0.2 | 0.5 | 2.4 | −1.0 |
+# ```text
+#         the   cat  chased   the  mouse     .
+# first   2.0   1.0     0.0   2.5    1.0  -1.0
+# last    0.0   3.0     0.2   0.5    2.4  -1.0
+# ```
 #
 # The best beginning is the second *the*, and the best end is *cat*, before it. Of the spans that exist, *the cat* has
 # 5.0 and *the mouse* 4.9.
@@ -1870,7 +1848,7 @@ def names_of_parties_and_places():
 
 # %% [markdown] tags=["fine-print"]
 # A span may be a single token; `max_tokens` may be larger than the text. Padding has scores of −∞, but every text has
-# tokens. There are no ties for the best. Compare sums: a product of probabilities may be too small for a float.
+# tokens. There are no ties for the best. Compare sums: a product of probabilities may underflow.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-answer_span-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1934,10 +1912,9 @@ def with_answers(asked):
 
 # %% [markdown]
 # Now each text has two sentences: *the queen saw the fox near the barn . the duke found the hen in the garden .* *the
-# duke found whom ?* A model has to find the words of the question in the text and look next to them. It learns from six
-# hundred questions.
-#
-# *Predict first:* in what percentage of three hundred new ones does it get both ends right? And what does it get wrong?
+# duke found whom ?* The model has to find the question's words in the text and look next to them. *Predict first:*
+# after six hundred questions, in what percentage of three hundred new ones does it get both ends right? And what does
+# it get wrong?
 
 # %%
 both_ends_right = None  # in %
@@ -2002,33 +1979,31 @@ def who_did_it():
 
 
 # %% [markdown]
-# Sort mistakes before you count them. Hardly one of these answers is nonsense: the model knows that *who* asks for
-# somebody and *where* for a location, and mostly where these begin and end. It does not always know *which of the two
-# sentences* is meant. In the picture both rows have a candidate in each sentence; then the best sum runs from one to
-# the other, across the full stop. Forbid long spans with `max_tokens`, and some of these mistakes are gone at no cost.
-# The others need a model that compares better, or more to learn from.
+# Sort mistakes before you count them. Hardly one is nonsense: the model knows that *who* asks for somebody and *where*
+# for a location, and mostly where these begin and end. It does not always know *which of the two sentences* is meant.
+# In the picture both rows have a candidate in each; then the best sum runs from one to the other, across the full stop.
+# Forbid long spans with `max_tokens`, and some of these mistakes are gone at no cost.
 
 
 # %% [markdown]
 # ### 5.7 One of several choices
 #
 # *Multiple choice* (SWAG, ARC, COPA): a question and several continuations, exactly one of them right. Each choice is
-# joined to the question as an input of its own; the encoder encodes them **one by one**, and a head gives each a single
-# score. Only then do they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
+# joined to the question; the encoder encodes them **one by one**, and a head gives each a single score. Only then do
+# they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
 #
 # ### Exercise 12 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
 # The encoder and its head are passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows,
-# tokens]` and returns a score for each row, `[rows]`. Lay the choices out as rows, and bring the scores back into their
+# tokens]` and returns `[rows]`, a score for each. Lay the choices out as rows, and bring the scores back into their
 # shape.
 #
 # Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`, the result is `[batch, choices]`: probabilities
-# that sum to 1 for each question, with the dtype of the scores.
+# that sum to 1 for each question.
 
 # %% [markdown] tags=["fine-print"]
-# Hand `score` tensors of the dtypes that came in, in one call or several. Scores may be far above or far below 0.
-# Gradients are not compared.
+# Call `score` once or more, with the dtypes that came in. Scores may be far from 0. Gradients are not compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-multiple_choice-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -2059,9 +2034,9 @@ check("bert.multiple_choice", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your next-sentence head needs no training for this: how well a sentence *follows* is a score. *The wolf chased the
-# sheep.* **Predict** which of the four will win: *then the sheep heard it*, *it then growled*, *she then wrote the
-# letter* or *then the monk heard it*.
+# Your next-sentence head already has such a score: how well a sentence *follows*. *The wolf chased the sheep.*
+# **Predict** which of the four will win: *then the sheep heard it*, *it then growled*, *she then wrote the letter* or
+# *then the monk heard it*.
 
 # %%
 after_the_wolf = ""  # one of the four, such as "it then growled ."
@@ -2104,7 +2079,7 @@ def how_does_the_story_go_on():
 # %% [markdown]
 # ## 6. All seven
 #
-# Seven heads, on three models made of blocks that you know: what goes in and what comes out.
+# Seven heads on three models:
 
 
 # %% tags=["demo"]
@@ -2142,8 +2117,8 @@ def seven_heads():
 # %% [markdown]
 # ## 7. In practice
 #
-# The `transformers` library contains what you have just built. Here is its BERT with **our weights**, next to ours.
-# (Colab has the library; where it is missing, the cell says so.)
+# Here is the BERT of the `transformers` library with **our weights**, next to ours. (Colab has the library; where it is
+# missing, the cell says so.)
 
 # %% [markdown] tags=["slides"]
 # S1's advice: use PyTorch; the `transformers` library is very popular; its documentation is dense, so open a notebook
@@ -2173,25 +2148,24 @@ else:
 # %% [markdown]
 # Only the names are different: `input_ids`, `token_type_ids` (segments), `attention_mask` (1 for True),
 # `last_hidden_state`. The other way round, `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into
-# the classes of this course, a download of 440 MB. Their heads carry the names of the table:
-# `BertForSequenceClassification`, `BertForTokenClassification`, `BertForQuestionAnswering`, `BertForMultipleChoice`,
-# `BertForMaskedLM`.
+# our classes (a download of 440 MB). Their heads are `BertForSequenceClassification`, `BertForTokenClassification`,
+# `BertForQuestionAnswering`, `BertForMultipleChoice` and `BertForMaskedLM`.
 #
 # ## Stretch · Go on
 #
 # 1. **Pre-train longer.** Five thousand batches in section 4.2 (with `texts(200_000, seed=7)`) take ten times as long. Does your
-#    encoder get past the small BERT? When does it learn that a queen is a *she* (section 5.4)?
-# 2. **Be RoBERTa.** Leave the pairs out of the loss. Do the masked tokens come out better? And what becomes of section 5.2, where
+#    encoder get past the small BERT? When does it learn that a queen is a *she*?
+# 2. **Be RoBERTa.** Leave the pairs out of the loss. Do the masked tokens come out better? What becomes of section 5.2, where
 #    [CLS] now has nothing to learn from?
 # 3. **More labels.** With 4,000 labels in section 5.2, does the transformer from nothing catch up?
 #
 # ## Glossary
 #
 # - **pre-training**: learning from text without labels, before there is a task.
-# - **fine-tuning**: going on from pre-trained weights with a task's labels.
-# - **feature-based**, **frozen**: using a pre-trained model as it is; only a model on top of its vectors learns.
+# - **fine-tuning**: going on from there with a task's labels.
+# - **feature-based**, **frozen**: with a pre-trained model as it is; only a model on its vectors learns.
 # - **linear probe**: a linear layer trained on frozen features.
-# - **standardize**: subtract a feature's mean and divide by the root of its variance, both from the training data.
+# - **standardize**: subtract a feature's mean and divide by the root of its variance, both from training data.
 # - **head**: the few layers on an encoder's states that answer a task.
 # - **masked language modelling**: guessing masked tokens from both sides.
 # - **next-sentence prediction**: saying whether the second text follows the first.
@@ -2203,12 +2177,11 @@ else:
 # - **textual entailment**: whether a sentence follows from another.
 # - **GLUE, SuperGLUE**: collections of tasks about one text or two.
 # - **part-of-speech tagging**: giving each word its part of speech.
-# - **named-entity recognition**: finding names, and saying what they name.
-# - **precision, recall, F1**: of what was called a label, how much is; of what is, how much was found; and a mean of both.
+# - **named-entity recognition**: finding names, and what they name.
+# - **precision, recall, F1**: how much of what was called a label is; how much of what is was found; a mean of both.
 # - **span**: a stretch of a text, from a first to a last token.
 #
 # ## What you have now
 #
-# An encoder's whole life: its input, two goals that need no labels, heads for whatever you need, and a measurement of
-# what pre-training is worth. For labels, "right" was enough. But how right is a translation, or a summary? That is the
-# next lesson.
+# An encoder, its pre-training, heads for whatever you need, and a measure of what it is worth. For labels, "right" was
+# enough. But how right is a translation, or a summary? That is the next lesson.
