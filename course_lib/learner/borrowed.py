@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Names = dict[str, Any]
 
+_lent: list[str] = []  # now, while a picture is drawn
+
 
 @contextmanager
 def borrowed(picture: Callable[[], None]) -> Iterator[None]:
@@ -37,12 +39,19 @@ def borrowed(picture: Callable[[], None]) -> Iterator[None]:
         print(f"Borrowed for this cell: the course's own {_and(list(lent))}, until yours {verb} there.")
     before = {name: names[name] for name in lent if name in names}
     names.update(lent)
+    _lent.extend(lent)
     try:
         yield
     finally:
+        del _lent[len(_lent) - len(lent) :]
         for name in lent:
             del names[name]
         names.update(before)
+
+
+def is_borrowing() -> bool:
+    """Return whether a picture is being drawn with an answer of the course's."""
+    return bool(_lent)
 
 
 def _missing(picture: Callable[[], None], names: Names) -> list[str]:

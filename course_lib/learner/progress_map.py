@@ -228,7 +228,7 @@ def lesson_progress(
 
 def _counts(lesson: LessonProgress) -> str:
     written = lesson.written.values()
-    more = f", {sum(written)} of {len(written)} in words compared" if written else ""
+    more = f", {sum(written)} of {len(written)} written answers compared" if written else ""
     if lesson.recall.questions:
         more += f", {lesson.recall.recalled} of {lesson.recall.questions} looking back"
     return f"{lesson.done} of {len(lesson.exercises)} exercises, {lesson.points:g} of {lesson.max_points} points{more}"

@@ -74,15 +74,19 @@ def mine() -> MyTransformer | None:
 def keep_figure(lesson: str, what: str, value: str) -> None:
     """Keep a figure that a lesson has measured with the learner's own answers, for `ending`; the newest counts.
 
+    A picture that is drawn with a borrowed answer keeps none.
+
     Args:
         lesson: its folder, such as "07_gpt".
         what: what was measured, in a few words.
         value: as it is shown, with its unit.
     """
     if find_spec("course_lib.exercises") is not None:
+        from course_lib.learner.borrowed import is_borrowing
         from course_lib.learner.progress_file import progress_file
 
-        progress_file().note_figure(lesson, what, value)
+        if not is_borrowing():
+            progress_file().note_figure(lesson, what, value)
 
 
 def ending() -> Ending | None:

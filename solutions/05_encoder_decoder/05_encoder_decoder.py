@@ -57,7 +57,7 @@ from course_lib.attention import attention
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.hooks import record_attention
 from course_lib.masking import causal_mask
-from course_lib.mine import answer
+from course_lib.mine import answer, keep_figure
 from course_lib.text.batches import collate, examples, pad
 from course_lib.text.tokenization import END_ID, PADDING_ID, START_ID, WordVocabulary
 from course_lib.toys.grammar import toy_translation
@@ -1252,6 +1252,8 @@ def unseen_structures():
     for sentence, translation in zip(sentences, translate(model, sentences), strict=True):
         print(f"{sentence}\n    {translation}")
     right = right_ones(model)
+    share = f"{sum(right) / len(right):.1%}"
+    keep_figure("05_encoder_decoder", "unseen sentences that your translator gets right, word for word", share)
     print(f"\nheld-out sentences translated word for word as they should be: {sum(right) / len(right):.1%}")
     guess = my_guess["held-out sentences right"]
     show.prediction("held-out sentences right", guess, 100 * sum(right) / len(right), " %")

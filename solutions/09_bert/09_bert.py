@@ -55,7 +55,7 @@ from torch import nn
 from course_lib import show
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.ground.optional import needed_for
-from course_lib.mine import answer
+from course_lib.mine import answer, keep_figure
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.published.hub import PublishedModel
 from course_lib.recurrent import RecurrentConfig, RecurrentEncoder
@@ -1332,6 +1332,8 @@ def real_reviews():
         for size, some in accuracies.items():
             axes.scatter([size] * len(some), some, color=color, s=14, alpha=0.6)
             print(f"{label}, {size:4} labels: {', '.join(f'{each:.1f}' for each in some)} %")
+        if name == "probe on the mean" and encoder is not None:
+            keep_figure("09_bert", "reviews that your probe judges correctly, from 50 labels", f"{means[0]:.0f} %")
         if name in right_with_50_labels:
             show.prediction(f"{name}, 50 labels", right_with_50_labels[name], means[0], " %")
     axes.set(xscale="log", xlabel="labelled reviews", title="right on 600 other reviews", ylim=(45, 95))

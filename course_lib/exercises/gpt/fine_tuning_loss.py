@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Two mean cross-entropies, of which only the second is weighted. Collapse the language model's as in "
-            "exercise 2, logits and targets in the same order.",
+            "section 3, logits and targets in the same order.",
         ),
     ),
     misconceptions=(
@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "logits_as_log_probabilities",
-            "Your answer gives NLLLoss (or exercise 2's loss) the logits as they are. It wants log-probabilities: take "
+            "Your answer gives NLLLoss the logits as they are. It needs log-probabilities: take "
             "the log-softmax first, or F.cross_entropy, which does.",
             _slip(("lm = F.cross_entropy", "lm = F.nll_loss")),
         ),

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from course_lib import exercises
+from course_lib.learner.borrowed import borrowed
 from course_lib.learner.ending import NO_FIGURES
 from course_lib.learner.progress_file import progress_file
 from course_lib.mine import ending, keep_figure
@@ -65,6 +67,18 @@ def test_the_newest_of_a_lesson_s_figures_counts() -> None:
     ]
     assert NO_FIGURES not in lines
     assert progress_file().news() == []
+
+
+def test_a_figure_of_a_borrowed_answer_is_not_kept(folder: Path) -> None:
+    notebook: dict[str, Any] = {"keep_figure": keep_figure}
+    exec("def picture():\n    keep_figure('00_words_in_a_bag', 'one', f'{cosine_similarities}')", notebook)
+    with borrowed(notebook["picture"]):
+        notebook["picture"]()
+    assert not (folder / "progress.jsonl").exists()
+    notebook["cosine_similarities"] = 1
+    with borrowed(notebook["picture"]):
+        notebook["picture"]()
+    assert "- 00 Words in a bag: one: **1**" in str(ending())
 
 
 def test_where_grades_are_given_nothing_is_kept_or_shown(

@@ -28,9 +28,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_line_of_progress_stands_at_the_end_of_every_verdict() -> None:
     verdict = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
     assert verdict is not None
-    assert "01 Attention: 1 of 8 exercises, 1 of 17 points, 0 of 1 in words compared. Next: " in str(verdict).replace(
-        "\n  ", " "
-    )
+    assert "01 Attention: 1 of 8 exercises, 1 of 17 points, 0 of 1 written answers compared. Next: " in str(
+        verdict
+    ).replace("\n  ", " ")
     assert "01 Attention: 1 of 8 exercises" in verdict.html()
 
 

@@ -40,8 +40,8 @@ def test_what_is_passed_counts_and_the_next_one_is_named(kept: ProgressFile) -> 
     assert (lesson.lesson, lesson.done, lesson.points, lesson.next) == ("01_attention", 1, first.points + 1, second)
     whole = sum(exercise.points for exercise in ATTENTION)
     assert lesson.sentence() == (
-        f"01 Attention: 1 of {len(ATTENTION)} exercises, {first.points + 1} of {whole} points, 0 of 1 in "
-        f"words compared. Next: {second.title} ({second.id})."
+        f"01 Attention: 1 of {len(ATTENTION)} exercises, {first.points + 1} of {whole} points, 0 of 1 "
+        f"written answers compared. Next: {second.title} ({second.id})."
     )
     text = str(progress_map(kept=kept))
     assert f"✓ {first.id}" in text
@@ -54,8 +54,8 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
         kept.note_check(exercise.id, exercise.points, True)
     shown = progress_map(kept=kept)
     assert shown.detailed.sentence() == (
-        "01 Attention has all its checks passed: 8 of 8 exercises, 17 of 17 points, 0 of 1 in words compared. Is "
-        'attention.why_scale written? Then solution("attention.why_scale") shows an answer to compare it with.'
+        "01 Attention has all its checks passed: 8 of 8 exercises, 17 of 17 points, 0 of 1 written answers compared. "
+        'Is attention.why_scale written? Then solution("attention.why_scale") shows an answer to compare it with.'
     )
     assert "○ attention.why_scale: in your own words" in shown.text()
     assert (
@@ -66,7 +66,7 @@ def test_a_lesson_that_is_done_says_so_and_what_follows(kept: ProgressFile) -> N
     kept.note_solution("attention.why_scale")
     shown = progress_map(kept=kept)
     assert shown.detailed.sentence() == (
-        "01 Attention is complete: 8 of 8 exercises, 17 of 17 points, 1 of 1 in words compared."
+        "01 Attention is complete: 8 of 8 exercises, 17 of 17 points, 1 of 1 written answers compared."
     )
     assert "✓ attention.why_scale: in your own words, compared" in shown.text()
     assert "Next: lesson 000 Primer." in shown.text()
