@@ -1609,8 +1609,7 @@ def right_words_or_its_own():
         show.prediction(f"{way}, more of 100", right_minus_own[way], 100 * (forced[-1] - free[-1]), " tokens")
     show.figure(
         drawn,
-        "Share of right tokens over training, in three frames. With teacher forcing there is a gap between right tokens "
-        "before it and its own; with scheduled sampling it closes as the share rises; with its own words alone there is none.",
+        "Share of right tokens over training, in three frames: with right tokens before it, and with its own.",
     )
 
 

@@ -150,7 +150,9 @@ def test_exercises_that_the_lesson_no_longer_has_are_named(
     assert of(due).moved == {"attention.scores": "attention.scale"}
     assert main(["status", LESSON, "--course", str(due.root)]) == 0
     said = "grades are for exercises that the lesson no longer has: attention.scores (now attention.scale). They count"
-    assert f"{LESSON}: {said} until they are graded again; `katze freeze {LESSON}`" in capsys.readouterr().out
+    rest = f", but not in nbgrader's own totals; `katze freeze {LESSON}` keeps them when it is graded again."
+    assert f"{LESSON}: {said}{rest}" in capsys.readouterr().out
+    )
 
 
 def test_what_was_withdrawn_is_counted(due: Course, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,8 @@ class TestGradebook:
         assert main(["grade", "01_attention"]) == 0
         with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
             found = {name: book.find_submission("01_attention", name).score for name in ("ada", "ben", "hana", "carl")}
-            assert found == {"ada": 19, "ben": 2, "hana": 11, "carl": 17}
+            # of ada's 19 one was for an exercise that is gone: nbgrader's tables drop it with its cell
+            assert found == {"ada": 18, "ben": 2, "hana": 11, "carl": 17}
 
 
 class TestWork:
