@@ -23,9 +23,8 @@
 # will search the table for paw prints. Yet the number by which a thousand papers have compared translations prefers
 # Felix, and not by a whisker: 71 to 0.
 #
-# By the end of this lesson you will have programmed that number yourself, and you will know what it sees, what it misses,
-# and what to ask people when it matters. You will also be able to judge a tagger, where things are simpler, though even
-# simple things go wrong.
+# In this lesson you program that number, find out what it misses, and learn what to ask people. First you judge a
+# tagger, where things are simpler and still go wrong.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -41,7 +40,7 @@
 # | 10 | was the test in the training data? | 4 | 20 |
 # | 11 | a short answer, in words | 3 | 15 |
 #
-# Stuck? `hint("evaluation.precision_recall_f1")` opens a hint, and with each further call the next one. `solution(...)`
+# Stuck? `hint("evaluation.precision_recall_f1")` opens a hint, and each further call the next one. `solution(...)`
 # shows the answer with its reason, once you have tried; `progress()` shows how far you are.
 
 # %%
@@ -81,13 +80,12 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 # %% [markdown]
 # ## 1. Where there is one right answer
 #
-# A tagger says something about every word. Take the headline *British Left Waffles on Falkland Islands*: *British Left* is
-# a party (an organisation, ORG), *Falkland Islands* is a place (a location, LOC), and everything else is Other. There is
-# one right tag for each word, so we can simply count. Treat it like any prediction, and ask of every token whether it
-# is right. The share of tokens that are right is the **accuracy**.
+# A tagger labels every word. In the headline *British Left Waffles on Falkland Islands*, *British Left* is a party (an
+# organisation, ORG), *Falkland Islands* is a location (LOC), and everything else is Other. Each word has one right
+# label, so we can count. The share of tokens that are right is the **accuracy**.
 #
-# Here are three headlines and what a hasty tagger says, followed by the truth where it differs. The third headline is
-# padded, and what the tagger says there does not count.
+# Here are three headlines, what a hasty tagger says, and the truth where it differs. The padding of the third does not
+# count.
 
 # %%
 labels = ["Other", "ORG", "LOC"]
@@ -107,7 +105,7 @@ for words, said, true in zip(headlines, predicted.tolist(), expected.tolist(), s
 print(f"accuracy of the tagger: {(predicted == expected)[mask].float().mean():.0%}")
 
 # %% [markdown]
-# Before each surprise of this lesson there is a cell for what you expect; write it there, and the next cell answers.
+# Before each surprise, write down what you expect; the next cell answers.
 #
 # *Predict first:* another tagger says *Other* to every word. What is its accuracy?
 
@@ -120,34 +118,37 @@ show.prediction(
 )
 
 # %% [markdown]
-# That should worry you. A program that never finds anything gets half of it right, and in real text, where
-# nine words out of ten are Other, it would get 90 %. Accuracy treats all words alike. We care about the rare ones.
+# That should worry you. A program that never finds anything is right half the time; where nine words out of ten are
+# Other, it would get 90 %. Accuracy treats all words alike, and we care about the rare ones.
 #
 # ### 1.1 Precision and recall
 #
-# So ask about **one label at a time**, and ask two questions. For LOC:
+# So take **one label at a time**, and ask two questions. For LOC:
 #
-# - Of the words that were *predicted* to be places, how many really are? That is the **precision**.
-# - Of the words that *are* places, how many were predicted to be? That is the **recall**.
+# - Of the words that were *predicted* to be locations, how many really are? That is the **precision**.
+# - Of the words that *are* locations, how many were predicted to be? That is the **recall**.
 #
 # $$\text{precision} = \frac{\text{right}}{\text{predicted}}, \qquad \text{recall} = \frac{\text{right}}{\text{expected}}, \qquad
 # F_1 = \frac{2 \cdot \text{precision} \cdot \text{recall}}{\text{precision} + \text{recall}} .$$
 #
-# Each is easy to have on its own. Call everything a place, and the recall is perfect. Point at a single word, the surest
-# one, and the precision is. The harmonic mean $F_1$ is near the *smaller* of the two, so it rewards only those who have
-# both.
+# Each is easy to have on its own. Call everything a location, and recall is perfect. Name only the surest word, and
+# precision is. The harmonic mean $F_1$ is near the *smaller* of the two, so you need both.
 #
-# Our tagger called four words a place, three of them correctly; and three words are places. Precision 3/4, recall 3/3. The
-# cost of the extra find, *British*, is one ORG that was missed.
+# Our tagger called four words a location, three of them correctly, and there are three locations: precision 3/4, recall
+# 3/3.
 #
 # ### Exercise 1 · Precision, recall and F1
 # `evaluation.precision_recall_f1` · 3 points (2 for the values, 1 for 0 / 0) · about 12 minutes
 #
-# Score one label. Only the places where the mask is True count. Where a division would be 0 / 0 (a label that was never
-# predicted has no precision) the score is 0. Libraries that do the scoring (sklearn, say) are not allowed.
+# Score one label. Only tokens where the mask is True count. A score that would be 0 / 0 (the precision of a label that
+# was never predicted, say) is 0.
 #
-# Shapes: `predicted`, `expected` are integers and `mask` is boolean, all of the same shape, whatever it is; `label` is an
-# int; the result is a tuple of three plain floats, `(precision, recall, f1)`.
+# Shapes: `predicted` and `expected` are integers and `mask` is boolean, all of the same shape; `label` is an int; the
+# result is a tuple of three floats, `(precision, recall, f1)`.
+
+# %% [markdown] tags=["fine-print"]
+# The shape may have any number of dimensions. Return plain floats, not tensors. Libraries that do the scoring (sklearn,
+# say) are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-precision_recall_f1-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -168,11 +169,10 @@ def label_scores(predicted, expected, mask, label):
 
 
 # %% [markdown] tags=["reason"]
-# Precision asks how much of what was said is true, recall how much of what is true was said; the harmonic mean of the
-# two is 2 · right / (predicted + expected), which needs no case for precision plus recall being 0. Where nothing was
-# predicted the numerator is 0 as well, so dividing by 1 instead gives the 0 that the task asks for. The mask is applied
-# to both tensors before anything is counted. Padding usually holds some label's id, and would otherwise count as
-# agreement on it. An arithmetic mean would give a system that predicts the label everywhere about half the points.
+# The harmonic mean of the two is 2 · right / (predicted + expected), which needs no case for precision plus recall
+# being 0. Where nothing was predicted the numerator is 0 as well, so dividing by 1 gives the 0 that the task asks for.
+# Padding usually holds some label's id and would count as agreement, so both tensors are masked first. An arithmetic
+# mean would give about half the points to a system that predicts the label everywhere.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-precision_recall_f1-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.precision_recall_f1")
@@ -181,8 +181,7 @@ check("evaluation.precision_recall_f1", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the lazy program has nowhere to hide: right half the time, but 0 for each label that anyone would want to know
-# about.
+# Now the lazy program has nowhere to hide: half the words right, and an F1 of 0 for each label that matters.
 
 
 # %% tags=["demo"]
@@ -205,19 +204,20 @@ def accuracy_hides_what_f1_shows():
 # %% [markdown]
 # ### 1.2 Whole sentences
 #
-# Less common but helpful: the metric **per sequence**. Was the *entire* sentence right? If a tagger's output
-# feeds something else, a sentence with one wrong tag may be as useless as one with five. This number is merciless: if
-# each word in a sentence of twenty is right with probability 0.97, all of them are right with probability
-# $0.97^{20} \approx 0.54$ (if mistakes were independent, which they are not quite).
+# If a tagger's output feeds another program, a sentence with one wrong label may be as useless as one with five. So
+# also ask **per sequence**: was the *entire* sentence right? If each of twenty words is right with probability 0.97,
+# and mistakes are independent, all of them are with probability $0.97^{20} \approx 0.54$.
 #
 # ### Exercise 2 · Whole sentences
 # `evaluation.sequence_accuracy` · 2 points · about 8 minutes
 #
-# The share of sentences that are right from the first word to the last. Padding is never wrong, and every sentence has at
-# least one word.
+# The share of sentences that are right from the first word to the last. Padding is never wrong.
 #
-# Shapes: `predicted` and `expected` are integers `[batch, tokens]`, `mask` is boolean `[batch, tokens]`, the result is a plain
-# float.
+# Shapes: `predicted` and `expected` are integers `[batch, tokens]`, `mask` is boolean `[batch, tokens]`, the result is
+# a float.
+
+# %% [markdown] tags=["fine-print"]
+# Every sentence has at least one word. Return a plain float, not a tensor.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-sequence_accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -235,10 +235,8 @@ def sequence_accuracy(predicted, expected, mask):
 
 
 # %% [markdown] tags=["reason"]
-# A sentence counts only if every word of it is right, so the words are combined by "all" before anything is averaged.
-# Padding is made fine first, by an "or" with the inverted mask; requiring it to match would punish a system for what it
-# wrote at padding. The number is much lower than accuracy by words: at 95 % a word, a sentence of twenty
-# words is right in about a third of all cases. That is why the two must never be confused in a table.
+# "All" combines the words of a sentence before anything is averaged. An "or" with the inverted mask makes padding right
+# first; requiring it to match would punish a system for what it wrote there.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.sequence_accuracy")
@@ -249,16 +247,14 @@ check("evaluation.sequence_accuracy", hidden=True)
 # %% [markdown]
 # ### 1.3 Your tagger of lesson 09
 #
-# Three headlines are soon counted. In lesson 09 you gave BERT a label for every word, and sixty sentences taught it the names
-# of parties and places; once from scratch, and once from a pre-trained encoder. Here it is again, made of your `TokenClassifier`, and this
-# time your own functions say how good it is.
+# Your `TokenClassifier` learned the names of parties and places from sixty sentences, once from scratch and once on a
+# pre-trained encoder. Now your own functions judge it.
 #
-# They can say more. A tagger does not simply say ORG; it says with which probability it *is* ORG, and takes the label with the
-# largest. It need not. Where a false alarm is expensive we may ask for 70 %, and where a miss is, for 10 %. So there
-# is not one precision and one recall, but a whole curve of them.
+# A tagger gives each label a probability and takes the largest. It need not. If a false alarm is expensive, demand 70 %
+# before it says ORG; if a miss is, 10 %. So there is not one precision and one recall, but a curve of them.
 #
-# *Predict first:* the tagger from nothing calls a hundred words a party, and little more than half of them are. Let it say ORG only where
-# it is at least 70 % sure: what are precision and recall then?
+# *Predict first:* the tagger from scratch calls a hundred words a party, and little more than half of them are. Let it
+# say ORG only where it is at least 70 % sure. What are precision and recall then?
 
 # %%
 from_70_percent_on = {"precision": None, "recall": None}  # in percent
@@ -347,17 +343,16 @@ def your_tagger_judged():
 
 
 # %% [markdown]
-# You can have certainty, at the price of recall: few predictions are left, and all of them are parties. You can also miss
-# nothing, and find it among a lot of rubbish. On the dotted lines F1 is the same; the tagger's own choice, the largest
-# probability, need not lie on the highest that its curve touches. And no choice leads from one curve to the other. That takes
-# a better tagger.
+# You can have certainty, at the price of recall: few predictions are left, and all of them are parties. You can also
+# miss nothing, and find it among a lot of rubbish. On each dotted line F1 is the same; the tagger's own choice, the
+# largest probability, need not reach the highest line that its curve touches. No threshold leads from one curve to the
+# other: that takes a better tagger.
 #
 # ## 2. Where there are many right answers
 #
-# Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*: all
-# of them will do. Let us use the tagger's yardstick all the same, and see what it says about our two translators. It
-# needs a right answer, so a human translator has given us one, the **reference**. What a program says is the
-# **hypothesis**.
+# Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*:
+# all of them will do. Count right words all the same. A human translator has given us one right answer, the
+# **reference**; what a program says is the **hypothesis**.
 #
 # *Predict first:* Felix leaves out one word of eleven. How many words are in the right position?
 
@@ -379,31 +374,30 @@ def place_by_place():
 place_by_place()
 
 # %% [markdown]
-# Felix left out one word. From there on everything is one position too far to the left, and counts as wrong. The
-# yardstick needs one answer for each input word. Tagging has that. Translation
-# reads first and writes afterwards, *with* a delay, as long or as short as it likes.
+# After the gap every word is one position too far to the left, and counts as wrong. Counting by position needs one
+# answer for each input word. Tagging has that; translation reads first and writes afterwards, *with* a delay of any
+# length.
 
 # %% [markdown] tags=["slides"]
-# S1 says *no time delay* for tagging and *with time delay* for translation. It heads two slides on judging generated text with
-# "no time delay". That is a slip: translation and summaries are the kind *with* delay, and you have just seen what happens if you
-# take the heading at its word. The heading for taggers says "w/o no time delay", one negation too many.
+# S1 says *no time delay* for tagging and *with time delay* for translation, but heads two slides on judging generated
+# text with "no time delay". That is a slip: you have just seen what happens if you take it at its word. The heading for
+# taggers says "w/o no time delay", one negation too many.
 
 # %% [markdown]
-# So we need a measure that does not depend on the position. There are two kinds. One asks **people**. It is slow, it is
-# expensive, and it tells us what we want to know. The other compares with references **automatically**, and hopes to
-# agree with the people. We build the automatic ones first.
+# So we need a measure without positions. One kind asks **people**: slow and expensive, but it tells us what we want to
+# know. The other compares with references **automatically**, and hopes to agree with the people. We build the automatic
+# ones first.
 #
 # ## 3. BLEU
 #
-# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams** with the reference, runs of $n$
-# neighbouring words. Shared single words show that the translation talks about the right things, longer
-# runs that the sentence is put together in the right way. It is a precision: of the n-grams that you said, how many are
-# in the reference?
+# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams**, runs of $n$ neighbouring words,
+# with the reference. Single words show that it talks about the right things, longer runs that they are in order. BLEU
+# is a precision: of the n-grams that you said, how many are in the reference?
 #
 # ### 3.1 Counting, and clipping
 #
-# A precision is easy to have, as you know from section 1. The cat is on the chair again, and a program has discovered
-# that *the* and *cat* are always right:
+# Precision is easy to have. The cat is on the chair again, and a program has discovered that *the* and *cat* are always
+# right:
 
 # %%
 on_the_chair = "the cat is on the chair".split()
@@ -427,25 +421,22 @@ show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, c
 
 # %% [markdown]
 # All eight words are "right". The remedy is **clipping**: an n-gram of the hypothesis counts at most as often as the
-# reference has it. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five words
-# out of eight are matched.
+# reference has it. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five of
+# eight words are matched.
 #
-# There may be several references, since there are several good translations. Then each n-gram counts at most as often as
-# in the **one reference that has it most often**. The references are not thrown into one pot: two references that say
-# *the* twice each don't make four.
+# With several references, each n-gram counts at most as often as in the **one reference that has it most often**. Two
+# references that say *the* twice each don't make four.
 #
 # ### Exercise 3 · Clipped n-grams
 # `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
 #
-# Count the n-grams of the hypothesis that are matched, and all the n-grams it has. Return the two counts, not their
-# ratio; you will see why in section 3.4.
-#
-# A sentence of 6 words has 5 runs of two words and 4 of three. One that is shorter than $n$ has none. Functions that
+# Count the n-grams of the hypothesis that are matched, and all the n-grams it has. Return both, `(matched, total)`, not
+# their ratio; section 3.4 shows why. A sentence of 6 words has 5 runs of two words and 4 of three; one that is shorter
+# than $n$ has none.
+
+# %% [markdown] tags=["fine-print"]
+# Words are compared as they are, including capitals, and nothing is put before or after a sentence. Functions that
 # match or score for you, such as nltk's `modified_precision` or all of sacrebleu, are not allowed in exercises 3 to 6.
-# Words are compared as they are, including capitals, and nothing is put before or after a sentence.
-#
-# Shapes: `hypothesis` is a list of words, `references` is a list of such lists, `n` is an int; the result is a tuple of two
-# ints, `(matched, total)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-clipped_ngrams-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -471,14 +462,8 @@ def clipped_ngrams(hypothesis, references, n):
 
 
 # %% [markdown] tags=["reason"]
-# Without clipping, "the the the the" would be a perfect translation of anything that contains "the". Clipping by the
-# largest count in any one reference allows what some translator really wrote. Adding the references' counts would allow
-# a word twice because two people wrote it once each.
-#
-# The total is that of the hypothesis, which makes this a precision; dividing by the reference would make a recall. The
-# two counts are returned and not their ratio, because a corpus adds up counts over sentences before it divides. The end
-# of the range is where counts go wrong: n words fit w - n + 1 times, and a sentence that is too short gives an empty
-# range and no error.
+# The largest count in one reference is what some translator really wrote. Dividing by the reference's total would make
+# a recall. A sentence of w words has w - n + 1 n-grams; if it is too short the range is empty, without an error.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-clipped_ngrams-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.clipped_ngrams")
@@ -487,7 +472,7 @@ check("evaluation.clipped_ngrams", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Try it on the two cats of our first page.
+# Try it on the two translations from the beginning.
 
 
 # %% tags=["demo"]
@@ -500,29 +485,29 @@ def both_translators_counted():
 
 
 # %% [markdown]
-# Every single word that Felix says is in the reference. The one that is *not* there, *not*, costs nothing so far:
-# precision asks only about what was said. It shows in the longer runs, because a hole breaks those that went across it.
-#
-# Minka uses other words for the same thing, and a word that is merely *like* the right one counts no more than a word
-# from another planet.
+# Every word that Felix says is in the reference. The missing *not* shows only in the longer runs, which the gap breaks:
+# precision asks about what was said. Minka uses other words, and a word that is merely *like* the right one counts no
+# more than a word from another planet.
 #
 # ### 3.2 The brevity penalty
 #
-# The cat that says least is right most often. The hypothesis *the cat* has a precision of 1 for words and for pairs.
-# Recall would notice, but recall is awkward where there are several references, each with different words. So BLEU takes
-# a shortcut and looks at the **length**. With $c$ words in the hypothesis and $r$ in the reference,
+# The cat that says least is right most often: the hypothesis *the cat* has a precision of 1. Recall would notice, but
+# is awkward with several references. So BLEU looks at the **length**. With $c$ words in the hypothesis and $r$ in the
+# reference,
 #
 # $$\text{penalty} = \begin{cases} 1 & c \ge r \\ e^{\,1 - r/c} & c < r . \end{cases}$$
 #
-# Half as long as the reference, $r/c = 2$, gives $e^{-1} \approx 0.37$. Being too long needs no penalty of its own:
-# superfluous words have already cost precision.
+# Half as long as the reference, $r/c = 2$, gives $e^{-1} \approx 0.37$. Being too long needs no penalty: superfluous
+# words have already cost precision.
 #
 # ### Exercise 4 · Brevity penalty
 # `evaluation.brevity_penalty` · 2 points (1 for the values, 1 for no word at all) · about 8 minutes
 #
-# Write the formula. A hypothesis without a single word gets 0, which is where $e^{\,1 - r/c}$ goes as $c$ becomes small.
-#
-# Shapes: both lengths are ints, the reference's at least 1; the result is a float.
+# Write the formula. A hypothesis without a single word gets 0, which is where $e^{\,1 - r/c}$ goes as $c$ becomes
+# small.
+
+# %% [markdown] tags=["fine-print"]
+# The reference has at least one word.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-brevity_penalty-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -540,11 +525,7 @@ def brevity_penalty(hypothesis_length, reference_length):
 
 
 # %% [markdown] tags=["reason"]
-# Precision alone rewards saying little: a hypothesis of one sure word has precision 1. The penalty is what recall is to
-# F1. It costs nothing from the reference's length on, because precision punishes longer texts already, and falls
-# exponentially below. For c > r the exponent 1 - r/c is positive and the exponential above 1, so a minimum with 1
-# covers both cases. Exchanging the two lengths rewards short hypotheses and is easily missed, since both agree where
-# the lengths are equal.
+# For c > r the exponent 1 - r/c is positive and the exponential above 1, so a minimum with 1 covers both cases.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-brevity_penalty-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.brevity_penalty")
@@ -555,25 +536,22 @@ check("evaluation.brevity_penalty", hidden=True)
 # %% [markdown]
 # ### 3.3 Putting BLEU together
 #
-# Four precisions, for $n = 1$ to $4$, and a penalty must become one number. Precisions fall quickly as $n$ grows, roughly
-# by a factor each time, so it is the *geometric* mean that treats them fairly: the fourth root of the product.
+# Four precisions, for $n = 1$ to $4$, and a penalty must become one number. Precisions fall roughly by a factor from
+# each $n$ to the next, so BLEU takes their *geometric* mean, the fourth root of the product.
 #
 # $$\text{BLEU} = \text{penalty} \cdot \Big(\prod_{n=1}^{N} p_n\Big)^{1/N}
 # = \text{penalty} \cdot \exp\Big(\frac1N \sum_{n=1}^{N} \ln p_n\Big), \qquad N = 4 .$$
 #
-# A product has no mercy: one precision of 0, and everything is 0. That happens to a single short sentence all the time,
-# so BLEU is meant for a whole **corpus**. Add up first, divide afterwards: $p_n$ is everything that was matched, in all
-# sentences, over all the n-grams that were said, and the penalty sees the total lengths. If a sentence has several
-# references, its **reference length** is the one nearest to the length of the hypothesis.
+# If one precision is 0, BLEU is 0. That happens to short sentences all the time, so BLEU is meant for a whole
+# **corpus**: $p_n$ is everything that was matched, in all sentences, over all n-grams that were said, and the penalty
+# sees the total lengths. If a sentence has several references, its **reference length** is the one nearest to the
+# length of the hypothesis.
 #
 # ### Exercise 5 · BLEU
 # `evaluation.corpus_bleu` · 4 points (2 for the values, 1 for several references, 1 for a precision of 0) · about 20 minutes
 #
-# Put BLEU together from what exercise 3 counts. So that this does not depend on exercise 4, `penalty`, a function of the
-# two lengths, is handed to you.
-#
-# Shapes: `counts` is a list of sentences, each a list of N pairs `(matched, total)`; `lengths` is a list of pairs
-# `(words said, [words of each reference])`, one for each sentence; the result is a float from 0 to 1.
+# Put BLEU together from what exercise 3 counts. You get `penalty`, a function of the two lengths, so that you don't
+# depend on exercise 4.
 
 # %% [markdown] tags=["fine-print"]
 # N is whatever the counts say, 1 or more. Of two references that are equally near, the shorter counts. A precision is 0
@@ -602,11 +580,10 @@ def corpus_bleu(counts, lengths, penalty):
 
 
 # %% [markdown] tags=["reason"]
-# Everything is added up before anything is divided, so a short sentence without a matching run of four words only adds 0
-# to a count. A geometric mean is 0 as soon as one precision is 0, which is why single sentences are smoothed or, better,
-# not scored. The root is the number of precisions and not always 4; in Python `x ** 1 / n` is x divided by n, so the
-# exponent needs brackets. The penalty multiplies the mean from outside; under the root it would be softened to its fourth
-# root. Pairs of distance and length are compared by distance first, so the shorter of two equally near references wins.
+# The BLEU of a single sentence is smoothed or, better, not computed. The root is the number of precisions, not always
+# 4; in Python `x ** 1 / n` is x divided by n, so the exponent needs brackets. The penalty multiplies the mean from
+# outside; under the root it would be softened to its fourth root. Comparing pairs of distance and length lets the
+# shorter of two equally near references win.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_bleu-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.corpus_bleu")
@@ -638,13 +615,11 @@ def the_two_translations_judged():
 
 
 # %% [markdown]
-# There they are, 71 and 0 (BLEU is usually given in percent; a library that smooths turns Minka's 0 into 19). Nothing is
-# wrong with your code. This *is* BLEU: Felix loses one word out of eleven and is punished for one word; that the word was
-# *not* is something no n-gram can know.
+# 71 and 0, as promised (BLEU is usually given in percent; a library that smooths turns Minka's 0 into 19). Your code is
+# right: this *is* BLEU. Felix is punished for one word out of eleven, and no n-gram can know that it was *not*.
 #
-# Before we quarrel with the number, let us see what it does well. Take a sentence of the reference, say only its first
-# $c$ words, and go on babbling beyond its end. It has thirteen words. *Predict first:* which costs more, five words too few or
-# five too many?
+# What does the number do well? Take a sentence of thirteen words, say only the first $c$ of them, and go on babbling
+# beyond its end. *Predict first:* which costs more, five words too few or five too many?
 
 # %%
 costs_more = None  # "too few" or "too many"
@@ -683,8 +658,8 @@ def bleu_against_length():
 # %% [markdown]
 # ### 3.4 Corpus or sentence
 #
-# One sentence is an anecdote. Our translators have worked through eight, and they have kept their habits: Felix says what
-# the reference says but loses one little thing; Minka says it in her own words.
+# One sentence is an anecdote, so here are eight. Felix says what the reference says but gets one little thing wrong;
+# Minka says it in her own words.
 
 # %%
 corpus = [  # German, reference, Felix, Minka
@@ -743,13 +718,13 @@ for row in corpus:
     print("{}\n   reference  {}\n   Felix      {}\n   Minka      {}".format(*row))
 
 # %% [markdown]
-# How do eight precisions become one? There are two ways, the same two as for labels:
+# How do eight precisions become one? There are two ways:
 #
 # - **micro**: add up the counts of all sentences, matched and total, and divide *once*. That is *corpus* BLEU.
 # - **macro**: divide for each sentence, and take the mean. That is the mean of *sentence* BLEUs.
 #
-# They differ, because micro gives every n-gram the same vote and macro every sentence. Before you write them: sentence A has
-# 9 of 10 right, sentence B, a very short one, 0 of 2. What is micro, what is macro?
+# Micro gives every n-gram the same vote, macro every sentence. Sentence A has 9 of 10 right; sentence B, a very short
+# one, 0 of 2. What is micro, what is macro?
 #
 # <details><summary>The answer</summary>
 #
@@ -760,10 +735,11 @@ for row in corpus:
 # ### Exercise 6 · Corpus or sentence
 # `evaluation.corpus_or_sentence` · 2 points (1 for the values, 1 where there are no n-grams) · about 8 minutes
 #
-# Return both. A sentence may be too short to have any n-gram: its precision counts as 0, and so does the precision of a
-# whole corpus without n-grams. There is at least one sentence.
-#
-# Shapes: `matched` and `total` are lists of ints, one for each sentence; the result is a tuple of two floats, `(micro, macro)`.
+# Return `(micro, macro)`. The precision of a sentence that is too short to have any n-gram is 0, and so is that of a
+# corpus without n-grams.
+
+# %% [markdown] tags=["fine-print"]
+# There is at least one sentence.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_or_sentence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -781,11 +757,8 @@ def micro_and_macro(matched, total):
 
 
 # %% [markdown] tags=["reason"]
-# Micro averages over n-grams, so a long sentence counts more; macro averages over sentences, so each counts the same.
-# BLEU is micro: counts are added over the corpus first, and a short sentence without a match of four words merely adds
-# 0 to the count, where as a sentence of its own it would get 0. A sentence too short for any n-gram has precision 0 in
-# the macro average and still counts as a sentence; leaving it out would reward hypotheses that say nothing. Papers that
-# report "BLEU" and mean one or the other cannot be compared.
+# A sentence too short for any n-gram has precision 0 in the macro average and still counts as a sentence; leaving it
+# out would reward hypotheses that say nothing.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_or_sentence-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.corpus_or_sentence")
@@ -822,9 +795,8 @@ def votes_of_ngrams_and_of_sentences():
 
 # %% [markdown]
 # Micro is the area of the bars, levelled out; macro is the mean of their heights, and there the two short sentences
-# outvote the long one. Neither way is wrong, but a paper that says "BLEU" means the corpus, micro. Let us put your
-# functions together to get that, and see whether a well-kept library agrees. `course_lib.evaluation.metrics` asks
-# `sacrebleu`, which exists because people kept comparing BLEUs that were not computed alike (Post, 2018).
+# outvote the long one. Neither is wrong, but they cannot be compared, and "BLEU" in a paper means micro. Does your BLEU
+# agree with `sacrebleu`, which exists because people kept comparing BLEUs that were computed differently (Post, 2018)?
 
 
 # %% tags=["demo"]
@@ -838,21 +810,20 @@ def your_bleu_and_the_librarys():
 
 
 # %% [markdown]
-# The text in brackets is the **signature**. Two BLEUs may be compared only if their signatures are the same: how the text is
-# split into words alone can move the number by more than most papers gain.
+# The text in brackets is the **signature**. Compare two BLEUs only if their signatures are the same: tokenization alone
+# can move the number by more than most papers gain.
 #
 # ## 4. Edits
 #
-# The other old yardstick comes from speech recognition, where the words come one after another and *do* have one right
-# order: how many words must be changed to get from the hypothesis to the reference? An **edit** substitutes one word,
-# deletes one, or inserts one. *the cat did dance* becomes *a cat did not dance* with two of them: *the* → *a*, and *not*
-# inserted.
+# Another old metric comes from speech recognition, where words *do* have one right order: how many must change to get
+# from hypothesis to reference? An **edit** substitutes, deletes or inserts one word. *the cat did dance* becomes *a cat
+# did not dance* with two: *the* → *a*, and *not* inserted.
 #
 # ### 4.1 The table of edits
 #
-# How do you find the *fewest*? There are astronomically many ways to edit, and yet it is easy, with a table. Let $D_{ij}$
-# be the fewest edits that turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the reference.
-# Every way of editing ends in one of three steps:
+# There are astronomically many ways to edit; a table finds the *fewest* edits. Let $D_{ij}$ be the fewest edits that
+# turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the reference. Every way of editing
+# ends in one of three steps:
 #
 # $$D_{ij} = \min \begin{cases}
 # D_{i-1,\,j} + 1 & \text{the hypothesis's word } i \text{ is deleted} \\
@@ -860,18 +831,21 @@ def your_bleu_and_the_librarys():
 # D_{i-1,\,j-1} + [\,h_i \ne r_j\,] & \text{one becomes the other, for nothing if they are equal}
 # \end{cases}$$
 #
-# and against no words at all, everything must go or come: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbours
-# that are already known, so the table fills itself row by row. (You will meet this trick, *dynamic programming*, again
-# and again: solve small problems once, write the answers down, and build the large one from them.)
+# and against no words at all, everything is deleted or inserted: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three
+# neighbours that are already known, so you fill the table row by row. This is *dynamic programming*: solve small
+# problems once, write the answers down, and build the large one from them.
 #
 # ### Exercise 7 · The table of edits
 # `evaluation.edit_table` · 4 points · about 25 minutes
 #
-# Fill the table. Two words are equal or they are not, including capitals. Libraries that compute edit distances are not
-# allowed.
+# Fill the table.
 #
-# Shapes: `hypothesis` and `reference` are lists of words, and either may be empty; the result is an int64 tensor
+# Shapes: `hypothesis` and `reference` are lists of words; the result is an int64 tensor
 # `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 are for no words.
+
+# %% [markdown] tags=["fine-print"]
+# Either list may be empty. Two words are equal or they are not, including capitals. Libraries that compute edit
+# distances are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-edit_table-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -893,13 +867,9 @@ def edit_table(hypothesis, reference):
 
 
 # %% [markdown] tags=["reason"]
-# The best way to a cell ends with a deletion, an insertion, or a word kept or replaced, so it extends the best way to
-# one of three neighbours by one step: that is Wagner and Fischer's dynamic programming, and it turns exponentially many
-# alignments into one table. The borders count up, because from nothing j words take j insertions. Borders of 0 would
-# let the alignment begin anywhere, at no cost, which is another problem.
-#
-# The diagonal is free where the words are equal. A replacement costs 1, like the other edits; at 2 it would be a
-# deletion and an insertion, and the table would measure the longest common subsequence.
+# The borders count up, because from nothing j words take j insertions; borders of 0 would let the alignment begin
+# anywhere at no cost. The diagonal is free where the words are equal. A substitution costs 1, like the other edits; at
+# 2 it would be a deletion and an insertion, and the table would measure the longest common subsequence.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-edit_table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.edit_table")
@@ -908,9 +878,8 @@ check("evaluation.edit_table", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The number in the last cell is the **edit distance**. But the table knows more. Walk back from there, at each cell to a
-# neighbour that explains its number, and you will see the edits themselves. Diagonal steps at an unchanged number are
-# words that stay.
+# The number in the last cell is the **edit distance**. Walk back from there, at each cell to a neighbour that explains
+# its number, and you see the edits themselves. A diagonal step at an unchanged number is a word that stays.
 
 
 # %% tags=["demo"]
@@ -947,19 +916,18 @@ def a_way_through_the_table():
 # %% [markdown]
 # ### 4.2 The word error rate
 #
-# The **word error rate** is the number of edits, divided by the number of words in the reference. For a corpus, it is all
-# edits over all reference words (micro again). It is an *error* rate, so lower is better; and since a program can say any
-# number of superfluous words, it may exceed 1.
+# The **word error rate** (WER) of a corpus is all edits over all reference words (micro again). It is an *error* rate,
+# so lower is better; and since a program can say any number of superfluous words, it may exceed 1.
 #
 # ### Exercise 8 · Word error rate
 # `evaluation.word_error_rate` · 2 points · about 8 minutes
 #
-# Compute it for a corpus. Each reference has words; a hypothesis for which nothing was heard is an empty list. So that
-# this does not depend on exercise 7, a function that counts the edits between two sentences is handed to you. Again,
-# libraries that compute edits or error rates (jiwer, say) are not allowed.
-#
-# Shapes: `hypotheses` and `references` are lists of sentences, each a list of words; `distance(hypothesis, reference)` gives
-# an int; the result is a float.
+# Compute it for a corpus. You get `distance`, which counts the edits between two sentences, so that you don't depend on
+# exercise 7.
+
+# %% [markdown] tags=["fine-print"]
+# Each reference has words; a hypothesis for which nothing was heard is an empty list. Libraries that compute edits or
+# error rates (jiwer, say) are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-word_error_rate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -977,11 +945,9 @@ def word_error_rate(hypotheses, references, distance):
 
 
 # %% [markdown] tags=["reason"]
-# Edits are added over the corpus and divided once by the number of reference words, so every spoken word counts the
-# same. The mean of the sentences' rates would give a misheard "yes" as much weight as a misheard paragraph. The
-# references are below the line, because their length is fixed, while a system could improve a rate over its own words
-# by saying more. So the rate can exceed 1, for a system that inserts a lot; it is an error rate and no percentage of
-# words. An empty hypothesis costs all of its reference, and is left in.
+# The mean of the sentences' rates would give a misheard "yes" as much weight as a misheard paragraph. Reference words
+# are in the denominator because their number is fixed; a system could improve a rate over its own words by saying more.
+# An empty hypothesis costs all of its reference, and is left in.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-word_error_rate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.word_error_rate")
@@ -990,8 +956,8 @@ check("evaluation.word_error_rate", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# *Predict first:* somebody says *last night the cat danced*, and the reference is *the cat danced last night*. What is the
-# word error rate?
+# *Predict first:* somebody says *last night the cat danced*, and the reference is *the cat danced last night*. What is
+# the word error rate?
 
 # %%
 word_error_rate_of_moved_words = None  # in percent
@@ -1012,24 +978,23 @@ def error_rates_of_the_translators():
 
 
 # %% [markdown]
-# Two words moved to the front, and four out of five words count as wrong: two deleted here, two inserted there. For
-# speech that is fair. For translation it is not, and a younger relative, TER, lets a whole block move for a single edit.
+# Two words moved to the front, and four edits for five words: two deletions here, two insertions there. For speech that
+# is fair. For translation it is not; a younger relative, TER, lets a whole block move for a single edit.
 #
 # And again Felix is far ahead. Time to ask somebody who can read.
 #
 # ## 5. What people say
 #
-# The recipe for **human evaluation**: get responses from your model, write a questionnaire, show it to people, and ask
-# for *goodness*. What that is depends on the task: is it fluent, is it coherent, is it appropriate? For translations the
-# main question is whether it *means the same*. And there are two ways of asking:
+# In a **human evaluation** people say how good a model's outputs are: fluent, coherent, appropriate? For translations
+# the main question is whether they *mean the same*. You can ask in two ways:
 #
-# - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a grade
-#   from 1 to 5. You get a number for every sentence; but your 3 may be my 4.
-# - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" Much easier to answer,
-#   and people agree more; but you learn only which is better, not whether either is any good.
+# - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a
+#   grade from 1 to 5. You get a number; but your 3 may be my 4.
+# - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" Easier to
+#   answer, and people agree more; but you don't learn whether either is any good.
 #
-# Be the person. Here are sixteen translations, in random order, so that you don't know whose they are. How much of what
-# the German says does the English say? Read the German if you can; if not, the reference says the same.
+# Be the person. Here are sixteen translations, in random order, so that you don't know whose they are. How much of the
+# German does the English say? If you can't read German, the reference says the same.
 
 # %% tags=["demo"]
 entries = [(name, index) for name in systems for index in range(len(corpus))]
@@ -1042,7 +1007,7 @@ grades = show.questionnaire(
 grades
 
 # %% [markdown]
-# And now as comparisons. The order is random again.
+# Now compare, again in random order.
 
 # %% tags=["demo"]
 turned = [random.Random(index).random() < 0.5 for index in range(len(corpus))]
@@ -1060,8 +1025,7 @@ preferences
 
 # %% [markdown]
 # Under each questionnaire is a line of Python with your answers. Copy both lines into the next cell and run it.
-# Otherwise the cells below make do with two raters who were here before you, Ada and Bo. (We made these two up, so that
-# there is something to calculate with. Yours are better.)
+# Otherwise the cells below use only two raters whom we made up, Ada and Bo.
 
 # %%
 # your two lines: grades.answers = [...] and preferences.answers = [...]
@@ -1092,14 +1056,13 @@ else:
 # %% [markdown]
 # ### 5.1 Do the raters agree?
 #
-# If two people look at the same sentences and give different grades, what is either grade worth? So before people are
-# believed, they are compared with each other. That they give the *same grade* in, say, nine of sixteen cases sounds fine.
-# But even people who throw dice agree now and then. **Cohen's kappa** (1960) takes out the agreement that you would
-# expect by chance:
+# If two people grade the same sentence differently, what is either grade worth? The *same grade* in nine of sixteen
+# cases sounds fine, but people who throw dice agree now and then, too. **Cohen's kappa** (1960) takes out the agreement
+# that you would expect by chance:
 #
 # $$\kappa = \frac{\text{observed} - \text{by chance}}{1 - \text{by chance}},$$
 #
-# where "by chance" assumes that each rater hands out each grade as often as they really do, but blindly. It is 1 for
+# where "by chance" assumes that each rater gives each grade as often as they really do, but blindly. Kappa is 1 for
 # perfect agreement and 0 for no more than dice would give.
 #
 # *Predict first:* Ada and Bo give the same grade to nine of the sixteen. Which kappa do you expect?
@@ -1137,21 +1100,19 @@ show.matrices(
 )
 
 # %% [markdown]
-# Ada and Bo give the same grade in little more than half of the cases; otherwise they are one step apart. To the plain
-# kappa, a 4 against a 5 is as bad as a 1 against a 5; there is a weighted version that knows better. On one thing they
-# agree entirely, though: on who is the better translator.
+# Where Ada and Bo differ, they are one step apart. Plain kappa treats that like a 1 against a 5; weighted kappa knows
+# better. They agree entirely on who is the better translator.
 #
 # ## 6. When the judges disagree
 #
-# Now put both together: each of the sixteen translations as a point, what BLEU says against what people say. If BLEU were
-# a good stand-in for people, the points would rise from the lower left to the upper right. For a second opinion we also
-# ask a metric of a newer kind.
+# Now plot what BLEU says of each translation against what people say. If BLEU could replace people, the points would
+# rise from the lower left to the upper right. For a second opinion we ask a newer metric.
 #
-# **BERTScore** (Zhang et al., 2020) gives up on equal words. It reads both sentences with a BERT, takes the
-# contextual vector of each token, and matches each with the most similar one on the other side. To BERTScore, *kitten*
-# and *cat* are no strangers.
+# **BERTScore** (Zhang et al., 2020) gives up on equal words. A BERT reads both sentences, and the contextual vector of
+# each token is matched with the most similar one on the other side. To BERTScore, *kitten* and *cat* are no strangers.
 #
-# *Predict first:* *the kitten was dancing* for *the cat danced*. They share a single word, *the*. What is the BERTScore?
+# *Predict first:* *the kitten was dancing* for *the cat danced*. They share a single word, *the*. What is the
+# BERTScore?
 
 # %%
 bertscore_of_the_kitten = None  # from 0 to 1
@@ -1178,9 +1139,8 @@ if encoder is not None:
     show.prediction("BERTScore, their F1", bertscore_of_the_kitten, f1.item())
 
 # %% [markdown]
-# Now every metric that the course has, and both translators. Felix is ahead in BLEU and in the word error rate, as you know.
-# *Predict first:* in how many of the eleven will he be ahead? And what is the correlation of BLEU with the grades that people
-# gave to the sixteen translations, from −1 to 1?
+# Now every metric that the course has, and both translators. *Predict first:* in how many of the eleven will Felix be
+# ahead? And what is the correlation of BLEU with the grades that people gave to the sixteen translations, from −1 to 1?
 
 # %%
 felix_is_ahead_in = None  # of 11 metrics
@@ -1205,26 +1165,23 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# A library for each, behind a common front: sacrebleu, rouge-score, jiwer, nltk, and our own BERT for the last. Here is
-# who is who:
+# The libraries sacrebleu, rouge-score, jiwer and nltk compute them, and our own BERT the last.
 #
-# - **Perplexity** does not look at what a model *says*, but at the probability that it gives to the right answer. It
-#   needs no translations at all, is available at every step of training, and says little about what comes out in the end.
-#   The cell below has it for *The gray fluffy cat meowed very loudly*.
-# - **WER** and its relatives count edits; the **CER** does so in characters.
-# - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference was said?
-#   (Libraries report its F1 today. ROUGE-L looks for the longest common subsequence.)
-# - **chrF** is an F-score of runs of *characters*, so that *dancing* is half of *danced*.
-# - **METEOR** is an F-mean, recall counting nine times as much, of single words; the order enters by a penalty for being
-#   chopped into many pieces. Its hallmark is what it takes for equal: the word itself, its stem, and a **synonym** from
-#   WordNet (Miller, 1995), a dictionary of meanings.
+# - **Perplexity** does not look at what a model *says*, but at the probability that it gives to the right answer. It is
+#   available at every step of training, and says little about what comes out in the end. A cell below has it for *The
+#   gray fluffy cat meowed very loudly*.
+# - **WER** and its relatives count edits; the **CER** counts them in characters.
+# - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference was
+#   said? (Libraries now report its F1. ROUGE-L looks for the longest common subsequence.)
+# - **chrF** is an F-score of runs of *characters*, so *dancing* is half of *danced*.
+# - **METEOR** is an F-mean of single words, recall counting nine times as much, with a penalty for wrong order. It also
+#   matches words by their stem, or as a **synonym** from WordNet (Miller, 1995), a dictionary of meanings.
 # - **BERTScore** compares vectors.
 
 # %% [markdown]
-# One of them **by hand**, ROUGE-1 of the first page's sentences. It leaves out full stops. Felix says 9 words, all of them
-# among the reference's 10: precision $9/9$, recall $9/10$, so $F_1 = 18/19$. Of Minka's 10 words six are there: *the*
-# (twice), *cat*, *not*, *on*, *table*. Recall is what ROUGE is named for, and the *not* that Felix leaves out costs him
-# one word in ten.
+# One of them **by hand**, ROUGE-1 of the two translations from the beginning. It leaves out full stops. Felix says 9
+# words, all of them among the reference's 10: precision $9/9$, recall $9/10$, so $F_1 = 18/19$. Of Minka's 10 words six
+# are there: *the* (twice), *cat*, *not*, *on*, *table*. The *not* that Felix leaves out costs him one word in ten.
 
 
 # %% tags=["demo"]
@@ -1244,12 +1201,11 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# And one of them **with and without** what it is known for. Minka says *small* where the reference says *little*, and is
-# punished by everybody who compares letters; METEOR has a dictionary. WordNet's synonyms of the words in these sentences come
-# with the course. (For others, nltk fetches all of WordNet: `nltk.download("wordnet")`. It then looks up stems in it, *littl*
-# for instance, and finds little. Here words are looked up.)
+# And one of them **with and without** what it is known for. Minka says *small* where the reference says *little*;
+# METEOR has a dictionary.
 #
-# *Predict first:* without synonyms Minka has 57 points of METEOR, and Felix 92. By how many points do synonyms lift her?
+# *Predict first:* without synonyms Minka has 57 points of METEOR, and Felix 92. By how many points do synonyms lift
+# her?
 
 # %%
 lifted_by_synonyms = None  # points
@@ -1279,11 +1235,11 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# *small* is *little*: that is what the dictionary is for, and it is worth a lot to this one sentence. The other find is an
-# accident. *give* and *feed* do share a meaning, and so do *give* and *leave* (a thing to somebody). A dictionary does not
-# know which is meant, and nltk takes the last one that fits, so *give* is now the translation of *leave*. That *yesterday
-# evening* is *last night* and that somebody who *has recovered* is *healthy again*, no dictionary of single words can know. For
-# Felix nothing changes; an *after* is no synonym of *before*.
+# *small* is *little*: that is what the dictionary is for. The other find is an accident. *give* shares a meaning with
+# *feed*, and another one with *leave* (a thing to somebody). The dictionary does not know which is meant, and nltk
+# takes the last one that fits, so *give* becomes the translation of *leave*. No dictionary of single words knows that
+# *yesterday evening* is *last night*, or that somebody who *has recovered* is *healthy again*. For Felix nothing
+# changes; *after* is no synonym of *before*.
 
 # %%
 of_the_right_words = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])  # ..., loudly, EOS
@@ -1315,9 +1271,9 @@ if reports:
     )
 
 # %% [markdown]
-# Upside down. The more people like a translation, the less BLEU does; BERTScore is kinder to Minka, but still on Felix's
-# side. Is it only these two? Here is every metric of our table, with error rates reversed so that further right is better
-# everywhere, and the people at the bottom.
+# Upside down. The more people like a translation, the less BLEU does; BERTScore is closer to people, but still on
+# Felix's side. Is it only these two? Here is every metric, error rates reversed so that further right is better, and
+# the people at the bottom.
 
 # %% tags=["demo"]
 if reports:
@@ -1349,19 +1305,19 @@ if reports:
     show.prediction("Felix is ahead in", felix_is_ahead_in, ahead, " metrics")
 
 # %% [markdown]
-# Unanimous, and unanimously wrong: METEOR is among them with its synonyms, and would be without. We chose these sentences to
-# be mean, of course. Over thousands of ordinary sentences, and between systems that are clearly different, metrics and people mostly agree, and nobody can ask people at every step
-# of training. But it is no accident either. All of them reward *saying it in the reference's words*, some in its letters
-# or its vectors. A *not*, an *after* for a *before*, a cat where the chair should be: one word in ten, and all of the
-# meaning. Reviews have found that BLEU should not decide between good systems, and should not be used for single
-# sentences at all (Reiter, 2018; Mathur et al., 2020).
+# Unanimous, and unanimously wrong. We chose mean sentences, of course: over thousands of ordinary ones, and between
+# systems that clearly differ, metrics and people mostly agree. And you can't ask people at every step of training. But
+# it is no accident either: all of these metrics reward *saying it in the reference's words*, or in its letters or
+# vectors. A *not*, or an *after* for a *before*: one word in ten, and all of the meaning. Reviews have found that BLEU
+# should not decide between good systems, and should not be used for single sentences at all (Reiter, 2018; Mathur et
+# al., 2020).
 #
 # ### 6.1 Luck, or not?
 #
-# Eight sentences are few. Had we taken eight others, would Felix still be ahead? We have no others, so we draw from these:
-# eight **with replacement**, a thousand times. Draw the *same* sentences for both systems each time, and look at the
-# difference: the **paired bootstrap** (Koehn, 2004). A hard sentence then pulls both down and cancels, which two
-# intervals side by side would not let it do.
+# Would Felix still be ahead with eight other sentences? We have no others, so we draw from these: eight **with
+# replacement**, a thousand times. Each time draw the *same* sentences for both systems, and look at the difference: the
+# **paired bootstrap** (Koehn, 2004). A hard sentence then pulls both down and cancels, which it would not in two
+# separate intervals.
 #
 # *Predict first:* in what share of the samples will Felix win?
 
@@ -1409,19 +1365,18 @@ except ModuleNotFoundError as error:
 
 # %% [markdown]
 # No luck, then: BLEU prefers Felix, and would on other sentences of this kind. Remember that when you read that a
-# difference is *significant*. The bootstrap says how sure a **metric** is, and not whether the metric is right.
+# difference is *significant*. The bootstrap says how sure a **metric** is, not whether the metric is right.
 #
 # ### 6.2 A translator of your own
 #
-# Felix and Minka are made up. Let us judge one who is real, and yours: the decoder blocks of lesson 05 and your way of joining
-# them to the encoder. On the toy grammar they get nearly everything right, which leaves nothing to judge. So they are given the
-# weights of the small translator that comes with the course. It goes from English to German and has read six thousand captions,
-# nearly all of them written by rule; in lesson 11 you train its twin. If your blocks are right, they compute exactly what the
+# Felix and Minka are made up. Now judge a real translator, and yours: your decoder blocks of lesson 05, with the
+# weights of the course's small translator. It goes from English to German and was trained on six thousand captions,
+# nearly all of them synthetic; in lesson 11 you train its twin. If your blocks are right, they compute exactly what the
 # library's do.
 #
-# Your functions of lesson 06 search for the translation, and those of this lesson judge it, on captions that were in no
-# training: sixty by rule, and 97 by hand, as people write. On those by rule the translator reaches a BLEU of 99. *Predict
-# first:* and on those by hand? And which is better there, greedy decoding or a beam search with two beams?
+# Your functions of lesson 06 search, and those of this lesson judge, on captions that were in no training: sixty
+# synthetic ones, and 97 that people wrote. On the synthetic ones the translator reaches a BLEU of 99. *Predict first:*
+# and on those by hand? And which is better there, greedy decoding or a beam search with two beams?
 
 # %%
 bleu_by_hand = None  # of greedy decoding, in per cent
@@ -1516,15 +1471,16 @@ def your_translator_judged():
 
 
 # %% [markdown]
-# So that is what a BLEU below 20 looks like. The last of the three is the sentence that this lesson began with, the other way
-# round, and a translator trained on little but synthetic captions turns it into something with a broom. Publishing the first
-# line alone would have been true and thoroughly misleading: **the test must be what the model will meet.**
+# So that is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, the other way
+# round; a translator trained on synthetic captions turns it into something with a broom. Publishing the first line
+# alone would have been true and thoroughly misleading: **the test must be what the model will meet.**
 #
-# And two beams are worse than one. They do find sentences that are more probable; but every further word costs probability, and
-# where a model has no idea it costs a lot, so what is more probable is often shorter (last column). But are they *really* worse, or were these 97 captions against it? The
-# question can be asked of your own BLEU.
+# And two beams are worse than one. They do find more probable sentences; but every further word costs probability, most
+# of all where a model has no idea, so the more probable sentence is often shorter (last column). Or was it only these
+# 97 captions?
 #
-# *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And if we had stopped after the first sixty captions?
+# *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And if we had stopped after the first sixty
+# captions?
 
 # %%
 greedy_is_ahead = {60: None, 97: None}  # in percent of the samples, by the number of captions
@@ -1557,37 +1513,31 @@ def greedy_against_beams():
 
 
 # %% [markdown]
-# Most samples agree: greedy is ahead. With sixty captions more than 95 of 100 do, and by the usual rule the difference would be
-# called significant. With all 97 the interval includes 0, and by the same rule nothing is proved. So do not look at the interval
-# while you collect, to stop when you like it: there is nearly always a moment when one would. Decide on the number beforehand.
+# Most samples agree: greedy is ahead. With sixty captions more than 95 of 100 do, and by the usual rule the difference
+# is significant. With all 97 the interval includes 0, and it is not. So do not collect until you like the interval:
+# there is nearly always such a moment. Decide on the number beforehand.
 #
-# ## 7. Metrics and tests of today
-#
-# All the metrics of section 6 compare *forms*, and BERTScore is the first one that a network has a say in. What came after
-# it?
+# ## 7. Newer metrics and tests
 #
 # ### 7.1 Who judges the judges?
 #
-# A metric is good if it chooses as people do. So take every **pair** of translations, and ask both: which is better? The
-# share of pairs in which they agree is the **pairwise accuracy**. Kocmi et al. (2021) used it to compare metrics over
-# thousands of systems; it needs no assumption about scales, unlike a correlation.
+# A metric is good if it chooses as people do. So take every **pair** of translations, and ask both: which is better?
+# The share of pairs in which they agree is the **pairwise accuracy**. Kocmi et al. (2021) compared metrics in this way,
+# on pairs of systems; unlike a correlation, it assumes nothing about scales.
 #
-# There is a catch. People often give two translations the same grade, and a metric that yields decimals never does. Deutsch
-# et al. (2023) count **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. And
-# they let it: scores at most a **tolerance** apart are a tie.
+# But people often give two translations the same grade; a metric with decimals hardly ever does. So Deutsch et al.
+# (2023) count **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. Scores at
+# most a **tolerance** apart are a tie.
 #
 # ### Exercise 9 · Does it choose as people do?
 # `evaluation.pairwise_accuracy` · 4 points (2 for the values, 2 for ties) · about 20 minutes
 #
-# Go through all pairs of translations. People prefer the one with the higher grade, or neither; the metric prefers the one
-# with the higher score, or neither if the two are at most `tolerance` apart. Return the share of pairs with the same answer.
-#
-# Shapes: `metric` is a list of floats, higher is better; `people` is a list of grades, as long; `tolerance` is a float, 0 or
-# more; the result is a float.
+# Return the share of pairs for which people and the metric give the same answer. People prefer the higher grade, or
+# neither; the metric the higher score, or neither if the two are at most `tolerance` apart.
 
 # %% [markdown] tags=["fine-print"]
-# Each two translations make one pair, and none makes a pair with itself. People's grades tie only if they are equal. There
-# are at least two translations.
+# Each two translations make one pair, and none makes a pair with itself. People's grades tie only if they are equal.
+# There are at least two translations. `tolerance` is 0 or more.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-pairwise_accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1613,10 +1563,9 @@ def pairwise_accuracy(metric, people, tolerance):
 
 
 # %% [markdown] tags=["reason"]
-# Each choice has three outcomes, so both are brought to the same three numbers, 1, 0 and -1, and compared. The tolerance
-# belongs to the metric alone: people say themselves when they see no difference. Leaving pairs with ties out, as older
-# statistics do, would reward a metric that never commits itself, or hide that one cannot tell equal translations from
-# different ones. With j below i every pair comes once; a translation beside itself would always agree.
+# Each choice has three outcomes, so both are brought to the numbers 1, 0 and -1, and compared. The tolerance belongs to
+# the metric alone: people say themselves when they see no difference. Leaving out ties would hide that a metric cannot
+# tell equal translations from different ones.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-pairwise_accuracy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.pairwise_accuracy")
@@ -1625,7 +1574,8 @@ check("evaluation.pairwise_accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Sixteen translations make 120 pairs. *Predict first:* in what share of them does BLEU choose as Ada and Bo do, on average?
+# Sixteen translations make 120 pairs. *Predict first:* in what share of them does BLEU choose as Ada and Bo do, on
+# average?
 
 # %%
 bleu_chooses_as_people = None  # in percent
@@ -1647,21 +1597,19 @@ def judges_judged():
 
 
 # %% [markdown]
-# A coin that prefers one of the two at random would be right in 44 % of the pairs, since in 15 of the 120 people see no
-# difference. Every one of these metrics does worse than the coin. (On sixteen sentences that we chose to be mean.
-# On the systems of Kocmi et al. even BLEU is right far more often than not.)
+# In 15 of the 120 pairs people see no difference, so tossing a coin would be right in 44 %. On these mean sentences
+# every metric does worse than the coin. (On the systems of Kocmi et al. even BLEU is right far more often than not.)
 #
 # ### 7.2 A metric that learns
 #
-# BERTScore uses an encoder as it comes, and nobody has told the encoder what people care about. **COMET** (Rei et al., 2020)
-# tells it: put a small network, a **head**, on the encoder's vectors of source, reference and hypothesis, and train it on
-# hundreds of thousands of translations that people have graded. **BLEURT** (Sellam et al., 2020) does so without the source.
-# Such **learned metrics** lead the comparisons since.
+# BERTScore uses an encoder as it comes, which knows nothing of what people care about. **COMET** (Rei et al., 2020)
+# teaches it: a small network, a **head**, on the encoder's vectors of source, reference and hypothesis learns from
+# human ratings. **BLEURT** (Sellam et al., 2020) does so without the source. Such **learned metrics** have led the
+# comparisons since.
 #
-# Here is the idea on the encoder at hand. MiniLM knows English only, so we compare a hypothesis with a reference, which will do
-# for translations *into English* and for paraphrases, and nothing else. We leave MiniLM frozen, and the head is a linear
-# regression. It learns from 48 sentences that we wrote for it: each has two paraphrases, which get the grade 1, and two
-# sentences in nearly the same words that say something else, which get −1. None of them is in our test.
+# Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis with a reference. MiniLM stays
+# frozen; the head is a linear regression. It learns from 48 sentences that we wrote, none of them in our test: each has
+# two paraphrases (grade 1) and two look-alikes, nearly the same words with another meaning (grade −1).
 
 
 # %%
@@ -1690,8 +1638,8 @@ def fitted_head(features, targets, decay=300.0):
 
 
 # %% [markdown]
-# *Predict first:* on sentences that it has not seen, how often does this head tell a paraphrase from a look-alike? A coin
-# does so in half of the cases. And which grade will it give to Felix's last translation, which is the reference word for word?
+# *Predict first:* on new sentences, how often does this head tell a paraphrase from a look-alike? (A coin: half the
+# time.) And which grade will it give to Felix's last translation, which is the reference word for word?
 
 # %%
 right_about_new_sentences = None  # in percent
@@ -1737,10 +1685,10 @@ if encoder is not None:
     print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
 
 # %% [markdown]
-# It is right about nearly nine of ten new sentences. And it gives the *lowest* grade of all to the one translation that is perfect. Why?
-# Look at its ratings: whatever used the reference's words was wrong, and whatever used other words was right. The head has
-# found that out, and learned *the more alike, the worse*. BLEU's prejudice, turned round. **A learned metric learns what is in
-# its ratings**, and a high accuracy on more of the same does not show it.
+# It is right about nearly nine of ten new sentences, and gives the *lowest* grade of all to the one translation that is
+# perfect. Why? In its ratings, sentences with the reference's words were wrong and those with other words were right.
+# So it learned *the more alike, the worse*, BLEU's prejudice turned round. **A learned metric learns what is in its
+# ratings**, and accuracy on more of the same does not show it.
 #
 # So give it ratings that it cannot pass like that: each sentence itself (grade 1), and a paraphrase of another sentence
 # (grade −1).
@@ -1783,18 +1731,15 @@ def heads_beside_people():
 
 
 # %% [markdown]
-# Now the copy is where it belongs, and the head sides with the people, as none of the eleven metrics did. It does so with the
-# same frozen vectors as BERTScore: what was missing was somebody to tell it what counts. It is weak, though. Look-alikes,
-# which are what all of this is about, it gets right only somewhat more often than a coin. With 288 ratings and a frozen
-# encoder that is all there is; COMET has hundreds of thousands, and trains the encoder too.
+# Now the copy gets its due, and the head sides with the people, as none of the eleven metrics did. But on look-alikes
+# it is only somewhat better than a coin. COMET has far more than 288 ratings, and trains the encoder too.
 #
 # ### 7.3 Errors with a name: MQM
 #
-# Grades from 1 to 5 by anybody who happens to be around are noisy, and when systems are good, noise is all that is left. Since
-# 2021 the yearly comparison of metrics at WMT, the conference on machine translation, has relied on **MQM**, multidimensional
-# quality metrics (Freitag et al., 2021). Professional translators mark every error as a **span**, with a category and a
-# severity. A **minor** error costs 1, a **major** one 5 (a translation that has nothing to do with its source 25), and the score
-# of a system is the mean cost of a sentence. Lower is better. Here are our marks.
+# Grades from 1 to 5 are too noisy to compare good systems. Since 2021 the comparison of metrics at WMT, the yearly
+# conference on machine translation, has relied on **MQM**, multidimensional quality metrics (Freitag et al., 2021).
+# Professional translators mark every error as a **span**, with a category and a severity. A **minor** error costs 1, a
+# **major** one 5, and the score of a system is the mean cost of a sentence. Here are our marks.
 
 # %%
 marks = {  # sentence: (span, category, severity)
@@ -1820,32 +1765,30 @@ for name, errors in marks.items():
     )
 
 # %% [markdown]
-# One number again, but each point of it can be looked up, argued about, and given to the people who build the system.
+# One number again, but you can look up each point of it and show it to the people who build the system.
 #
 # ### 7.4 A language model as judge
 #
-# If a model can read, why not ask it? *Here is the source, here is a translation. Score it from 0 to 100.* Kocmi and Federmann
-# (2023) did so with GPT-4, and found it at the level of the best learned metrics in choosing between systems, without a
-# reference. For open questions, where no reference exists at all, **LLM-as-a-judge** has become the usual way (Zheng et al.,
-# 2023). It is a rater, and like every rater it has its biases. Four have names:
+# If a model can read, why not ask it? Kocmi and Federmann (2023) let GPT-4 score translations from 0 to 100. In
+# choosing between systems it did at least as well as the best learned metrics, even without a reference. For open
+# questions **LLM-as-a-judge** has become usual (Zheng et al., 2023). Like every rater it has its biases:
 #
-# - **position bias**: of two answers it prefers the first, or the second, whatever they say (Wang et al., 2023);
+# - **position bias**: it prefers the first of two answers, or the second (Wang et al., 2023);
 # - **verbosity bias**: it prefers the longer one (Zheng et al., 2023);
-# - **self-preference**: it prefers what it wrote itself, or its kin (Panickssery et al., 2024);
+# - **self-preference**: it prefers what it wrote itself (Panickssery et al., 2024);
 # - **sensitivity to the prompt**: another wording of the question, another grade.
 #
-# So treat it as section 5 treats people. Ask for comparisons in both orders, and count only what it says in both. Cut the
-# answers to equal length, or report the lengths. Let another family of models judge. Have people grade a few hundred of the
-# same answers and give the pairwise accuracy. And name the model, its version and the prompt, for they are the signature.
+# So treat it as section 5 treats people. Ask in both orders, and count only what it says in both. Report the lengths of
+# the answers. Let another family of models judge. Have people grade some of the same answers, and give the pairwise
+# accuracy. Name the model, its version and the prompt: they are the signature.
 #
 # ### 7.5 The test that was in the training data
 #
-# There is a way to be good at every test: to have read it. Models of today are trained on much of the public web, and
-# public tests are on the web. This is **contamination**, and the test score does not show it.
+# You can be good at any test if you have read it. Large models are trained on much of the public web, and public tests
+# are on it. The score does not show this **contamination**.
 #
-# See it on something small. Two models of everyday captions are alike in everything: 1,200 captions each, the same seed, the same
-# few seconds. In the second one's training data, 100 of the captions are from the test. *Predict first:* the first model has
-# a perplexity of 20 on those. The second?
+# Two small models of everyday captions have the same seed and 1,200 captions each. In the second one's training data,
+# 100 of the captions are from the test. *Predict first:* the first model has a perplexity of 20 on those. The second?
 
 # %%
 perplexity_of_what_was_read = None
@@ -1895,21 +1838,18 @@ for seed in range(2):
             show.prediction("what it had read", perplexity_of_what_was_read, perplexity(leaked))
 
 # %% [markdown]
-# On what it has read the perplexity is a quarter to a third lower, and on the other half it is what it was. The contaminated
-# model is no better, and it would win every leaderboard. Mind that it read each leaked caption only eight times.
+# On the captions it has read, eight times each, the perplexity is a quarter to a third lower; on the other half it is
+# what it was. The contaminated model is no better, and it would win every leaderboard.
 #
-# If you have the training data, you can look. Take every run of $n$ words of the training data, and see how much of each test sentence is
-# covered by such runs. Reports of large models do this with runs of 8 to 50 tokens or so; GPT-3 used 13 words (Brown et al., 2020,
-# appendix C), Llama 2 ten tokens (Touvron et al., 2023, appendix A.6).
+# With the training data at hand, look how much of each test sentence is covered by its runs of $n$ words. GPT-3's
+# report used runs of 8 to 13 words (Brown et al., 2020, appendix C), Llama 2's more than ten tokens (Touvron et al.,
+# 2023, appendix A.6).
 #
 # ### Exercise 10 · Was it in the training data?
 # `evaluation.seen_before` · 4 points (3 for the values, 1 for short sentences) · about 20 minutes
 #
 # For each test sentence return the share of its words that are in at least one run of `n` words that some training
-# sentence has as well.
-#
-# Shapes: `test` and `training` are lists of sentences, each a list of words; `n` is an int; the result is a list of floats, one
-# for each test sentence.
+# sentence has, too.
 
 # %% [markdown] tags=["fine-print"]
 # A run never crosses from one training sentence into the next. Words are compared as they are, including capitals. A
@@ -1938,11 +1878,8 @@ def seen_before(test, training, n):
 
 
 # %% [markdown] tags=["reason"]
-# A set finds a run in no time however large the training data is; comparing each test sentence with each training sentence
-# would take hours where this takes seconds. Runs overlap, so positions are marked and counted at the end: adding up the
-# lengths of the runs would count words several times. Short runs find everything, because every text shares *there is a*;
-# long ones miss a sentence of which one word was changed. That is why reports name their n, and why a paraphrase of the
-# test escapes them all.
+# A set finds a run at once, however large the training data is. Runs overlap, so positions are marked and counted at
+# the end: adding up the lengths of the runs would count words several times.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-seen_before-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.seen_before")
@@ -1966,95 +1903,92 @@ def who_has_read_the_test():
 
 
 # %% [markdown]
-# Of the leaked half everything is found, whatever $n$ is. The other half shows what is normal: with $n = 2$ most of it is in any
-# training data, with $n = 5$ hardly anything. So always look at a test that you know to be clean beside the one in doubt. And one replaced
-# word hides most of a short caption: a test that was translated or paraphrased escapes every count of this kind.
+# Of the leaked half everything is found, whatever $n$ is. The other half shows what is normal: with $n = 2$ most of it
+# is in any training data, with $n = 5$ hardly anything. So compare with a test that you know to be clean, and name your
+# $n$. One replaced word hides most of a short caption; a translated or paraphrased test escapes altogether.
 #
 # ### 7.6 What to do
 #
-# Where does BLEU stand today? Post's question, which BLEU, is settled: `sacrebleu`, with its signature. Whether BLEU at all is settled, too.
-# Kocmi et al. (2021) found COMET to choose as people do more often than BLEU, and that relying on BLEU alone has held
-# better systems back. The report of the metrics task at WMT 2022 carries the result in its title: *Stop Using BLEU* (Freitag et
-# al., 2022). Two years later its successors asked whether language models are breaking the task (Freitag et al., 2024). BLEU
-# remains as a second number: it is free, it never changes, it works for every language, and it cannot be talked into anything.
-#
-# What follows for your own work?
+# Should you still use BLEU? Kocmi et al. (2021) found that COMET chooses as people do more often, and that relying on
+# BLEU alone has held better systems back. The metrics task of WMT 2022 put its result into the title of its report:
+# *Stop Using BLEU* (Freitag et al., 2022). That of 2024 asks whether language models are breaking metrics (Freitag et
+# al., 2024). BLEU remains as a second number: it is free, never changes, works for any language, and can't be talked
+# into anything. For your own work:
 #
 # - Report a learned metric and one of strings, each from a library that many use, **with its signature**.
-# - Test on what the model will meet, and say how many sentences there were, and how sure the difference is.
+# - Test on what the model will meet. Say how many sentences there were, and how sure the difference is.
 # - Look for the test in the training data.
 # - Read a random sample of outputs yourself. You would have found Felix out in a minute.
-# - Where it matters, ask people: blind, in random order, several of them, and say how well they agree. Let them mark errors.
+# - Where it matters, ask several people: blind, in random order. Say how well they agree. Let them mark errors.
 #
 # ### Exercise 11 · In your own words
 # `evaluation.which_is_better` · 3 points, read by a person · about 15 minutes
 #
 # Your new translator scores 3 BLEU points more than your colleague's, on the same test set and with the same signature.
-# (a) Why may it still translate worse? Name a property of BLEU and an example sentence. (b) Plan a human evaluation that
-# would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you find
-# out whether the answers can be trusted? Six to ten sentences.
+# (a) Why may it still translate worse? Name a property of BLEU and an example sentence. (b) Plan a human evaluation
+# that would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you
+# find out whether the answers can be trusted? Six to ten sentences.
 #
 # Learning on your own? Once yours is written,
 # `solution("evaluation.which_is_better")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "evaluation-which_is_better-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# (a) BLEU counts n-grams that are in the reference and knows nothing about what they mean. All words weigh the same, so
-# leaving out *not* costs no more than leaving out *very*, and a synonym counts as a mistake like any other. My system may
-# have learned to copy frequent phrases of the references: *the cat did dance on the table last night* for *... did not
-# dance ...* has nearly all n-grams and the opposite meaning, while my colleague's *yesterday evening the cat was not
-# dancing on the table* loses most of them and is right.
+# (a) BLEU counts n-grams that are in the reference and knows nothing about what they mean. All words weigh the same:
+# leaving out *not* costs no more than leaving out *very*, and a synonym counts as a mistake. *The cat did dance on the
+# table last night* for *... did not dance ...* has nearly all n-grams and the opposite meaning, while my colleague's
+# *yesterday evening the cat was not dancing on the table* loses most of them and is right.
 #
 # (b) The question is which of two systems is better, so I ask for comparisons: source (or reference), translation A,
-# translation B, "which says better what the source says: A, B, no difference?". I draw a hundred or more sentences at random
-# from the test set, shuffle them, and let chance decide which system is A, so that nobody knows whose is whose. At least three
-# people who read both languages answer all of them (or overlapping parts), none of them the authors. I report how often each
-# system is preferred, with its uncertainty, and the raters' agreement, for instance Cohen's kappa for each pair; if that is
-# near 0 the question was unclear, and I mend it and ask again before I believe any result.
+# translation B, "which says better what the source says: A, B, no difference?". I draw at least a hundred sentences at
+# random from the test set, and let chance decide which system is A, so that nobody knows whose is whose. At least three
+# people who read both languages, none of them the authors, answer all of them. I report how often each system is
+# preferred, with its uncertainty, and the raters' agreement, for instance Cohen's kappa for each pair. If that is near
+# 0 the question was unclear; I rewrite it and ask again before I believe any result.
 #
-# *(One point: a property of BLEU with an example that fits it. One point: kind of question, random and blind order, suitable
-# raters, more than one. One point: agreement between raters is measured, against chance, and something follows if it is low.)*
+# *(One point: a property of BLEU with an example that fits it. One point: kind of question, random and blind order,
+# suitable raters, more than one. One point: agreement between raters is measured, against chance, and something follows
+# if it is low.)*
 
 # %% [markdown]
 # ## Stretch · A metric that is not fooled
 #
-# Ungraded, for a free evening. Write a metric of your own, a function of hypothesis and reference, that people would agree
-# with: on the sixteen translations of section 3.4 its correlation with Ada's and Bo's grades must be above +0.5, where BLEU's is
-# below 0. You may use whatever the course has: the vectors of BERTScore, WordNet's synonyms, a list of words that turn a
-# meaning round, the translator of section 6.2, asked how probable it finds the *German* given what was said.
+# Ungraded. Write a metric of your own, a function of hypothesis and reference: on the sixteen translations of section
+# 3.4 its correlation with Ada's and Bo's grades must be above +0.5, where BLEU's is below 0. You may use whatever the
+# course has: the vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, the translator of
+# section 6.2, asked how probable it finds the *German* given what was said.
 #
-# Then be honest. Sixteen translations are soon learned by heart. Write eight German sentences and two translations of each that
-# your metric has never seen, let somebody else grade them, and *then* run it. What is the correlation now? And can you, who know
-# how it works, write a translation that is wrong and gets a good score? It seldom takes five minutes.
+# Then be honest. Write eight German sentences and two translations of each that your metric has never seen, let
+# somebody else grade them, and *then* run it. And can you write a translation that is wrong and gets a good score? It
+# seldom takes five minutes.
 #
 # ## Glossary
 #
 # - **hypothesis, reference**: what a model says, and a right answer to compare it with.
-# - **accuracy**: the share of predictions that are right, among tokens or whole sequences.
-# - **precision, recall**: how much of what was predicted is right; how much of what is there was found.
+# - **accuracy**: the share of tokens or whole sequences that are right.
+# - **precision, recall**: the share of what was predicted that is right; the share of what is there that was found.
 # - **F1**: the harmonic mean of precision and recall, near the smaller of the two.
 # - **n-gram**: a run of n neighbouring words.
 # - **clipping**: an n-gram counts at most as often as the reference has it.
-# - **brevity penalty**: the factor by which BLEU punishes a hypothesis that is shorter than its reference.
+# - **brevity penalty**: BLEU's factor for a hypothesis that is shorter than its reference.
 # - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.
-# - **micro, macro**: counts added before they are divided (a corpus score), or the mean of the sentences' own scores.
-# - **edit distance**: the smallest number of words to substitute, delete or insert to turn one sentence into another.
+# - **micro, macro**: add the counts, then divide (a corpus score); or average the sentences' own scores.
+# - **edit distance**: the fewest words to substitute, delete or insert to turn one sentence into another.
 # - **word error rate**: edits over reference words.
 # - **METEOR**: an F-mean of single words that also matches stems and synonyms.
-# - **paired bootstrap**: drawing the same sentences for two systems again and again, to see how sure their difference is.
-# - **signature**: how exactly a score was computed; scores with different ones cannot be compared.
+# - **paired bootstrap**: resampling the same sentences for two systems, to see how sure their difference is.
+# - **signature**: how exactly a score was computed.
 # - **BERTScore**: F1 over tokens that are matched by the similarity of their contextual vectors.
 # - **single response, comparison**: grading one output at a time, or choosing between two.
-# - **pairwise accuracy**: how often a metric and people make the same choice between two translations, ties included.
+# - **pairwise accuracy**: how often a metric chooses between two translations as people do, ties included.
 # - **learned metric**: a head on an encoder, fitted to people's ratings, such as COMET.
-# - **MQM**: errors marked as spans, with a category and a severity; a system's score is their mean cost.
+# - **MQM**: errors marked as spans, with a category and a severity that costs.
 # - **LLM-as-a-judge**: a language model that rates or compares outputs.
 # - **contamination**: test data in the training data.
 # - **Cohen's kappa**: the agreement of two raters beyond what chance would give.
 #
 # ## What you have now
 #
-# Precision and recall for a tagger, BLEU and the word error rate from scratch, the two averages, a learned metric, a way to
-# judge the judges, a search for the test in the training data, and a healthy distrust of all of them.
-#
-# You have built attention and wrapped a transformer around it, you have trained it and let
-# it write, and now you can judge what it wrote. The cat, by the way, did not dance on the table. She slept on it.
+# Precision and recall for a tagger, BLEU and the word error rate from scratch, a learned metric, a way to judge the
+# judges, a search for the test in the training data, and a healthy distrust of all of them. You have built a
+# transformer, trained it and let it write; now you can judge what it wrote. The cat, by the way, did not dance on the
+# table. She slept on it.
