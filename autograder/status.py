@@ -271,9 +271,8 @@ def _to_see_to(one: LessonStatus) -> list[str]:
     if one.moved:
         listed = ", ".join(f"{old} (now {new})" if new else old for old, new in one.moved.items())
         keeps = "" if one.frozen else f"; `katze freeze {quote(one.lesson)}` keeps them when it is graded again"
-        lines.append(
-            f"grades are for exercises that the lesson no longer has: {listed}. They count, but not in nbgrader's own totals{keeps}."
-        )
+        count_where = f"They count, but not in nbgrader's own totals{keeps}."
+        lines.append(f"grades are for exercises that the lesson no longer has: {listed}. {count_where}")
     if one.changed_since:
         lines.append(f"the page has changed since it was returned: {some(one.changed_since)}.")
     if one.not_looked_at:

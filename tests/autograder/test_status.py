@@ -152,7 +152,6 @@ def test_exercises_that_the_lesson_no_longer_has_are_named(
     said = "grades are for exercises that the lesson no longer has: attention.scores (now attention.scale). They count"
     rest = f", but not in nbgrader's own totals; `katze freeze {LESSON}` keeps them when it is graded again."
     assert f"{LESSON}: {said}{rest}" in capsys.readouterr().out
-    )
 
 
 def test_what_was_withdrawn_is_counted(due: Course, capsys: pytest.CaptureFixture[str]) -> None:
