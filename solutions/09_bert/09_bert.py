@@ -143,8 +143,8 @@ show.matrices(
 # ## 2. What BERT reads
 #
 # A **[CLS]** token comes first; its vector represents the whole input. Every text ends with **[SEP]**. Words become
-# **subword tokens** (WordPiece, which continues a word with `##`). Since an input may be two texts, a **segment** tells
-# each token which one it belongs to. Figure 2 of the paper:
+# **subword tokens** (WordPiece, which continues a word with `##`). A **segment** tells each token which of two texts it
+# belongs to. Figure 2 of the paper:
 #
 # ```text
 # token     [CLS]  my  dog  is  cute  [SEP]  he  likes  play  ##ing  [SEP]
@@ -152,7 +152,7 @@ show.matrices(
 # position    0     1    2   3     4      5   6      7     8      9     10
 # ```
 #
-# Each row has an embedding table; the encoder's input is the sum of the three vectors, normalized.
+# Each row has an embedding table; the encoder's input is the sum of the three, normalized.
 #
 # Many tasks are about two texts. *Recognizing **textual entailment*** (RTE): does the second follow from the first?
 #
@@ -537,8 +537,8 @@ def with_a_cat_on_it(text):
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
 
 # %% [markdown]
-# **Predict** what percentage of the masked tokens it gets right in new stories (a blind guess is right once in 590
-# times). Predictions are not graded.
+# **Predict** what percentage of the masked tokens it gets right in new stories (one in 590 for a blind guess).
+# Predictions are not graded.
 
 # %%
 masked_tokens_right = None  # in %
@@ -566,7 +566,7 @@ def how_well_it_guesses():
 
 
 # %% [markdown]
-# It will never get them all right: after *the cat chased the* any of a dozen animals may come.
+# No model gets them all right: after *the cat chased the* any of a dozen animals may come.
 #
 # ### 4.1 Pairs that need no labels
 #
@@ -581,10 +581,8 @@ def how_well_it_guesses():
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
 # Go through the texts, and in each through its neighbours. Pair number $k$ keeps its second sentence where `chances[k]`
-# < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, and
-# 1 where it does not: if `others[k]` happens to *be* the sentence that follows, it follows.
-#
-# Return a list of `(first, second, label)`.
+# < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even
+# if drawn by chance, and 1 where it does not.
 
 # %% [markdown] tags=["fine-print"]
 # Each text has at least one sentence, and no chance is 0.5. `chances` and `others` have one entry for each pair of all
@@ -630,7 +628,7 @@ check("bert.sentence_pairs", hidden=True)
 # `bert.pretraining_loss` · 2 points · about 10 minutes
 #
 # Write that sum of two mean negative log-probabilities, in nats. Positions with the label −100 count neither above nor
-# below the fraction line. The pairs are a classification with two classes. You may use `F.cross_entropy`.
+# below the fraction line. The pairs are a classification with two classes.
 #
 # Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` `[batch, tokens]`, `pair_logits` `[batch, 2]`,
 # `pair_labels` `[batch]`; the result is a single number `[]`.
@@ -670,8 +668,8 @@ check("bert.pretraining_loss", hidden=True)
 # %% [markdown]
 # ### 4.2 A minute of pre-training
 #
-# Pre-train a new encoder for five hundred batches of 48 pairs, from nearly twenty thousand stories, each used once. It
-# has two heads: `WordGuesser`, and a linear layer on [CLS] for the pairs.
+# Pre-train a new encoder for five hundred batches of 48 pairs, from nearly twenty thousand stories, each used once. Its
+# heads are `WordGuesser`, and a linear layer on [CLS] for the pairs.
 #
 # *Predict first.* One of the two losses falls at once, the other waits. Which one? And how many pairs of new stories
 # are judged correctly in the end? (A coin gets 50 %.)
@@ -803,14 +801,13 @@ def a_minute_of_pre_training():
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 
 # %% [markdown] tags=["slides"]
-# S1 introduces such classifiers as $p(y \mid x) = \exp(\theta_y^\top \text{features}(x))$. Take scores of 1.2, −0.4 and
-# 0.3: their exponentials are 3.3201, 0.6703 and 1.3499. They sum to 5.3403, so they are no probabilities. The
-# **normalizer** is missing: divided by that sum they are 0.6217, 0.1255 and 0.2528, the softmax. The *order* is right
-# all the same, since all three are divided by one number.
+# S1 introduces such classifiers as $p(y \mid x) = \exp(\theta_y^\top \text{features}(x))$. The **normalizer** is
+# missing. Scores of 1.2, −0.4 and 0.3 have the exponentials 3.3201, 0.6703 and 1.3499, which sum to 5.3403. Divided by
+# that sum they are 0.6217, 0.1255 and 0.2528, the softmax. The *order* is right all the same, since all three are
+# divided by one number.
 #
-# Divide by the right sum, though. If you sum over the texts of a batch in place of the classes (`dim=0`), the columns
-# add up to 1 and the rows do not. No shape complains, and each number looks like a probability. Add up what should sum
-# to 1: it takes one line.
+# Sum over the texts of a batch in place of the classes (`dim=0`), and the columns add up to 1, not the rows. No shape
+# complains, so check what should sum to 1.
 
 # %% [markdown]
 # ### Exercise 6 · One label for a text
@@ -821,8 +818,8 @@ def a_minute_of_pre_training():
 # Shapes: `states` is `[batch, tokens, d_model]`, its first token being [CLS]; the result is `[batch, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# Keep the names of the two layers: the check loads weights into them. The result is the same in training and
-# evaluation. Gradients are compared.
+# Keep the two layers' names: the check loads weights into them. The result is the same in training and evaluation.
+# Gradients are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sequence_classifier-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -907,8 +904,8 @@ def does_it_follow():
 # %% [markdown]
 # It judges the first three well: a queen is no *it*, and no wolf was mentioned. That takes comparing words of two
 # texts. But she baked a *cake* and no *cheese*, and a queen is no *he*. Random sentences seldom make these mistakes and
-# no others, so the goal never asked about them. A model learns what its goal needs, by the shortest way. That is the
-# case against next-sentence prediction.
+# no others, so the goal never asked about them. A model learns what its goal needs, by the shortest way: the case
+# against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
 #
@@ -917,8 +914,8 @@ def does_it_follow():
 # - *Who acts*, a person or an animal? *the raven followed the duchess in the garden .* → animal
 # - *Of a kind?* Are there two people, or two animals, or one of each? *the small ferret watched the crow .* → of a kind
 #
-# Verbs and locations give nothing away. The first task needs the kind of the noun before the verb, the second the kinds
-# of *both*. Four candidates learn:
+# Verbs and locations give nothing away: you need the kind of the noun before the verb, or of *both*. Four candidates
+# learn:
 #
 # - **fine-tuning**: the small BERT, and all its weights go on learning;
 # - **feature-based**: the small BERT **frozen**; only the head learns from its states (Devlin et al., 2019, section 5.3);
@@ -928,8 +925,8 @@ def does_it_follow():
 #
 # A fifth, if you have pre-trained it: **your own encoder**, fine-tuned.
 #
-# *Predict first:* what percentage of 400 new sentences does the BERT from nothing get right in the end? (A coin gets 50
-# %.) And your own encoder?
+# *Predict first:* what percentage of 400 new sentences does the BERT from nothing get right in the end? And your own
+# encoder?
 
 # %%
 right_in_the_end = {
@@ -1080,8 +1077,8 @@ def two_hundred_sentences():
 # ### 5.3 What is it worth on real reviews?
 #
 # Lesson 00 trained a bag of embeddings on 2,382 sentences from real reviews, and it was right about 83 % of 600 others.
-# Take an encoder pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019), with six
-# layers. Keep it **frozen**, put a **linear probe** on its features, and give both 50, 200 or all labels.
+# Take an encoder pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019). Keep it
+# **frozen**, put a **linear probe** on its features, and give both 50, 200 or all labels.
 #
 # A fair race needs as many labels of each class, so that a constant answer is right half of the time. And let the 50 be
 # part of the 200, so that your curve compares sizes and not luck.
@@ -1198,7 +1195,7 @@ check("bert.linear_probe", hidden=True)
 # %% [markdown]
 # Now encode all the reviews **once**, and keep the states that enter the last layer, and two vectors of each sentence:
 # [CLS] and the mean of its states. The pooling is yours, from lesson 00, if it has passed. (Without the model, 90 MB,
-# the figure shows numbers that we measured, and says so.)
+# the figure shows our numbers, and says so.)
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -1430,7 +1427,7 @@ def does_fine_tuning_pay():
 # %% [markdown]
 # With 200 labels fine-tuning gains nothing: the probe gets most training texts right already, so what is left to learn
 # is mostly noise. With all labels it gains about a point. Is that a gain? The standard error of an accuracy of 91 % on
-# 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points. Whether more layers bring more takes a larger test.
+# 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
@@ -1458,8 +1455,7 @@ def does_fine_tuning_pay():
 # %% [markdown]
 # ### 5.4 Two texts
 #
-# **GLUE** is a leaderboard of nine tasks and a diagnostic set. The first two read one text, the others two, laid out as
-# in exercise 1.
+# **GLUE** is a leaderboard of nine tasks and a diagnostic set. The first two read one text, the others two.
 #
 # | GLUE | asks |
 # |---|---|
@@ -1474,8 +1470,7 @@ def does_fine_tuning_pay():
 # | WNLI, Winograd NLI | does it hold with the pronoun replaced? |
 # | Diagnostics | entailment, phenomenon by phenomenon |
 #
-# When models had overtaken people, **SuperGLUE** followed. Its tasks need a sequence classifier, or the head in
-# brackets.
+# When models had overtaken people, **SuperGLUE** followed. They need a sequence classifier, or the head in brackets.
 #
 # | SuperGLUE | asks |
 # |---|---|
@@ -1540,16 +1535,16 @@ def alike_is_not_entailed():
 alike_is_not_entailed()
 
 # %% [markdown]
-# We wrote these eight to be hard, and they are: with one word changed or two exchanged, a contradiction is more *like*
-# a sentence than what follows from it. Two vectors say what both are about. Whether one follows depends on which word
-# meets which, so BERT reads both at once.
+# We wrote these eight to be hard: with one word changed or two exchanged, a contradiction is more *like* a sentence
+# than what follows from it. Two vectors say what both are about. Whether one follows depends on which word meets which,
+# so BERT reads both at once.
 #
 # So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* In the manner of
 # Winograd: is the second sentence about **the one who acts** in the first, or about **the other**? Neither sentence
 # alone gives the answer away.
 #
-# Half of the couples are a person and an animal, half a woman and a man. You have two hundred pairs again. (Remember
-# *he ate the cake*.) *Predict first:* what percentage does the fine-tuned small BERT get right of each?
+# In two hundred pairs, half of the couples are a person and an animal, half a woman and a man. (Remember *he ate the
+# cake*.) *Predict first:* what percentage does the fine-tuned small BERT get right of each?
 
 # %%
 about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal": 99, "a woman and a man": 99}
@@ -1617,8 +1612,8 @@ def she_he_or_it():
 # marked as part of a name or not: of a person, an organization (ORG), a location (LOC), a date, a sum of money. The
 # head is **one** linear layer, used again at every token.
 #
-# But tokens are not words. *falkland* is four tokens here, and needs one label. The paper (section 5.3) lets the
-# **first token** speak for the word: by then it has attended to the others.
+# But *falkland* is four tokens here, and needs one label. The paper (section 5.3) lets the **first token** speak for
+# the word: by then it has attended to the others.
 #
 # ### Exercise 10 · A label for every word
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
@@ -1671,9 +1666,9 @@ check("bert.token_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A newspaper may really have printed this: **British Left Waffles on Falkland Islands.** Either some British *left*
-# their breakfast on an island, and *Left* is the verb. Or a party, the *British Left*, cannot make up its mind, and the
-# verb is *Waffles*.
+# A newspaper may have printed this: **British Left Waffles on Falkland Islands.** Either some British *left* their
+# breakfast on an island, and *Left* is the verb. Or a party, the *British Left*, cannot make up its mind, and the verb
+# is *Waffles*.
 
 # %% [markdown] tags=["slides"]
 # S1 tags it twice: in the figure on parts of speech *Left* is a verb, in the figure on names *British Left* is an
@@ -1699,7 +1694,7 @@ show.matrices(
 
 # %% [markdown]
 # What does a tagger make of that? Our small world has such headlines: *french found cakes on taxes*, *german right
-# argues on orkney islands*. A few are ambiguous, and are labelled sometimes one way, sometimes the other.
+# argues on orkney islands*. A few are ambiguous, and labelled sometimes one way, sometimes the other.
 #
 # *Predict first:* after one pass over four hundred sentences, what percentage of new tags is right, with and without
 # pre-training? (Of nine tags, *NOUN* is the most frequent.)
@@ -1757,13 +1752,13 @@ def taggers():
 # %% [markdown]
 # With *cakes*, which is no verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One word
 # to the right decides; a model that reads from left to right could not know in time. With *waffles* it hesitates, as it
-# should. (How it leans depends on the few ambiguous examples.)
+# should.
 #
 # The largest numbers of the first three rows need not make a sentence: the classifier decides about **each word by
-# itself**. A further layer, a **conditional random field**, scores neighbouring labels in pairs.
+# itself**. A **conditional random field** on top scores neighbouring labels in pairs.
 #
-# Starting from nothing costs less here. There are thousands of labels, and most words have only one tag; the first
-# epochs show what pre-training was worth. The recurrent tagger does well: much of tagging is local.
+# Starting from nothing costs less here, above all after the first epochs: there are thousands of labels, and most words
+# have one tag. The recurrent tagger does well: much of tagging is local.
 #
 # For names only the labels change. But most words are in no name, so count for **each label** by itself. Of the words
 # that the tagger *called* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many did it
@@ -1814,21 +1809,20 @@ def names_of_parties_and_places():
 
 
 # %% [markdown]
-# From left to right the table gets harsher. Always saying O is right for most words. The tagger from nothing is right
-# for 94 of 100 words, but gets every third sentence wrong, no better than always saying O, and a good part of its
-# parties are none. It is a few points of accuracy behind the fine-tuned one, and twenty or more of F1. On rare labels,
-# ask for F1.
+# From left to right the table gets harsher. The tagger from nothing is right for 94 of 100, but gets every third
+# sentence wrong, no better than always saying O, and a good part of its parties are none. It is a few points of
+# accuracy behind the fine-tuned one, and twenty or more of F1. Rare labels need F1.
 #
 # ### 5.6 A span of the text
 #
 # In *question answering*, BERT writes nothing. The answer is a **span** of the given text, so it only says where it
-# **begins** and **ends**. Question and text are the two segments, and a linear layer gives every token two scores: for
-# being the first of the answer, and the last (Devlin et al., 2019, section 4.2). The probability of a span from $i$ to
-# $j$ is a product of two softmaxes, so the best one has the largest sum of scores:
+# **begins** and **ends**. Question and text are two segments, and a linear layer gives every token two scores: for
+# being the answer's first, and its last (Devlin et al., 2019, section 4.2). The probability of a span from $i$ to $j$
+# is a product of two softmaxes, so the best one has the largest sum of scores:
 #
 # $$\max_{i \le j}\; \text{first}_i + \text{last}_j .$$
 #
-# The condition $i \le j$ is the point, since the two scores know nothing about each other:
+# The two scores know nothing about each other, so $i \le j$ matters:
 #
 # ```text
 #         the   cat  chased   the  mouse     .
@@ -1982,17 +1976,17 @@ def who_did_it():
 
 # %% [markdown]
 # Sort mistakes before you count them. Hardly one is nonsense: the model knows that *who* asks for somebody and *where*
-# for a location, and mostly where these begin and end. It does not always know *which of the two sentences* is meant.
-# In the picture both rows have a candidate in each; then the best sum runs from one to the other, across the full stop.
-# Forbid long spans with `max_tokens`, and some of these mistakes are gone at no cost.
+# for a location, and mostly where these begin and end. It does not always know *which sentence* is meant. In the
+# picture both rows have a candidate in each, and the best sum runs from one to the other. Forbid long spans with
+# `max_tokens`, and some of these mistakes are gone at no cost.
 
 
 # %% [markdown]
 # ### 5.7 One of several choices
 #
-# *Multiple choice* (SWAG, ARC, COPA): a question and several continuations, exactly one of them right. Each choice is
-# joined to the question; the encoder encodes them **one by one**, and a head gives each a single score. Only then do
-# they meet, in a softmax **over the choices** (Devlin et al., 2019, section 4.4).
+# *Multiple choice* (SWAG, ARC, COPA): a question and several continuations, one of them right. The encoder encodes each
+# choice with the question, **one by one**, and a head gives it a single score. They meet in a softmax **over the
+# choices** (Devlin et al., 2019, section 4.4).
 #
 # ### Exercise 12 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
@@ -2001,8 +1995,7 @@ def who_did_it():
 # tokens]` and returns `[rows]`, a score for each. Lay the choices out as rows, and bring the scores back into their
 # shape.
 #
-# Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`, the result is `[batch, choices]`: probabilities
-# that sum to 1 for each question.
+# Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`, the result is `[batch, choices]`, probabilities.
 
 # %% [markdown] tags=["fine-print"]
 # Call `score` once or more, with the dtypes that came in. Scores may be far from 0. Gradients are not compared.
@@ -2119,13 +2112,11 @@ def seven_heads():
 # %% [markdown]
 # ## 7. In practice
 #
-# Here is the BERT of the `transformers` library with **our weights**, next to ours. (Colab has the library; where it is
-# missing, the cell says so.)
+# Here is the BERT of the `transformers` library with **our weights**, next to ours.
 
 # %% [markdown] tags=["slides"]
-# S1's advice: use PyTorch; the `transformers` library is very popular; its documentation is dense, so open a notebook
-# and play. It adds that GPT-3 and GPT-4 cannot be downloaded: you ask them over the network, and no head of yours will
-# sit on those.
+# S1 recommends PyTorch and this library: its documentation is dense, so open a notebook and play. GPT-3 and GPT-4
+# cannot be downloaded, so you cannot put a head on them.
 
 # %% tags=["demo"]
 try:
@@ -2163,12 +2154,12 @@ else:
 #
 # ## Glossary
 #
-# - **pre-training**: learning from text without labels, before there is a task.
-# - **fine-tuning**: going on from there with a task's labels.
+# - **pre-training**: learning from text without labels.
+# - **fine-tuning**: learning on from there with a task's labels.
 # - **feature-based**, **frozen**: with a pre-trained model as it is; only a model on its vectors learns.
-# - **linear probe**: a linear layer trained on frozen features.
+# - **linear probe**: a linear layer on frozen features.
 # - **standardize**: subtract a feature's mean and divide by the root of its variance, both from training data.
-# - **head**: the few layers on an encoder's states that answer a task.
+# - **head**: layers on an encoder's states that answer a task.
 # - **masked language modelling**: guessing masked tokens from both sides.
 # - **next-sentence prediction**: saying whether the second text follows the first.
 # - **[CLS]**: the first token, whose state represents the whole input.
@@ -2181,9 +2172,9 @@ else:
 # - **part-of-speech tagging**: giving each word its part of speech.
 # - **named-entity recognition**: finding names, and what they name.
 # - **precision, recall, F1**: how much of what was called a label is; how much of what is was found; a mean of both.
-# - **span**: a stretch of a text, from a first to a last token.
+# - **span**: a stretch of a text.
 #
 # ## What you have now
 #
-# An encoder, its pre-training, heads for whatever you need, and a measure of what it is worth. For labels, "right" was
-# enough. But how right is a translation, or a summary? That is the next lesson.
+# An encoder, its pre-training, heads, and a measure of what it is worth. For labels, "right" was enough. But how right
+# is a translation, or a summary? That is the next lesson.

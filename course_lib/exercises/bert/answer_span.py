@@ -113,7 +113,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The best beginning and the best end, each by itself, may belong to different answers, or stand in the "
+            "The best beginning and the best end, each by itself, may belong to different answers, or come in the "
             "wrong order. Score all pairs at once, and forbid those that are no spans.",
         ),
         Hint(
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sorted_afterwards",
-            "Your answer takes the best beginning and the best end, and swaps them where they stand the wrong way "
+            "Your answer takes the best beginning and the best end, and swaps them where they are the wrong way "
             "round. That is a span, but not the best one: look for the pair with the largest sum.",
             lambda logits, max_tokens=None: logits.argmax(dim=2).sort(dim=1).values,
         ),
@@ -230,7 +230,7 @@ EXERCISE = Exercise(
         Misconception(
             "first_words_only",
             "Your answer looks only at the first max_tokens tokens of the text. The limit is the length of the span, "
-            "which may stand anywhere.",
+            "which may be anywhere.",
             _slip(("tokens = ", "logits = logits[:, :, :max_tokens]\n    tokens = "), paired=False),
         ),
         Misconception(

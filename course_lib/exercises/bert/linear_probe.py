@@ -119,7 +119,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The new texts are strangers: whatever you measure, measure it on the training texts, and use it for both. "
+            "You do not know the new texts: measure everything on the training texts, and use it for both. "
             "Then it is a training loop like that of lesson 05, with all texts in every step.",
         ),
         Hint(

@@ -141,12 +141,12 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "no_label_where_the_word_itself_is_drawn",
-            "Where the token drawn at random is the right one your answer asks nothing. Dice are blind: every chosen "
-            "token is asked for.",
+            "Your answer does not ask where the token drawn at random is the right one. Every chosen token is asked "
+            "for.",
             _slip((_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")),
         ),
         *alike(
-            "Your answer treats a [MASK] that stands in the text already in a way of its own. It is a token like any "
+            "Your answer treats a [MASK] that is already in the text differently. It is a token like any "
             "other: chance and `special` alone decide what is chosen and asked for.",
             mask_never_chosen=_slip((_CHOSEN, f"{_CHOSEN} & (ids != mask_id)"), paired=False),
             every_mask_asked_for=_slip(
@@ -171,7 +171,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_and_last_left_out",
-            "Your answer treats the first and the last place of each row as the special ones. `special` says which "
+            "Your answer treats the first and the last position of each row as the special ones. `special` says which "
             "are: padding is special as well.",
             _slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
         ),

@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "laid_out_by_choices",
-            "Your answer lays the rows out choice by choice, but reads the scores as if they stood question by "
+            "Your answer lays the rows out choice by choice, but reads the scores as if they came question by "
             "question. Leave the tensors as they are: flatten(0, 1) lays them out question by question.",
             _slip(
                 (

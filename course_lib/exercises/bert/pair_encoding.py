@@ -179,7 +179,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cls_missing",
-            "Your rows begin with the first token. Put [CLS] before it: its vector will stand for the whole input.",
+            "Your rows begin with the first token. Put [CLS] before it: its vector represents the whole input.",
             _slip(("[cls_id, ", "[")),
         ),
         Misconception(

@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         Misconception(
             "every_word",
             "Your answer is [batch, tokens, classes], scores for every token. Take the state of the first token, "
-            "[CLS], to stand for the whole text.",
+            "[CLS], to represent the whole text.",
             _slip((_FIRST, "states")),
         ),
         Misconception(
