@@ -202,7 +202,7 @@ def _build(course: Course, home: Course, plan: Plan) -> list[Recorded]:
     for lesson in plan.lessons:
         package = target.joinpath(*course.exercises.modules[lesson].split("."))
         package.mkdir(parents=True)
-        text = _PACKAGE.format(lesson=lesson)
+        text = _PACKAGE.format(lesson=lesson, moved=course.exercises.moved_in(lesson))
         if course.exercises.folder is not None:  # else titles and written tasks are with the library
             text += f"TITLE = {course.exercises.title(lesson)!r}\nWRITTEN = {course.exercises.written_in(lesson)!r}\n"
         (package / "__init__.py").write_text(text, encoding="utf-8")
@@ -258,6 +258,8 @@ from pathlib import Path
 from course_lib.judging.recorded.reading import read_exercises
 
 EXERCISES = read_exercises(Path(__file__).parent)
+
+MOVED = {moved!r}
 '''
 
 

@@ -1409,7 +1409,7 @@ PROMPT = "The cat opened the door and said:"
 
 # %% tags=["demo"]
 from_gpt2 = answer("gpt.from_gpt2")
-nucleus, with_temperature = answer("decoding.nucleus"), answer("decoding.with_temperature")
+nucleus = answer("decoding.nucleus")
 
 
 def published_gpt(name):
@@ -1432,7 +1432,7 @@ def drawn_after(model, ids, max_new_tokens, context_length):
     """The ids that a model writes after these, each drawn from the nucleus at a temperature of 0.8."""
     for _ in range(max_new_tokens):
         logits = model(torch.tensor([ids[-context_length:]]))[0, -1]
-        ids = [*ids, torch.multinomial(nucleus(with_temperature(logits, 0.8), 0.9), 1).item()]
+        ids = [*ids, torch.multinomial(nucleus(torch.softmax(logits / 0.8, dim=-1), 0.9), 1).item()]
     return ids
 
 

@@ -1215,6 +1215,15 @@ except ModuleNotFoundError as missing:
     print(missing)
 
 
+# %% [markdown]
+# *Predict first:* what percentage of the 600 does the probe get right with 50 labels, and the bag? (Half are positive.)
+# And is the probe better on [CLS] or on the mean?
+
+# %%
+right_with_50_labels = {"bag of embeddings": None, "probe on the mean": None}  # in %
+better_feature = ""  # "[CLS]" or "mean"
+
+
 # %% tags=["demo"]
 def padded(states):
     """States of several texts as one tensor, and its mask."""
@@ -1256,16 +1265,6 @@ def right_on_test(scores):
     return 100 * (scores.argmax(dim=-1).cpu() == positive[ALL:]).float().mean().item()
 
 
-# %% [markdown]
-# *Predict first:* what percentage of the 600 does the probe get right with 50 labels, and the bag? (Half are positive.)
-# And is the probe better on [CLS] or on the mean?
-
-# %%
-right_with_50_labels = {"bag of embeddings": None, "probe on the mean": None}  # in %
-better_feature = ""  # "[CLS]" or "mean"
-
-
-# %% tags=["demo"]
 class Bag(nn.Module):
     """Lesson 00's bag: the mean of a sentence's word vectors, and a linear layer on it."""
 

@@ -48,7 +48,10 @@ class TestBERT(ExecutedLesson):
 
     def test_fifty_labels_and_a_frozen_encoder_beat_the_bag_with_all(self, output: str) -> None:
         rows = re.findall(r"^(bag|probe) ?(of|on) (.*?), +(\d+) labels: (\d.*)$", output, flags=re.M)
-        found = {(feature, int(size)): percentages(shares.replace(",", " %")) for _, _, feature, size, shares in rows}
+        found = {  # of each the first line: below it the mean stands beside what was predicted
+            (feature, int(size)): percentages(shares.replace(",", " %"))
+            for _, _, feature, size, shares in reversed(rows)
+        }
         assert {size for _, size in found} == {50, 200, 2382}
         assert min(found["the mean", 50]) > max(found["embeddings", 2382]) - 2.5
         for size in (50, 200, 2382):
@@ -58,7 +61,10 @@ class TestBERT(ExecutedLesson):
         exec(cell[cell.index("KEPT") : cell.index("}\n\n")] + "}", {"ALL": 2382}, names)
         for name, kept in names["KEPT"].items():
             for size, shares in kept.items():
-                assert found[name.removeprefix("probe on "), size] == pytest.approx(shares, abs=1.0)
+                measured = found[
+                    name.removeprefix("probe on "), size
+                ]  # of the first draws, where the lesson is cut short
+                assert measured == pytest.approx(shares[: len(measured)], abs=1.0)
 
     def test_fine_tuning_gains_nothing_with_few_labels(self, output: str) -> None:
         few, everything = (

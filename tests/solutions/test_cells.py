@@ -111,6 +111,18 @@ def test_the_table_and_the_headings_count_the_exercises(lesson: str, notebook: N
     assert rows == tasks, "fix the table at the top: a row `| N | ... | points | minutes |` for each exercise"
 
 
+def test_what_it_takes_from_earlier_lessons_is_an_exercise(notebook: NotebookNode) -> None:
+    calls = (
+        node
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "answer"
+    )
+    asked = {argument.value for call in calls for argument in call.args if isinstance(argument, ast.Constant)}
+    assert asked <= {exercise.id for exercise in exercises.all()}
+
+
 def test_marking_schemes_are_of_the_written_exercises(lesson: str, prose: str) -> None:
     page = (ROOT / "solutions" / lesson / "README.md").read_text(encoding="utf-8")
     schemes = re.findall(r"^\*\*Exercise (\d+), marking scheme\*\* \((\d+) points?\)", page, flags=re.M)

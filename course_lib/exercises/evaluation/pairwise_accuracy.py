@@ -28,7 +28,7 @@ def _pair_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for number in (5, 8):
         yield Case(f"{number} translations", (drawn(number), grades(number), 0.0))
     yield Case("scores below 0", ([score - 30 for score in drawn(6)], grades(6), 0.0))
-    yield Case("two translations", ([0.25, 0.5], [3, 1] if hidden else [1, 3], 0.0))
+    yield Case("two translations", (drawn(2), [3, 1] if hidden else [1, 3], 0.0))
     several = integer(generator, 6, 8)
     equal = [1 + n % 3 for n in range(several)]
     yield Case("equal grades", (drawn(several), equal, 0.0), part="ties")

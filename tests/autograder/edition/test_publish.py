@@ -79,10 +79,10 @@ class TestWhatGoesIn:
 
     def test_a_lesson_that_uses_what_another_withholds(self, course: Course) -> None:
         with pytest.raises(
-            BadInput, match=r"03_positions uses course_lib\.attention, which 01_attention .* --closed 01"
+            BadInput, match=r"04_heads_and_blocks uses course_lib\.attention, which 01_attention .* --closed 01"
         ):
-            plan_edition(course, ["01", "03"], [], [])
-        assert plan_edition(course, ["01", "03"], ["01"], []).lessons == (NEXT, "03_positions")
+            plan_edition(course, ["01", "04"], [], [])
+        assert plan_edition(course, ["01", "04"], ["01"], []).lessons == (NEXT, "04_heads_and_blocks")
 
     def test_a_demo_may_lack_something(self, course: Course) -> None:
         assert not imported_by(course.release_notebook(LESSON))["course_lib.evaluation.similarity"]
