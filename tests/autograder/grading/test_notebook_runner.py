@@ -113,7 +113,7 @@ def outcomes(graded: Graded) -> dict[str, tuple[str, float | None]]:
 def test_right_answers_pass_in_a_single_box_and_hidden_cases_run_behind_the_last_cell() -> None:
     log: list[str] = []
     graded = grade([*answer(SCORES, RIGHT_SCORES), *answer(SCALE, RIGHT_SCALE), code("last = 1")], log)
-    assert outcomes(graded) == {SCORES: ("passed", 2), SCALE: ("passed", 1)}
+    assert outcomes(graded) == {SCORES: ("passed", 1), SCALE: ("passed", 1)}
     assert log.count("open") == 1
     assert log.index("last = 1") < log.index("hidden dot_product_scores")
     assert graded.outputs[4][0]["text"] == "last = 1"
@@ -127,7 +127,7 @@ def test_a_helper_redefined_later_spoils_no_answer_and_what_runs_after_hidden_in
         code("turn = lambda x: x"),
     ]
     graded = grade(cells, log)
-    assert outcomes(graded) == {SCORES: ("passed", 2)}
+    assert outcomes(graded) == {SCORES: ("passed", 1)}
     assert log.count("open") == 2
     assert graded.outputs[3][0]["text"] == "turn = lambda x: x"  # from the first sandbox
 
@@ -136,7 +136,7 @@ def test_a_helper_redefined_later_spoils_no_answer_and_what_runs_after_hidden_in
     ("source", "outcome", "note"),
     [
         (f"import no_such_module\n{RIGHT_SCORES}", ("raised", 0), "ModuleNotFoundError"),
-        (f"{RIGHT_SCORES}\nprint(no_such_name)", ("passed", 2), ""),
+        (f"{RIGHT_SCORES}\nprint(no_such_name)", ("passed", 1), ""),
         (f"raise MemoryError\n{RIGHT_SCORES}", ("out_of_memory", 0), "was stopped: it needed more memory"),
         ("pass", ("never_defined", 0), "never defines dot_product_scores"),
         ("def dot_product_scores(q, k):\n    raise NotImplementedError()", ("not_attempted", 0), ""),
@@ -160,7 +160,7 @@ def test_nothing_is_checked_in_a_box_that_has_seen_hidden_inputs_in_place() -> N
         *answer(SCALE, "def scale_scores(scores, d_head):\n    return scores / root(d_head)"),
         code("turn = root = lambda x: x"),
     ]
-    assert outcomes(grade(cells, log)) == {SCORES: ("passed", 2), SCALE: ("passed", 1)}
+    assert outcomes(grade(cells, log)) == {SCORES: ("passed", 1), SCALE: ("passed", 1)}
     boxes = " ".join(log).split("open")[2:]
     assert len(boxes) == 2
     for box in boxes:
@@ -189,7 +189,7 @@ def test_a_call_that_hangs_costs_its_own_exercise_only() -> None:
         code("after = 1"),
     ]
     graded = grade(cells)
-    assert outcomes(graded) == {SCORES: ("passed", 2), SCALE: ("timed_out", 0)}
+    assert outcomes(graded) == {SCORES: ("passed", 1), SCALE: ("timed_out", 0)}
     assert graded.outputs[4][0]["text"] == "after = 1"
 
 
@@ -197,7 +197,7 @@ def test_a_call_that_hangs_on_hidden_inputs_only_is_caught_and_leaves_the_others
     visible = {tuple(case.args[0].shape) for case in exercises.find(SCALE).visible_cases()}
     source = f"def scale_scores(scores, d_head):\n    if tuple(scores.shape) not in {visible}:\n        raise Hang\n"
     cells = [*answer(SCALE, source + "    return scores / d_head**0.5"), *answer(SCORES, RIGHT_SCORES)]
-    assert outcomes(grade(cells)) == {SCALE: ("timed_out", 0), SCORES: ("passed", 2)}
+    assert outcomes(grade(cells)) == {SCALE: ("timed_out", 0), SCORES: ("passed", 1)}
 
 
 def test_a_first_try_with_a_forbidden_name_is_forgotten_once_the_answer_is_another() -> None:
@@ -218,7 +218,7 @@ def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
 
     needs_it = "helper\ndef dot_product_scores(q, k):\n    return q @ helper(k)"
     log.clear()
-    assert outcomes(grade([figure, *answer(SCORES, needs_it)], log)) == {SCORES: ("passed", 2)}
+    assert outcomes(grade([figure, *answer(SCORES, needs_it)], log)) == {SCORES: ("passed", 1)}
     assert log.count("open") == 2
     assert figure.source in log
 
@@ -233,7 +233,7 @@ def test_demo_cells_are_left_out_until_a_later_cell_needs_one() -> None:
 def test_a_demo_cell_that_an_answer_needs_when_called_is_run_too(demo: str, cell: str) -> None:
     log: list[str] = []
     cells = [*answer(SCALE, RIGHT_SCALE), code(demo, "demo"), *answer(SCORES, cell)]
-    assert outcomes(grade(cells, log)) == {SCALE: ("passed", 1), SCORES: ("passed", 2)}
+    assert outcomes(grade(cells, log)) == {SCALE: ("passed", 1), SCORES: ("passed", 1)}
     assert log.count("open") == 2
 
 
@@ -261,7 +261,7 @@ def test_a_demo_of_the_release_runs_only_where_it_defines_the_name() -> None:
     log.clear()
     called = answer(SCORES, "def dot_product_scores(q, k):\n    return q @ helper(k)")
     graded = grade([training, reading, making, *called], log)
-    assert outcomes(graded) == {SCORES: ("passed", 2)}
+    assert outcomes(graded) == {SCORES: ("passed", 1)}
     assert log.count("open") == 3
     assert not graded.notices
 
@@ -288,7 +288,7 @@ def test_a_demo_that_takes_too_long_costs_no_point(demos: list[str]) -> None:
     graded = grade(cells, log, skip_demos=False)
     assert {name: verdict.points for name, verdict in graded.verdicts.items()} == {
         SCALE: 1,
-        SCORES: 2,
+        SCORES: 1,
         "attention.weights": 0,
     }
     assert demos[0] in log
@@ -297,7 +297,7 @@ def test_a_demo_that_takes_too_long_costs_no_point(demos: list[str]) -> None:
 @pytest.mark.parametrize(
     ("hanging", "boxes", "outcome", "note"),
     [
-        (20, 21, ("passed", 2), ""),
+        (20, 21, ("passed", 1), ""),
         (60, 40, ("timed_out", 0), "More than 40 cells ended Python itself before this exercise was reached."),
     ],
 )
@@ -415,7 +415,7 @@ def test_a_broken_rule_is_found_in_one_box(own: str, value: str) -> None:
 def test_what_could_hide_a_call_is_for_the_instructor_alone() -> None:
     cells = [code("import torch, threading"), *answer(WEIGHTS, SOFTMAX_BY_HAND), *answer(SCORES, RIGHT_SCORES)]
     graded = grade(cells)
-    assert outcomes(graded) == {WEIGHTS: ("passed", 3), SCORES: ("passed", 2)}
+    assert outcomes(graded) == {WEIGHTS: ("passed", 3), SCORES: ("passed", 1)}
     reason = "runs in a thread or process of its own, which nothing watches"
     assert graded.worth_a_look == {WEIGHTS: [f"cell 1, line 1: import torch, threading [{reason}]"]}
     assert not any("thread" in text for text in (graded.verdicts[WEIGHTS].note, graded.verdicts[WEIGHTS].html()))
