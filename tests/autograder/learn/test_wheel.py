@@ -102,7 +102,7 @@ def test_a_script_of_it_is_answered_checked_and_solved(commands: Path, tmp_path:
     answered = before + after.replace(STUB, "return scores / d_head**0.5", 1)
     script.write_text(answered + '\nprint(solution("attention.scale"))\n', encoding="utf-8")
     shown = ran(commands / "python", script, cwd=script.parent)
-    assert "attention.scores: Not written yet, 0 of 2 points" in shown
+    assert "attention.scores: Not written yet, 0 of 1 point" in shown
     assert "attention.scale: Right, 1 of 1 point" in shown
     assert "[picture: " in shown
     assert "attention.scale: Solution" in shown
