@@ -156,7 +156,8 @@ show.matrices(
 # The remedy is the **causal mask**: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** It may look
 # at itself, because it knows its own token and needs it.
 #
-# For `<s>` *die Katze tanzte*, what a decoder reads while it writes German, it looks like this. A tick means "may attend".
+# Take a model that writes German, one token at a time (a *decoder*, section 4.3). It has read `<s>`, which marks the
+# beginning, and *die Katze tanzte*. Its mask looks like this; a tick means "may attend".
 
 # %%
 tokens = ["<s>", "die", "Katze", "tanzte"]
@@ -1030,7 +1031,7 @@ def pooling_learns_where_to_look():
 # - **Padding mask**: True at tokens, False at padding.
 # - **Packing**: several documents in one row instead of padding, with a mask that keeps them apart.
 # - **Language model**: predicts each next token from the tokens before it.
-# - **Leak**: a mask that lets some weight through, and with it the answer.
+# - **Leak**: attention that reaches a token it must not see, and with it the answer.
 # - **Fully masked row**: a query that may attend to nothing; its weights and its output are 0.
 # - **Attention pooling**: one vector for a sentence, the average of its tokens under the attention of one learned query.
 # - **Parameter**: a tensor that training changes; in torch an `nn.Parameter`.

@@ -273,7 +273,8 @@ def which_tokens_notice():
 # ### Exercise 3 · A number for each position
 # `positions.appended_index` · 2 points · about 8 minutes
 #
-# Do that.
+# Do that. (`torch.cat([a, b], dim=-1)` joins two tensors along their last dimension; `expand` repeats a dimension of
+# size 1 without copying.)
 #
 # Shapes: `x` is `[..., tokens, d_model]`, the result is `[..., tokens, d_model + 1]`.
 
@@ -720,9 +721,11 @@ def two_hands():
 
 
 # %% [markdown]
-# What is it good for? Say a head wants to look **two tokens back**. Let its query be the token's own position, moved by
+# What is it good for? Say an attention (a **head**, lesson 04 will call it)
+# wants to look **two tokens back**. Let its query be the token's own position, moved by
 # $M_{-2}$, and its key the position of each token. The dot product is largest where the two are the same: two tokens back,
-# for every token of every sentence, without training. A learned $W_q$ can *be* that matrix.
+# for every token of every sentence, without training. A learned matrix in front of the queries, as lesson
+# 04 has it, can *be* that matrix.
 
 
 # %% tags=["demo"]

@@ -1451,9 +1451,9 @@ def right_by_length():
 
 
 # %% [markdown]
-# After 400 steps one vector carries some sentences of three words. That alone would measure 400 steps, not what a
-# vector can hold; so there are two longer runs. After 4,000 steps nearly all of the shortest come out right, and hardly
-# any of nine words: the **bottleneck** has moved, and is still there. Attention, on the same recurrent network and in a
+# After 400 steps one vector carries some of the shortest sentences. That alone would measure 400 steps, not what a
+# vector can hold; so it goes on, and we look again. After 4,000 steps nearly all of the shortest come out right, and few of
+# the long ones: the **bottleneck** has moved, and is still there. Attention, on the same recurrent network and in a
 # tenth of the steps, removes it: the bottleneck failed, not the recurrence.
 #
 # On sentences as short as these the recurrent network with attention learns about as well as the transformer. But it
@@ -1625,7 +1625,7 @@ def right_words_or_its_own():
 #
 # ### 6.3 A wrapper that others maintain
 #
-# Libraries such as **Lightning** (`pytorch_lightning`) take over what our `fit` does: the loop, the device, mixed
+# Libraries such as **Lightning** (`lightning`) take over what our `fit` does: the loop, the device, mixed
 # precision, clipping, checkpoints, and also logs and several GPUs. You keep the model, one step's loss, and the
 # optimizer. Where it is installed the next cell trains your model under it for a few steps; elsewhere it says so.
 

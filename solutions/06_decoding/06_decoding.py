@@ -1207,7 +1207,7 @@ check("decoding.attend_with_cache", hidden=True)
 
 # %% [markdown]
 # *The same numbers* can be tested. First your function, one token at a time and then two and three at once, beside
-# causal self-attention over all five tokens. Then a GPT of four blocks reads a text with the library's cache and
+# causal self-attention over all five tokens. Then a GPT of four blocks with random weights (lesson 07) reads random tokens with the library's cache and
 # without, and we compare all its logits.
 
 
@@ -1293,7 +1293,7 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 # attention itself, one query against ever more keys, and that is little at these lengths.
 #
 # **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once takes
-# far less time, but only training can do that. And a recurrent network needs no cache at all. Its step is the same small
+# far less time, but only where they are known already: in training, in a prompt, in a draft (section 10). And a recurrent network needs no cache at all. Its step is the same small
 # work at any length, from a state that never grows, while the cache grows with every token.
 
 # %% [markdown] tags=["slides"]
@@ -1356,8 +1356,8 @@ each_position_alone()
 # %% [markdown]
 # *tanzte getanzt*, *hat* without a participle: each word is likely at its position, but they do not belong together. Gu
 # et al. call it the **multimodality problem**: where there are several good translations, positions that cannot agree on
-# one mix them. Taking the most probable word at every position is no way out: nothing makes those belong together
-# either. The problem vanishes only where there is a single good translation.
+# one mix them. Taking the most probable word at each position is no safe way either: nothing makes those words
+# belong together. The problem vanishes only where there is a single good translation.
 #
 # The remedies give back some of the speed: train on data in which each sentence has only one translation (Gu et al. let a
 # teacher make it), or write in a few rounds, each of which revises the least certain words of the one before

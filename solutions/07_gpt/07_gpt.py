@@ -173,10 +173,11 @@ check("gpt.training_windows", hidden=True)
 #
 # Under a plain causal mask the second document in a row also attends to the first, with which it has nothing to do. Many
 # programs live with that. Others forbid it by a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
-# document is read exactly as if it had the row to itself.
+# document is then attended to exactly as if it had the row to itself. (With learned positions they must begin again in each
+# document, too.)
 #
-# That mask is yours already: `packed_mask` of lesson 02. *Exactly as if it had the row to itself*? Test it. One of your attention modules reads two documents packed in one row,
-# under your mask and under a plain causal one, and then the second document alone.
+# That mask is yours already: `packed_mask` of lesson 02. *Exactly as if it had the row to itself*? Test it. One of your
+# attention modules reads two documents packed in one row, under your mask and under a plain causal one, and then the second document alone.
 
 
 # %% tags=["demo"]
@@ -242,7 +243,7 @@ print(f"a model that knows nothing: {knows_nothing:.2f} nats a token")
 print(f"a model that knows the grammar: {best_possible:.2f} nats a token")
 
 # %% [markdown]
-# Keep the second number in mind. It is a floor. **A loss below it is not talent, it is a leak.**
+# Keep the second number in mind. It is a floor. **On new text a loss below it is not talent, it is a leak.**
 #
 # ## 3. One loss for a whole batch
 #
@@ -1574,8 +1575,8 @@ our_bytes = len(decode(training_text))
 print(
     f"{DOCUMENTS / LINKS:.0%} of the links became documents: duplicates and unreadable pages are gone, and Wikipedia, on purpose"
 )
-print(f"{BYTES / DOCUMENTS / 1000:.0f} kB a document, some {BYTES / DOCUMENTS / 6:.0f} tokens")
-print(f"to read it all at 250 tokens a minute, day and night: {BYTES / 6 / 250 / 60 / 24 / 365:.0f} years")
+print(f"{BYTES / DOCUMENTS / 1000:.0f} kB a document, some {BYTES / DOCUMENTS / 6:.0f} words")
+print(f"to read it all at 250 words a minute, day and night: {BYTES / 6 / 250 / 60 / 24 / 365:.0f} years")
 print(f"our text would fit into it {BYTES / our_bytes:,.0f} times")
 
 # %% tags=["demo"]

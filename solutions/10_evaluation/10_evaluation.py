@@ -1375,7 +1375,7 @@ except ModuleNotFoundError as error:
 # library's do.
 #
 # Your functions of lesson 06 search, and those of this lesson judge, on captions that were in no training: sixty
-# synthetic ones, and 97 that people wrote. On the synthetic ones the translator reaches a BLEU of 99. *Predict first:*
+# synthetic ones, and 97 that were written by hand. On the synthetic ones the translator reaches a BLEU near 100. *Predict first:*
 # and on those by hand? And which is better there, greedy decoding or a beam search with two beams?
 
 # %%
@@ -1608,7 +1608,7 @@ def judges_judged():
 # comparisons since.
 #
 # Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis with a reference. MiniLM stays
-# frozen; the head is a linear regression. It learns from 48 sentences that we wrote, none of them in our test: each has
+# frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this course, none of them in our test: each has
 # two paraphrases (grade 1) and two look-alikes, nearly the same words with another meaning (grade −1).
 
 

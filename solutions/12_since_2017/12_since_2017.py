@@ -477,8 +477,8 @@ def only_the_distance():
 #
 # ### 4.2 The answer to lesson 03
 #
-# Here is its section 8 again: name the symbol two positions back, train on 16 symbols, look at 64. The sinusoids were right
-# within the 16 and wavered between chance and perfect after them. Same task, same layer, same training; but queries and keys
+# Here is its section 9 again: name the symbol two positions back, train on 16 symbols, look at 64. The sinusoids were right
+# within the 16 and wavered between chance and perfect after them. Same task, same training; but queries and keys
 # are turned, and nothing is added. **Guess first:** how often is each of them right beyond the 16?
 
 # %%
