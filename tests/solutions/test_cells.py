@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from autograder.course.asides import fold_aside
+from autograder.course.asides import fold_aside, shown_cells
 from autograder.course.colab import BADGE, INSTALL
 from autograder.course.folding import TITLE
 from autograder.course.looking_back import RECALL
@@ -109,6 +109,24 @@ def test_the_table_and_the_headings_count_the_exercises(lesson: str, notebook: N
     assert numbers == [*range(1, len(tasks) + 1)], "renumber the headings `### Exercise N` in the order of the text"
     rows = re.findall(r"^\| (\d+) \| .* \| (\d+) \| (\d+) \|$", notebook.cells[0].source, flags=re.M)
     assert rows == tasks, "fix the table at the top: a row `| N | ... | points | minutes |` for each exercise"
+
+
+def test_without_its_slides_a_lesson_is_whole(lesson: str, notebook: NotebookNode) -> None:
+    """A course that is not held with the lectures reads nothing of them, and runs."""
+    shown = shown_cells(notebook.cells, slides=False)
+    read = [cell.source for cell in shown]
+    for exercise in exercises.of_lesson(lesson):
+        read += [exercise.title, exercise.statement, *(hint.text for hint in exercise.hints)]
+        read += [mistake.message for mistake in exercise.misconceptions]
+    assert [text for text in read if re.search(r"\bS[0-4]\b|\bslides?\b|\blecturer?s?\b", text)] == []
+    left_out = [cell for cell in notebook.cells if cell not in shown and cell.cell_type == "code"]
+    bound = {name for cell in left_out for name in names(cell.source)[0]}
+    for cell in shown:
+        if cell.cell_type == "code":
+            nodes = list(ast.walk(ast.parse(cell.source)))
+            own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            own |= {node.arg for node in nodes if isinstance(node, ast.arg)} | names(cell.source)[0]
+            assert not bound & (names(cell.source)[1] - own)
 
 
 def test_what_it_takes_from_earlier_lessons_is_an_exercise(notebook: NotebookNode) -> None:

@@ -108,7 +108,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "distance",
-            "Your answer scores tokens by how near their embedding is to the state (minus the distance). S0 takes the "
+            "Your answer scores tokens by how near their embedding is to the state (minus the distance). Take the "
             "dot product.",
             _slip((_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)")),
         ),
