@@ -14,7 +14,7 @@
 # %% [markdown]
 # # Lesson 000 · Primer
 #
-# Begin here if you know Python but have never written a training loop, or not in years. In an hour and a half you meet
+# Begin here if you know Python but have never written a training loop, or not in years. In an hour and three quarters you meet
 # what the other lessons take for granted: tensors and their shapes, broadcasting, gradients, models, and the loop that
 # trains them. Ten questions below say what to read and what to skip.
 #
@@ -652,8 +652,9 @@ print("cat, danced, slept:", model.weight.detach())
 #   for *stochastic*: each step usually sees only a batch of random examples. Here all fit into one.
 # - Each turn of the loop does the same: **loss, zero, backward, step**. Without `zero_grad` old gradients add up;
 #   without `step` nothing is learned. Neither raises an error.
-# - **Adam** is the optimizer that this course uses. It gives each weight steps of its own size: about the learning rate
-#   where the gradients agree from step to step, however small they are, and less where they do not. You use it the same
+# - **Adam** is the optimizer that this course uses. It gives each weight steps of its own size. If a weight's
+#   gradient keeps its sign, the step is about the learning rate, even if the gradient is tiny; if the sign changes, the step
+#   is smaller. You use it the same
 #   way, and write it yourself in lesson 05.
 #
 # *Cat* was worth 2, *danced* 3 and *slept* -1. The model has found these numbers from the claps for four sentences.

@@ -204,7 +204,7 @@ def the_table_and_a_sentence():
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
-# The dot product alone would do if all vectors were equally long. But a long vector has a large dot product with
+# ($a \cdot b$ is the **dot product**: entry times entry, added up.) It alone would do if all vectors were equally long. But a long vector has a large dot product with
 # everything that points even roughly its way. Dividing by both lengths leaves the direction.
 #
 # ### Exercise 2 · How alike two words are
@@ -539,12 +539,13 @@ print([round(number, 4) for number in attempt.tolist()], "found it!" if found el
 # ### Exercise 4 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
 #
-# Return the mean of each sentence's words. Leave out the padding, wherever it is. A sentence without words gets zeros.
+# Return the mean of each sentence's words. Leave out the padding, wherever it is. A sentence without words gets zeros,
+# and its gradient must be 0, not `nan`: do not divide by 0 (`clamp(min=1)` helps).
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradient of `x` is compared too; for a sentence without words it is 0, not `nan`. Leave `x` itself as it is.
+# The gradient of `x` is compared too. Leave `x` itself as it is.
 
 # %% [markdown] tags=["slides"]
 # S3's code pools with `torch.mean(output, dim=1)`, and so counts padding.
@@ -719,8 +720,8 @@ def bags_as_rows_of_counts():
 # order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch take one step on its mean
 # cross-entropy.
 #
-# Return the trained parameters as a list and, for each epoch, the mean loss over its examples: each counts once, with
-# the loss that it had when its batch came. (In a mean of the batches' means, a small last batch would count too much.)
+# Return the trained parameters as a list and, for each epoch, the mean loss over its examples: note each batch's
+# loss before its step, and let every example count once. (In a mean of the batches' means, a small last batch would count too much.)
 #
 # Shapes: `parameters` is a list of the table `[vocab_size, d_model]`, the weight `[classes, d_model]` and the bias
 # `[classes]`; `ids` and `mask` are `[examples, words]`, `labels` is `[examples]`, `orders` is `[epochs, examples]`. The result
@@ -1137,7 +1138,7 @@ def which_way_words_pull():
 # It found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one before you
 # try a transformer.
 #
-# And what does it cost? Nearly all of a bag's parameters are in the table. BERT's vocabulary has 30,522 words; with embeddings
+# And what does it cost? Nearly all of a bag's parameters are in the table. The table of section 3 has 30,522 rows; with embeddings
 # of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight for each input and
 # output of the linear layer, and one bias for each output.
 

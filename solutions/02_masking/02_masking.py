@@ -316,7 +316,7 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # which spreads through the whole model at the next step of training. With $-10^9$ the row attends evenly to exactly the
 # tokens that it must not see. (And half precision has no $-10^9$ at all.)
 #
-# Such rows do occur: padding, empty sentences. So let us agree on what they mean, as torch's fused kernels do: **a query
+# Such rows do occur: padding, empty sentences. So let us agree on what they mean: **a query
 # that may attend to nothing gets weights of 0**, and its output is the zero vector.
 #
 # ### Exercise 2 · Masked weights
@@ -898,7 +898,8 @@ def documents_side_by_side():
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
 #
-# Your first layer. The constructor is given: it makes the learned query, an `nn.Parameter` of shape `[d_model]`. Write
+# A layer with weights. The constructor is given: it makes the learned query, an `nn.Parameter` (a tensor that an optimizer
+# finds and trains) of shape `[d_model]`. Write
 # `forward`. Torch's ready-made attention is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, the result is `[batch, d_model]`. Padding

@@ -103,7 +103,8 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `model(x)` is `[batch, tokens, d_out]`, `order` is an integer tensor `[tokens]`,
 # the same for all sentences: token `i` of a shuffled sentence is token `order[i]` of the old one. The result is boolean
-# `[batch, tokens]`, in the order of the shuffled sentences, True where the vector has changed.
+# `[batch, tokens]`, in the order of the shuffled sentences, True where the vector has changed. (A difference
+# below 0.0001 is rounding, and no change.)
 
 # %% [markdown] tags=["fine-print"]
 # The same numbers, added up in another order, differ in their last digits: such rounding is no change. In the check,
@@ -366,7 +367,7 @@ def the_index_takes_over():
 # result is float32 `[length, bits]`.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the device: make what you make where `device` says, as torch's own factories do.
+# One point is for the device: make what you make where `device` says, as `torch.zeros(3, device=device)` does.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-binary_counting-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -443,7 +444,7 @@ def sixteen_positions_in_binary():
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the device: make what you make where `device` says, as torch's own factories do.
+# One point is for the device: make what you make where `device` says, as `torch.zeros(3, device=device)` does.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-sinusoidal_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -634,7 +635,7 @@ def who_chased_whom():
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the device: make what you make where `device` says, as torch's own factories do.
+# One point is for the device: make what you make where `device` says, as `torch.zeros(3, device=device)` does.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1119,7 +1120,7 @@ def past_the_trained_length():
 # - **Learned positions stop.** Rows past the 16th never got a gradient, and are as random as on the first day. The model
 #   falls to blind guessing at the very next token.
 # - **Sinusoids extend, the trained model only now and then.** Some tokens past the end still come out right and others do
-#   not, differently in each run. Within 16 tokens the slow clocks hardly moved, so the model never learned what to do once
+#   not, differently in each run. A likely reason: within 16 tokens the slow clocks hardly moved, so the model never learned what to do once
 #   they do.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found a
 #   different solution, which agrees with it only as far as training asked.

@@ -189,7 +189,7 @@ check("encoder_decoder.shift_right", hidden=True)
 # $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
 # Nothing is approximated: each factor is what the decoder says at one position. A product of many small numbers is
-# unpleasant, so take the logarithm, which makes it a sum; divide by the number of words, so that you can compare long
+# unpleasant, so take the logarithm, which makes it a sum; divide by the number of tokens, the end mark among them, so that you can compare long
 # and short sentences; and put a minus in front, since people like to minimize. This is the mean **negative
 # log-likelihood**, NLL for short:
 #

@@ -86,7 +86,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # %% [markdown]
 # We need a translator to watch. It learns clauses of the course's toy grammar, some with *yesterday* in front. Clauses
-# built like *the cat danced* are held out: it never sees one in training.
+# built like *the cat danced* are held out, and a tenth of the others: it never sees them in training.
 
 # %%
 rng = random.Random(0)
@@ -488,7 +488,7 @@ show.tree(
 # `decoding.sentence_found` · 1 point · about 10 minutes
 #
 # Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: after each
-# word multiply, compare all beginnings of the same length, and keep the best ones. Return for each width the letter and,
+# word multiply, compare all beginnings of the same length, and keep the best ones. (`<e>` counts as a word; a finished sentence keeps its probability.) Return for each width the letter and,
 # as your reason, the probabilities of the beginnings that the search holds after the third word, the best first.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
@@ -1068,7 +1068,6 @@ def one_distribution_five_ways():
 
 
 # %% [markdown]
-#
 # What happens to whole **sentences**? We draw a thousand at each of three temperatures from the tree of section 4, word by
 # word, and count. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most probable sentence of the
 # tree. Which one comes up most often at a temperature of 0.1?
@@ -1384,8 +1383,8 @@ each_position_alone()
 # 3. If all are kept, the target model has said in the same pass what comes after them: draw one more token from that.
 #
 # Why is the result distributed as if the target model had written alone? A token $x$ comes out of step 1 with probability
-# $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. What is missing to $p(x)$ is $\max(0, p(x) - q(x))$, and that is what step 2
-# adds.
+# $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. What is missing to $p(x)$ is $\max(0, p(x) - q(x))$. Step 2 is reached with
+# the probability $\sum_x \max(0, p(x) - q(x))$ and draws from these numbers divided by that sum, so it adds just them.
 #
 # ### Exercise 8 · A small model runs ahead
 # `decoding.speculative_step` · 4 points (3 for a draft with a dropped token, 1 for one that is kept whole) · about 20 minutes
@@ -1437,8 +1436,8 @@ check("decoding.speculative_step", hidden=True)
 # Two tests again. First the distribution: a draft model that gives the ten words of section 7 the same probability, a
 # target model that gives them theirs, and twenty thousand draws through your function. Then speed: the **beginner**
 # drafts four tokens at a time for the trained translator. Both choose their most probable token, so the result must be
-# **word for word** what greedy decoding writes with the trained translator alone. **Guess first:** how many of its
-# passes does a token cost now, where it was one?
+# **word for word** what greedy decoding writes with the trained translator alone. **Guess first:** how many
+# passes of the trained translator does a token cost now? Alone it takes one.
 
 # %%
 passes_per_token = None  # a number

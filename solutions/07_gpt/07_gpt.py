@@ -495,7 +495,8 @@ def language_model(vocab_size, context_length, d_model, heads, layers, causal=Tr
 #
 # Have you built the real thing? PyTorch has modules for it: `nn.TransformerEncoder`, a stack of
 # `nn.TransformerEncoderLayer`s. (An *encoder*, because without cross-attention only the mask differs.) Their mask is
-# *additive*, 0 where a token may look and $-\infty$ where it may not, as in lesson 02; and they take the tokens as the
+# *additive*, 0 where a token may look and $-\infty$ where it may not, as in lesson 02, or boolean, with True where it may
+# **not** look; and they take the tokens as the
 # **first** dimension unless you say `batch_first=True`.
 
 # %% [markdown] tags=["slides"]
@@ -730,7 +731,7 @@ def the_loss_hits_zero():
 # mean stays above.)
 #
 # At the last position the cheat is *worse* than the other model, though it need not be: it had to think for one question
-# in 24.
+# in 24, and it trained for fewer steps.
 #
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
 # prediction may only depend on the tokens up to its own position.
@@ -1091,10 +1092,10 @@ def in_context():
 #
 # ### 8.2 Fine-tuning
 #
-# For other tasks you do need labels, but only a few. GPT-1's recipe (its section 3.2):
+# For other tasks you do need labels, but only a few. GPT-1's recipe (Radford et al., 2018):
 #
 # - keep the whole model, and put **one linear layer** on the state of the last token (for us, of the full stop at the end);
-# - train everything, for **at most three epochs**;
+# - train everything, for about **three epochs**;
 # - keep the language model's loss as an **auxiliary loss**, weighted by $\lambda$ (0.5 in the paper):
 #
 # $$\text{loss} = \text{loss}_\text{task} + \lambda \cdot \text{loss}_\text{LM} .$$

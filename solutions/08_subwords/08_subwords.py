@@ -644,7 +644,7 @@ print(gpt2_words("They've 30 cats,   he's none!\n"))
 # exercise 3 asks for. Return one list, as in exercise 6.
 
 # %% [markdown] tags=["fine-print"]
-# `letters` is not always GPT-2's own table. There may be no words, and no merges. Every pair makes another token.
+# `letters` is not always GPT-2's own table. There may be no words, and no merges. No two pairs make the same token.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1366,7 +1366,7 @@ def two_languages():
 # %% [markdown]
 # In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and
 # with German merges it is the other way round. The training text is to blame, not the language. You pay for three times
-# the tokens, a context holds a third of the text, and attention has eight times as many scores. Petrov et al. (2023)
+# the tokens, a context holds a third of the text, and attention has seven to eight times as many scores. Petrov et al. (2023)
 # found up to fifteen times the tokens for the same text.
 #
 # ### Exercise 11 · In your own words
@@ -1452,7 +1452,7 @@ def your_tokenizer_your_gpt():
 
 # %% [markdown]
 # If that was GPT-2, you have built a language model from bytes in to characters out. If it was the small model, it has
-# read a few pages of Shakespeare three times, and it shows. Connect once and run the cell again.
+# read one play and some sonnets of Shakespeare three times, and it shows. Connect once and run the cell again.
 #
 # ## Glossary
 #

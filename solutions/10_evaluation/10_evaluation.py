@@ -1371,7 +1371,7 @@ except ModuleNotFoundError as error:
 #
 # Felix and Minka are made up. Now judge a real translator, and yours: your decoder blocks of lesson 05, with the
 # weights of the course's small translator. It goes from English to German and was trained on six thousand captions,
-# nearly all of them synthetic; in lesson 11 you train its twin. If your blocks are right, they compute exactly what the
+# nearly all of them synthetic; in lesson 11 you fine-tune it. If your blocks are right, they compute exactly what the
 # library's do.
 #
 # Your functions of lesson 06 search, and those of this lesson judge, on captions that were in no training: sixty
@@ -1513,8 +1513,8 @@ def greedy_against_beams():
 
 
 # %% [markdown]
-# Most samples agree: greedy is ahead. With sixty captions more than 95 of 100 do, and by the usual rule the difference
-# is significant. With all 97 the interval includes 0, and it is not. So do not collect until you like the interval:
+# Most samples agree: greedy is ahead. With sixty captions the middle 95 of 100 lie above 0: by the usual rule the
+# difference is significant. With all 97 the interval includes 0, and it is not. So do not collect until you like the interval:
 # there is nearly always such a moment. Decide on the number beforehand.
 #
 # ## 7. Newer metrics and tests
