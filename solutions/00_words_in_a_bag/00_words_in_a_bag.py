@@ -680,7 +680,7 @@ def two_walks_one_end():
 
 # %% [markdown]
 # And here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has the same words
-# with other counts.
+# with different counts.
 
 
 # %% tags=["demo"]

@@ -299,7 +299,7 @@ def appended_index(x):
 
 # %% [markdown] tags=["reason"]
 # The index is made in the dtype of `x`: a wider one would change the dtype of the whole result, and a small integer type
-# overflows in long sentences. Tokens are the last dimension but one: `len(x)` works for a single sentence and counts
+# overflows in long sentences. Tokens are the second-to-last dimension: `len(x)` works for a single sentence and counts
 # sentences in a batch.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}

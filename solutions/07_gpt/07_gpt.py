@@ -963,7 +963,7 @@ def the_author_graded():
 
 # %% [markdown]
 # Most of its sentences are right, and nearly all of those are **new**: it has not learned the text by heart, it has
-# learned the language. Its mistakes have a star. What does it get wrong?
+# learned the language. Its mistakes are marked with a star. What does it get wrong?
 #
 # Watch it write: choose a beginning, and throw the dice again. Then put beginnings of your own into the last line of the cell,
 # in lower case and with words that it knows, and run it.
@@ -1559,7 +1559,7 @@ def gpt_2_in_your_model():
 # honest model with such a loss writes well, and a leaking one writes nonsense. (The loss by position would do as well: in a
 # leaking model it is near 0 everywhere except at the last position.)
 #
-# *(One point: copying works on new text too, so the held-out loss tells memorising from learning but not from leaking. One
+# *(One point: copying works on new text too, so the held-out loss tells learning from memorizing, but not from leaking. One
 # point: two experiments, each with both outcomes: change a token, write, or the loss by position.)*
 
 # %% [markdown]

@@ -1575,7 +1575,7 @@ def whom_is_it_about():
 
 
 # %% [markdown]
-# It gets nearly all of the first kind, and of the other no more than a coin. Each noun is in two or three of the pairs:
+# It gets nearly all of the first kind right, and is no better than a coin toss on the other. Each noun is in two or three of the pairs:
 # too few to teach what the encoder does not know. Ask it: mask the pronoun after *the queen found the cake .*, and
 # compare *she*, *he* and *it*.
 

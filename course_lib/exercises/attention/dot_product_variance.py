@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "queries_with_queries",
-            "Your answer multiplies the queries with themselves. Take the dot product of row s of q with row s of k.",
+            "Your answer multiplies the queries by themselves. Take the dot product of row s of q with row s of k.",
             _slip((_DOTS, "(q * q).sum(dim=-1)")),
         ),
         Misconception(

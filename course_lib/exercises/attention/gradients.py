@@ -127,7 +127,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "scaled_once",
-            "Your answer scales on the way forward only. The scores were divided by √d_head, so their gradient is "
+            "Your answer scales in the forward pass only. The scores were divided by √d_head, so their gradient is "
             "divided by it, too.",
             _slip(("of_scaled / root", "of_scaled")),
         ),

@@ -133,8 +133,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_of_d_value",
-            "Your answer divides the scores by the root of the values' dimension. The scores are made of queries and "
-            "keys: divide by the root of theirs, q.shape[-1].",
+            "Your answer divides the scores by the root of the values' dimension. The scores are dot products of "
+            "queries and keys: divide by the root of their dimension, q.shape[-1].",
             _slip_alone(("q.shape[-1]", "v.shape[-1]")),
         ),
         Misconception(

@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         Misconception(
             "across_the_batch",
             "Your answer is right for one sequence, but in a batch it also compares the queries of one sequence "
-            "with the keys of the others. Use q @ k.transpose(-2, -1), which keeps the leading dimensions apart.",
+            "with the keys of the others. Use q @ k.transpose(-2, -1), which treats each sequence by itself.",
             lambda q, k: torch.tensordot(q, k, dims=([-1], [-1])),
         ),
     ),

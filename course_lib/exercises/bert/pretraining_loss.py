@@ -196,8 +196,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_logarithm",
-            "Your answer takes probabilities, with a minus, instead of their logarithms: nll_loss takes no logarithm "
-            "itself. cross_entropy does.",
+            "Your answer passes probabilities to nll_loss, which only negates what it is given. It needs their "
+            "logarithms; cross_entropy takes them itself.",
             _slip(("[asked].log_", "[asked]."), ("pair_logits.log_", "pair_logits.")),
         ),
         Misconception(

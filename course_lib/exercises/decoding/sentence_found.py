@@ -85,7 +85,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Write down the beginnings of one token, with their probabilities, and keep as many as there are beams.\n"
+            "Write down all beginnings of length one, with their probabilities, and keep as many as there are beams.\n"
             "Continue each of them by every possible token, and multiply.\n"
             "Sort all of these together and keep the best; the next token starts from them.\n"
             "After the third token, note the products; then see which sentence the search ends with.",

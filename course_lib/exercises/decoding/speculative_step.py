@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "size_of_the_difference",
-            "Your answer takes the size of p - q. Where the draft model says too much nothing is missing: use 0 there.",
+            "Your answer takes the absolute value of p - q. Where q is larger, nothing is missing: use 0 there.",
             _slip((_REST, "(p - q).abs()")),
         ),
         Misconception(
@@ -178,8 +178,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "more_probable_only",
-            "Your answer keeps a token only where p >= q, and has no use for the chances. Where p is less, keep it as "
-            "often as p / q says.",
+            "Your answer keeps a token only where p >= q, and ignores the chances. Where p is smaller, keep it with "
+            "probability p / q.",
             _slip((_TEST, "p[token] < q[token]")),
         ),
         Misconception(

@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         Misconception(
             "right_counted_among_the_others",
             "Your answer counts the right token among the others: on top of its 1 - smoothing it gets a share of the "
-            "smoothing, and the target sums to more than 1. Take it out of the others' sum.",
+            "smoothing, and the target sums to more than 1. Sum over the other tokens alone.",
             _slip((_RIGHT, "1 - smoothing + share)")),
         ),
         Misconception(

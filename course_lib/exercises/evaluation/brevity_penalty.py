@@ -189,8 +189,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "too_long_punished",
-            "Your answer punishes what is too long as well. From the reference's length on, the penalty is 1: what is "
-            "too long has already lost precision.",
+            "Your answer also penalizes translations that are too long. From the reference's length on, the penalty "
+            "is 1: what is too long has already lost precision.",
             _slip((_LONG, "False"), ("r / c", "max(r / c, c / r)"), paired=False),
         ),
     ),

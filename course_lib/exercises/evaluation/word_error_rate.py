@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_longer",
-            "Your answer divides by the longer of the two sentences. Divide by the words of the references, even if "
+            "Your answer divides by the length of the longer sentence. Divide by the words of the references, even if "
             "the rate is then above 1.",
             _slip((_WORDS, "max(len(said), len(right)) for said, right")),
         ),

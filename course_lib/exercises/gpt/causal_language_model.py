@@ -218,7 +218,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "embedding_scaled",
-            "Your model multiplies the embeddings by √d_model, as the translating transformer does. GPT does not.",
+            "Your model multiplies the embeddings by √d_model, as the transformer for translation does. GPT does not.",
             _slip(("self.embedding(ids)", "self.embedding(ids) * self.embedding.embedding_dim**0.5")),
         ),
         Misconception(

@@ -227,7 +227,7 @@ EXERCISE = Exercise(
         *misplaced_dropouts(_MISPLACED.__getitem__),
         Misconception(
             "residual_dropped",
-            "Your answer calls dropout on the x that is added, not on what the sublayer adds. It is the other way "
+            "Your answer applies dropout to the residual x, not to the sublayer's output. It is the other way "
             "round: x + dropout(sublayer(...)).",
             _slip(*_UNDROPPED, ("x + dropped", "dropout(x) + dropped"), ("x + more", "dropout(x) + more")),
         ),

@@ -137,7 +137,7 @@ EXERCISE = Exercise(
             _slip(("matrix + bias)", "matrix)"), (_FEED_FORWARD, "2 * d * f")),
         ),
         *alike(
-            "Your answer leaves out biases of the projections. Each of the four has one, of d_model numbers.",
+            "Your answer leaves out the biases of the projections. Each of the four has one, of d_model numbers.",
             no_biases_in_the_projections=_slip(("matrix + bias)", "matrix)")),
             no_bias_in_w_o=_slip((_PROJECTIONS, "4 * matrix + 3 * bias")),
         ),

@@ -53,7 +53,8 @@ def misplaced_dropouts(dropping: Callable[[str], Callable[..., Tensor | nn.Modul
         ),
         Misconception(
             "input_dropped",
-            "Your answer calls dropout on what a sublayer reads. It is for what it adds: dropout(sublayer(...)).",
+            "Your answer calls dropout on what a sublayer reads. Dropout goes on the sublayer's output: "
+            "dropout(sublayer(...)).",
             dropping("read"),
         ),
     )

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "factor_2_missing",
-            "Your answer is half of the gradient. The slope of a square is twice what is squared.",
+            "Your answer is half of the gradient. The derivative of a square, u², is 2u.",
             _slip(("2 * error", "error")),
         ),
         Misconception(

@@ -160,7 +160,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "x_added",
-            "Your answer adds X itself instead of a X.",
+            "Your answer adds X itself instead of a · X.",
             _slip(("a * x +", "x +")),
         ),
         Misconception(
@@ -195,7 +195,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tall_not_turned_back",
-            "Your answer is right for wide matrices; a tall one comes back transposed. Turn it back in the end.",
+            "Your answer is right for wide matrices; a tall one comes back transposed. Transpose it back at the end.",
             _slip(("return x", "return x.T if gradient.shape[0] > gradient.shape[1] else x")),
             alone=True,
         ),

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         Misconception(
             "sum_for_mean",
             "Your answer divides by the length of the vector: the root of the sum of the squares. Take their mean, so "
-            "that the numbers stay of size 1 whatever d_model is.",
+            "that the values stay around 1 whatever d_model is.",
             _slip((".mean", ".sum")),
         ),
         Misconception(

@@ -173,7 +173,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "turned_round",
-            "Your answer has the right token first. A pair is (left, right), in the order of the word.",
+            "Your answer has the right token first. A pair is (left, right), in the order in which the two occur in "
+            "the word.",
             _slip((_COUNTED, f"pair = pair[::-1]\n            {_COUNTED}")),
         ),
         Misconception(

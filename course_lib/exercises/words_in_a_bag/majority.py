@@ -116,8 +116,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "share_in_training",
-            "Your answer measures on the training labels. Measure the baseline where every model is measured: on the "
-            "test labels.",
+            "Your answer measures the accuracy on the training labels. Measure the baseline where every model is "
+            "measured: on the test labels.",
             _slip(("(test_labels ==", "(training_labels ==")),
         ),
         Misconception(
