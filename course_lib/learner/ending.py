@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from course_lib.learner.progress_file import progress_file
 from course_lib.learner.progress_map import LessonProgress, progress_map
 
 PAGE = "my_course.md"
@@ -25,11 +24,9 @@ class Ending:
 
     Attributes:
         lessons: how far each has come.
-        days: the first and the last day on which something was done; None where nothing has been.
     """
 
     lessons: tuple[LessonProgress, ...]
-    days: tuple[date, date] | None
 
     def markdown(self) -> str:
         """The page."""
@@ -51,8 +48,10 @@ class Ending:
         if asked:
             recalled = sum(lesson.recall.recalled for lesson in self.lessons)
             told += f", {recalled} of {asked} questions that look back right at first"
-        if self.days is not None:
-            first, last = (f"{day.day} {day:%B %Y}" for day in self.days)
+        done = [history for history in self.lessons[0].histories.values() if history.last]  # of all lessons
+        if done:
+            moments = min(history.first for history in done), max(history.last for history in done)
+            first, last = (f"{day.day} {day:%B %Y}" for day in map(date.fromtimestamp, moments))
             told += f", on {first}" if first == last else f", from {first} to {last}"
         return f"{told}."
 
@@ -81,8 +80,4 @@ class Ending:
 
 def ending_page() -> Ending:
     """The learner's page as it is now."""
-    kept = progress_file()
-    done = [history for history in kept.read().values() if history.last]
-    first, last = min((one.first for one in done), default=0.0), max((one.last for one in done), default=0.0)
-    days = (date.fromtimestamp(first), date.fromtimestamp(last)) if done else None
-    return Ending(progress_map(kept=kept).lessons, days)
+    return Ending(progress_map().lessons)

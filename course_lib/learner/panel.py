@@ -1,4 +1,4 @@
-"""A sandbox of help, which looks like a verdict: in a notebook HTML, in a terminal plain text."""
+"""A panel of help, which looks like a verdict: in a notebook HTML, in a terminal plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sandbox of help, in a notebook and in a terminal.
+"""A panel of help, in a notebook and in a terminal.
 
 Tests `panel.py`.
 """
