@@ -70,8 +70,8 @@ EXERCISE = Exercise(
     name="bags_of_words",
     title="A bag for every sentence",
     statement=(
-        "bags_of_words(ids int [sentences, words], vocab_size int) -> int [sentences, vocab_size]: how often each "
-        "sentence has the word of each id, from 0 to vocab_size - 1."
+        "bags_of_words(ids int [sentences, words], vocab_size int) -> int [sentences, vocab_size]: how often each id "
+        "from 0 to vocab_size - 1 occurs in each sentence."
     ),
     points=2,
     minutes=8,
@@ -86,76 +86,71 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Ask of every word of a sentence whether it is word 0, whether it is word 1, and so on, all at once: "
-            "compare the ids with the numbers from 0 to `vocab_size - 1`. Then count.",
+            "Compare every word with every id from 0 to `vocab_size - 1`, all at once. Then count the matches.",
         ),
         Hint(
             "shapes",
-            "`ids` with a last dimension of size 1 is `[sentences, words, 1]`, and the numbers are `[vocab_size]`. "
-            "Compared, they are `[sentences, words, vocab_size]`. Summing over the words leaves "
-            "`[sentences, vocab_size]`.",
+            "With a last dimension of size 1, `ids` is `[sentences, words, 1]`. Comparing it with `[vocab_size]` "
+            "numbers gives `[sentences, words, vocab_size]`. Summing over the words leaves `[sentences, vocab_size]`.",
             answers=("not_summed", "all_sentences_together", "over_the_vocabulary", "over_the_sentences"),
         ),
     ),
     misconceptions=(
         Misconception(
             "whether_and_not_how_often",
-            "Your answer says whether a sentence has a word, and not how often. *The cat chased the cat* has two cats: "
-            "sum, where you take any, max or a set.",
+            "Your answer says whether a word occurs, not how often. *The cat chased the cat* has two cats: use a sum "
+            "instead of any, max or a set.",
             _slip((_COUNTS, "same.any(dim=1).long()")),
         ),
         Misconception(
             "booleans",
-            "Your answer says True or False for each word. Count instead: the sum of booleans is a number.",
+            "Your answer says True or False for each word. Sum the booleans to count them.",
             _slip((_COUNTS, "same.any(dim=1)")),
         ),
         Misconception(
             "not_summed",
-            "Your answer still has a row for every word of a sentence. Sum over the words, dim=1.",
+            "Your answer still has a row for every word. Sum over the words: dim=1.",
             _slip((_COUNTS, "same.long()")),
         ),
         Misconception(
             "all_sentences_together",
-            "Your answer is one bag for all sentences together. Sum over the words only (dim=1): each sentence has a "
-            "bag of its own.",
+            "Your answer is one bag for all sentences. Sum over the words only (dim=1), so that each sentence gets "
+            "its own bag.",
             _slip((_COUNTS, "same.sum(dim=(0, 1))")),
         ),
         Misconception(
             "over_the_vocabulary",
-            "Your answer sums over the vocabulary, so that every word counts 1. Sum over the words of the sentence, "
-            "dim=1.",
+            "Your answer sums over the vocabulary, so every word gets a 1. Sum over the words of the sentence: dim=1.",
             _slip((_COUNTS, "same.sum(dim=2)")),
         ),
         Misconception(
             "over_the_sentences",
-            "Your answer sums over the sentences (dim=0). Sum over the words of each sentence, dim=1.",
+            "Your answer sums over the sentences (dim=0). Sum over the words of each sentence: dim=1.",
             _slip((_COUNTS, "same.sum(dim=0)")),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer counts the ids from 1 on. They begin at 0: torch.arange(vocab_size).",
+            "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
             _slip(("arange(vocab_size)", "arange(1, vocab_size + 1)")),
         ),
         Misconception(
             "shares",
-            "Your answer divides by the number of words. Leave the counts as they are.",
+            "Your answer divides by the number of words. Return the counts themselves.",
             _slip((_COUNTS, "same.float().mean(dim=1)")),
         ),
         Misconception(
             "floats",
-            "Your answer has the right counts as floats. They are counts: leave them integers, as the sum of booleans "
-            "is one.",
+            "Your answer has the right counts, but as floats. Return integers, as a sum of booleans does.",
             _slip((_COUNTS, "same.float().sum(dim=1)")),
         ),
         Misconception(
             "transposed",
-            "Your answer has the vocabulary as rows and the sentences as columns. One row for each sentence: "
-            "[sentences, vocab_size].",
+            "Your answer has one row per word of the vocabulary. Give each sentence a row: [sentences, vocab_size].",
             _slip(("return counts", "return counts.transpose(0, -1)")),
         ),
         Misconception(
             "last_word_missing",
-            "Your answer leaves out the last word of the vocabulary. torch.arange(n) already ends at n - 1.",
+            "Your answer leaves out the last word of the vocabulary. torch.arange(n) already stops at n - 1.",
             _slip(("arange(vocab_size)", "arange(vocab_size - 1)")),
         ),
     ),

@@ -116,35 +116,37 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Layers are called like functions. Send the bags through the first layer, the result through a ReLU, and "
-            "that through the second layer. Write `self.` in front of what belongs to the model.",
+            "Call layers like functions. Pass the bags through the first layer, then a ReLU, then the second layer. "
+            "Write `self.` before the names of the layers.",
         ),
         Hint(
             "shapes",
-            "`[sentences, vocab_size]` becomes `[sentences, d_hidden]` in the first layer; the ReLU keeps the shape; "
-            "the second layer makes `[sentences, classes]`.",
+            "The first layer turns `[sentences, vocab_size]` into `[sentences, d_hidden]`. The ReLU keeps that shape, "
+            "and the second layer gives `[sentences, classes]`.",
             answers=("hidden_layer_only", "largest_class"),
         ),
     ),
     misconceptions=(
         Misconception(
             "relu_left_out",
-            "Your answer has no ReLU between the layers. Two linear layers in a row are no more than one.",
+            "Your answer has no ReLU between the layers. Without one, two linear layers can do no more than a single "
+            "one.",
             _slip((_RELU, "first")),
         ),
         Misconception(
             "relu_at_the_end",
-            "Your answer has the ReLU after the second layer. It belongs between the two: logits may be negative.",
+            "Your answer applies the ReLU after the second layer, so no logit can be negative. Put it between the two "
+            "layers.",
             _slip((_RELU, "first"), ("return logits", "return torch.relu(logits)")),
         ),
         Misconception(
             "relu_twice",
-            "Your answer has a second ReLU, after the last layer, so no logit is ever negative. One is enough, between "
-            "the layers.",
+            "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use one only, "
+            "between the layers.",
             _slip(("return logits", "return torch.relu(logits)")),
         ),
         *(
-            Misconception(name, f"Your answer has {what} between the layers. Take a ReLU: torch.relu.", _slip(edit))
+            Misconception(name, f"Your answer has {what} between the layers. Use a ReLU: torch.relu.", _slip(edit))
             for name, what, edit in (
                 ("sigmoid", "a sigmoid", (_RELU, "torch.sigmoid(first)")),
                 ("tanh", "a tanh", (_RELU, "torch.tanh(first)")),
@@ -153,28 +155,28 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_at_the_end",
-            "Your answer ends in a softmax. Return the logits as they are: the cross-entropy takes the softmax itself.",
+            "Your answer ends in a softmax. Return the logits: the cross-entropy applies the softmax itself.",
             _slip(("return logits", "return logits.softmax(dim=-1)")),
         ),
         Misconception(
             "largest_class",
-            "Your answer is the number of the largest logit. Return all logits: no gradient gets through an argmax.",
+            "Your answer is the index of the largest logit. Return all logits: no gradient passes through an argmax.",
             _slip(("return logits", "return logits.argmax(dim=-1)")),
         ),
         Misconception(
             "hidden_layer_only",
-            "Your answer ends after the ReLU. Send its result through the second layer, self.output.",
+            "Your answer stops after the ReLU. Pass its result through the second layer, self.output.",
             _slip(("self.output(bent)", "bent")),
         ),
         Misconception(
             "absolute_values",
-            "Your answer takes absolute values between the layers. A ReLU sets what is negative to 0.",
+            "Your answer takes absolute values between the layers. A ReLU sets negative numbers to 0.",
             _slip((_RELU, "first.abs()")),
         ),
         Misconception(
             "detached",
-            "No gradient reaches the first layer: somewhere you use .detach(), .data, no_grad or torch.tensor(...). "
-            "Without gradients it never learns.",
+            "No gradient reaches the first layer, so it never learns. Look for .detach(), .data, no_grad or "
+            "torch.tensor(...).",
             _slip(("self.output(bent)", "self.output(bent.detach())")),
         ),
     ),

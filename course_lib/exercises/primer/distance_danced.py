@@ -59,8 +59,8 @@ EXERCISE = Exercise(
     name="distance_danced",
     title="How far each cat has danced",
     statement=(
-        "distance_danced(positions [cats, beats, 2]) -> [cats]: for each cat the lengths of its steps from beat to "
-        "beat, added up."
+        "distance_danced(positions [cats, beats, 2]) -> [cats]: for each cat, the total length of its steps from beat "
+        "to beat."
     ),
     points=2,
     minutes=8,
@@ -75,18 +75,18 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A step is where a cat is now minus where it was one beat ago. Two slices give you both: all beats but the "
-            "first, and all beats but the last.",
+            "A step is a cat's position now minus its position one beat earlier. Two slices give you both: every beat "
+            "but the first, and every beat but the last.",
         ),
         Hint(
             "shapes",
             "The steps are `[cats, beats - 1, 2]`. Their lengths are `[cats, beats - 1]`: the last dimension is gone. "
-            "Their sums are `[cats]`: now the beats are gone, too.",
+            "The sum over beats is `[cats]`.",
             answers=("all_cats_together", "beats_not_summed", "cats_summed", "root_at_the_end"),
         ),
         Hint(
             "outline",
-            "Subtract all positions but the last from all positions but the first.\n"
+            "Take all positions but the first, and subtract all positions but the last.\n"
             "Square, sum over the two coordinates, and take the root: one length for each step.\n"
             "Sum the lengths over the beats.",
             answers=("end_minus_start", "no_root", "coordinates_added"),
@@ -95,69 +95,67 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "end_minus_start",
-            "Your answer is the distance from where each cat began to where it ended. A cat that comes back has danced "
-            "all the same: add up the lengths of its steps.",
+            "Your answer is the distance from each cat's first position to its last. A cat that dances back to where "
+            "it started gets 0. Add up the lengths of its steps.",
             _slip((_TOTAL, "steps.sum(dim=1).norm(dim=-1)")),
         ),
         Misconception(
             "no_root",
-            "Your answer adds up the squares of the lengths. A length is the root of the sum of the squares: take it "
-            "for every step.",
+            "Your answer adds up squared lengths. Take the square root of each step's sum of squares first.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)")),
         ),
         Misconception(
             "root_at_the_end",
-            "Your answer takes one root, at the end, of all squares together. Each step has a length of its own: root "
-            "first, then sum.",
+            "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
         ),
         Misconception(
             "coordinates_added",
-            "Your answer adds how far a step goes across to how far it goes up. Its length is √(across² + up²).",
+            "Your answer adds the horizontal distance of each step to the vertical one. The length of a step is "
+            "√(across² + up²).",
             _slip((_LENGTHS, "steps.abs().sum(dim=-1)")),
         ),
         Misconception(
             "all_cats_together",
-            "Your answer is one number for all cats. Sum over the beats only (dim=1), and each cat keeps its own.",
+            "Your answer is one number for all cats. Sum over the beats only: dim=1.",
             _slip((_TOTAL, "lengths.sum()")),
         ),
         Misconception(
             "cats_summed",
-            "Your answer sums over the cats (dim=0) and has one number for each beat. The beats are dim=1.",
+            "Your answer sums over the cats (dim=0), so it has one number per beat. Sum over the beats: dim=1.",
             _slip((_TOTAL, "lengths.sum(dim=0)")),
         ),
         Misconception(
             "beats_not_summed",
-            "Your answer still has one length for each step. Sum over the beats: one number for each cat.",
+            "Your answer still has one length per step. Sum over the beats to get one number per cat.",
             _slip((_TOTAL, "lengths")),
         ),
         Misconception(
             "mean_of_the_steps",
-            "Your answer is the mean length of a step. Take the sum.",
+            "Your answer is the mean length of a step. Sum the lengths instead.",
             _slip((_TOTAL, "lengths.mean(dim=1)")),
         ),
         Misconception(
             "from_the_origin",
             "Your answer measures how far each position is from (0, 0). A step is the difference between two "
-            "positions of one cat, one beat apart.",
+            "successive positions of the same cat.",
             _slip((_BEATS, "positions")),
         ),
         Misconception(
             "between_the_cats",
-            "Your answer takes differences between one cat and the next (dim=0). Take them between one beat and the "
-            "next: dim=1.",
+            "Your answer subtracts one cat from the next (dim=0). Subtract one beat from the next: dim=1.",
             lambda positions: positions.diff(dim=0).norm(dim=-1).sum(dim=0),
         ),
         Misconception(
             "way_back_counted",
-            "Your answer also counts a step from the last beat to the first, as roll makes one. There is one step less "
-            "than there are beats.",
+            "Your answer also counts a step from the last beat back to the first, as roll does. There is one step "
+            "fewer than there are beats.",
             _slip((_BEATS, "positions - positions.roll(1, dims=1)")),
         ),
         Misconception(
             "first_position_counted",
-            "Your answer counts the first position as a step from (0, 0). The first step is from the first beat to the "
-            "second.",
+            "Your answer counts the first position as a step from (0, 0). The first step goes from the first beat to "
+            "the second.",
             _slip((_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)")),
         ),
     ),

@@ -52,58 +52,58 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "An index has one entry for each dimension, from the left. `:` takes all of a dimension, and -1 its last "
-            "entry, however many there are.",
+            "Write one index for each dimension, from left to right. `:` keeps a whole dimension, and -1 picks its "
+            "last entry, however long it is.",
         ),
         Hint(
             "shapes",
-            "`[sentences, words, d_model]` becomes `[sentences, d_model]`: all sentences stay, the words go, and the "
-            "vector stays whole. So the -1 belongs to the second dimension.",
+            "`[sentences, words, d_model]` becomes `[sentences, d_model]`. You keep every sentence and every number "
+            "of its last word, so the -1 belongs in the second dimension.",
             answers=("last_sentence", "last_number", "dimension_kept"),
         ),
     ),
     misconceptions=(
         Misconception(
             "last_sentence",
-            "Your answer is the last sentence, all of it: a single index goes to the first dimension. Keep the first "
-            "with `:`, and put -1 in the second position.",
+            "Your answer is the whole last sentence: a single index applies to the first dimension. Keep that one "
+            "with `:`, and put -1 in the second.",
             lambda x: x[-1],
         ),
         Misconception(
             "last_number",
-            "Your answer takes the last number of every word. The words are the second dimension, and you index the "
-            "third.",
+            "Your answer takes the last number of every word: it indexes the third dimension. The words are the "
+            "second.",
             lambda x: x[..., -1],
         ),
         Misconception(
             "dimension_kept",
-            "Your answer is [sentences, 1, d_model]: a slice such as -1: keeps its dimension. A plain -1 drops it.",
+            "Your answer has shape [sentences, 1, d_model]: the slice -1: keeps its dimension. Index with a plain -1.",
             lambda x: x[:, -1:],
         ),
         Misconception(
             "first_word",
-            "Your answer takes the first word of each sentence. Positions count from 0, and the last one is -1.",
+            "Your answer takes the first word of each sentence: index 0 is the first. The last is -1.",
             lambda x: x[:, 0],
         ),
         Misconception(
             "position_written_down",
-            "Your answer takes the word at position 2 of every sentence, or the last one if there are fewer. The last "
-            "position depends on the sentences: -1 is always the last.",
+            "Your answer takes the word at position 2, or the last word of a shorter sentence. Index with -1, which "
+            "is the last word at any length.",
             lambda x: x[:, min(2, x.shape[1] - 1)],
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer is the mean of each sentence's words. Take one of them, the last.",
+            "Your answer averages the words of each sentence. Take only the last one.",
             lambda x: x.mean(dim=1),
         ),
         Misconception(
             "sum_of_the_words",
-            "Your answer adds up the words of each sentence. Take one of them, the last.",
+            "Your answer adds up the words of each sentence. Take only the last one.",
             lambda x: x.sum(dim=1),
         ),
         Misconception(
             "last_but_one",
-            "Your answer takes the last word but one. From the end one counts from -1: the last is -1, not -2.",
+            "Your answer takes the second-to-last word. Counting from the end starts at -1.",
             lambda x: x[:, max(x.shape[1] - 2, 0)],
         ),
     ),

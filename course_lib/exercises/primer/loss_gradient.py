@@ -76,21 +76,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Torch does the calculus, if you compute the loss from a `w` that requires a gradient. Make such a copy, "
-            "compute the loss, call `backward()` on it, and look at the copy's `.grad`.",
+            "PyTorch finds the gradient for you if you compute the loss from a `w` that requires a gradient. Make "
+            "such a copy, compute the loss, call `backward()` on it, and read the copy's `.grad`.",
         ),
         Hint(
             "shapes",
-            "The predictions are `[examples]`, and so are the errors. The loss is a single number, `[]`. The gradient "
-            "has the shape of `w`: `[features]`.",
+            "The predictions and the errors are `[examples]`. The loss is a single number, `[]`. The gradient has the "
+            "shape of `w`: `[features]`.",
             answers=("loss_itself", "of_the_predictions", "summed"),
         ),
         Hint(
             "outline",
             "Copy `w`, and let the copy require a gradient.\n"
-            "Predict, subtract `y`, square, take the mean.\n"
+            "Predict, subtract `y`, square, and take the mean.\n"
             "Call `backward()` on the loss.\n"
-            "Return the gradient that the copy has now.",
+            "Return the copy's gradient.",
         ),
     ),
     misconceptions=(
@@ -101,55 +101,56 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "factor_2_missing",
-            "Your answer is half of the gradient. The derivative of a square, u², is 2u.",
+            "Your answer is half of the gradient. The derivative of u² is 2u.",
             _slip(("2 * error", "error")),
         ),
         Misconception(
             "downhill",
-            "Your answer points downhill: it has the opposite sign. A gradient points uphill, and it is gradient "
-            "descent that subtracts it.",
+            "Your answer has the opposite sign, so it points downhill. Return the gradient, which points uphill; "
+            "gradient descent subtracts it later.",
             _slip(("prediction - y", "y - prediction")),
         ),
         Misconception(
             "loss_itself",
-            "Your answer is the loss. Return its gradient: after backward() it is in w's .grad.",
+            "Your answer is the loss. Return its gradient: after backward(), it is w's .grad.",
             _slip(("return gradient", "return error.square().mean()")),
         ),
         Misconception(
             "of_the_predictions",
-            "Your answer is the gradient with respect to the predictions, one number for each example. Go on to w: by "
-            "the chain rule each example's slope is multiplied by its row of x, and the rows are added up.",
+            "Your answer is the gradient with respect to the predictions, one number per example. By the chain rule, "
+            "multiply each number by its row of x and add up the rows.",
             _slip((_GRADIENT, "slopes / len(y)")),
         ),
         Misconception(
             "of_the_mean_error",
-            "Your answer is the gradient of the mean error, without the square: it does not depend on w.",
+            "Your answer is the gradient of the mean error, which doesn't depend on w. Square the errors before you "
+            "take the mean.",
             _slip((_GRADIENT, "x.mean(dim=0)")),
         ),
         Misconception(
             "squared_mean",
-            "Your answer squares the mean of the errors. Square each error first, and then take the mean: otherwise "
-            "errors above and below cancel.",
+            "Your answer squares the mean of the errors, so positive and negative errors cancel. Square each error "
+            "first, then take the mean.",
             _slip((_GRADIENT, "slopes.mean() * x.mean(dim=0)")),
         ),
         Misconception(
             "absolute_error",
-            "Your answer is the gradient of the mean absolute error. The loss here is the mean of the squares.",
+            "Your answer is the gradient of the mean absolute error. The loss is the mean of the squares.",
             _slip(("2 * error", "error.sign()")),
         ),
         Misconception(
             "divided_by_the_features",
-            "Your answer divides by the number of features. The mean is over the examples.",
+            "Your answer divides by the number of features. Divide by the number of examples.",
             _slip((_GRADIENT, "slopes @ x / len(w)")),
         ),
         Misconception(
             "root_of_the_loss",
-            "Your answer is the gradient of the root of the mean. The loss is the mean of the squares itself.",
+            "Your answer is the gradient of the root of the mean. Leave out the root.",
             _slip((_GRADIENT, "error @ x / len(y) / error.square().mean().sqrt()")),
         ),
         Misconception(
             "targets_left_out",
-            "Your answer leaves y out: it is the gradient of the mean of the squared predictions. The error is the "
+            "Your answer leaves out y, so it is the gradient of the mean squared prediction. The error is the "
             "prediction minus y.",
             _slip(("prediction - y", "prediction")),
         ),

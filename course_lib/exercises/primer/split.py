@@ -77,7 +77,7 @@ EXERCISE = Exercise(
     title="What is kept for the test",
     statement=(
         "split(x [examples, features], labels int [examples], order int [examples], tested int) -> (x_training, "
-        "labels_training, x_test, labels_test): the examples in that order, of which the last `tested` are the test."
+        "labels_training, x_test, labels_test): the examples in the given order; the last `tested` are the test set."
     ),
     points=1,
     minutes=5,
@@ -91,44 +91,44 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`order` lists the numbers of the examples, shuffled. Indexing with it shuffles a tensor; do the same to "
-            "the labels, so that each example keeps its own. Then cut both at the same position.",
+            "`order` is a shuffled list of example numbers. Index `x` with it to shuffle the examples, and index the "
+            "labels with it too, so that each example keeps its label. Then cut both at the same position.",
         ),
         Hint(
             "shapes",
-            "`[examples, features]` becomes `[examples - tested, features]` and `[tested, features]`; the labels go "
-            "the same way without the features.",
+            "`[examples, features]` becomes `[examples - tested, features]` and `[tested, features]`. The labels "
+            "split the same way, without the features.",
             answers=("test_first", "test_in_training", "sides_swapped"),
         ),
     ),
     misconceptions=(
         Misconception(
             "not_shuffled",
-            "Your answer leaves the examples in the order in which they came. Take them in the order of `order`: "
-            "sorted data would put one kind in training and another in the test.",
+            "Your answer leaves the examples in their original order. Index them with `order`: if the data are "
+            "sorted, training and test would get different classes.",
             _slip((_ORDERED, "x, labels")),
         ),
         Misconception(
             "labels_not_shuffled",
-            "Your answer shuffles the examples and not their labels, so each example has another's label. Index both "
-            "with `order`.",
+            "Your answer shuffles the examples but not the labels, so examples get the wrong labels. Index both with "
+            "`order`.",
             _slip((_ORDERED, "x[order], labels")),
         ),
         Misconception(
             "examples_not_shuffled",
-            "Your answer shuffles the labels and not the examples, so each example has another's label. Index both "
-            "with `order`.",
+            "Your answer shuffles the labels but not the examples, so examples get the wrong labels. Index both with "
+            "`order`.",
             _slip((_ORDERED, "x, labels[order]")),
         ),
         Misconception(
             "test_in_training",
-            "Your answer trains on everything, the test included. Then the test says nothing: the model has seen it. "
+            "Your answer trains on everything, including the test set, so the test says nothing about new examples. "
             "Keep the last `tested` out of training.",
             _slip(("x[:cut], labels[:cut]", "x, labels")),
         ),
         Misconception(
             "test_first",
-            "Your answer tests on the first ones of the order. The last `tested` of them are the test.",
+            "Your answer tests on the first examples of the order. Test on the last `tested`.",
             lambda x, labels, order, tested: (
                 *(x[order[tested:]], labels[order[tested:]]),
                 *(x[order[:tested]], labels[order[:tested]]),
@@ -136,30 +136,30 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sides_swapped",
-            "Your answer returns the test first and then training. Training comes first.",
+            "Your answer returns the test set first. Return training first.",
             _slip(("*training, *test", "*test, *training")),
         ),
         Misconception(
             "examples_then_labels",
-            "Your answer returns both examples and then both labels. Each side stays together: x_training, "
-            "labels_training, x_test, labels_test.",
+            "Your answer returns both sets of examples and then both sets of labels. Keep each set together: "
+            "x_training, labels_training, x_test, labels_test.",
             _slip(("*training, *test", "training[0], test[0], training[1], test[1]")),
         ),
         Misconception(
             "order_inverted",
-            "Your answer puts example i where `order` says, order[i]. It is the other way round: position i of the "
-            "shuffled examples is example order[i], which is what x[order] gives.",
+            "Your answer moves example i to position order[i]. Do the opposite: position i gets example order[i], as "
+            "in x[order].",
             _slip((_ORDERED, "x[order.argsort()], labels[order.argsort()]")),
         ),
         Misconception(
             "tested_for_training",
-            "Your answer trains on `tested` examples and tests on the rest. `tested` is how many the test has.",
+            "Your answer trains on `tested` examples and tests on the rest. `tested` is the size of the test set.",
             _slip(("len(x) - tested", "tested"), paired=False),
         ),
         Misconception(
             "shuffled_after_the_cut",
-            "Your answer cuts first, so that the last examples as they came are always the test. Shuffle all of them "
-            "before you cut.",
+            "Your answer cuts before it shuffles, so the last examples are always the test set. Shuffle first, then "
+            "cut.",
             lambda x, labels, order, tested: (
                 *(x[order[order < len(x) - tested]], labels[order[order < len(x) - tested]]),
                 *(x[order[order >= len(x) - tested]], labels[order[order >= len(x) - tested]]),

@@ -112,46 +112,46 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The loop above has five lines, and yours has the same ones in the same order. Make one optimizer before "
-            "the loop, for copies of weight and bias that may learn, so that what came in stays as it is.",
+            "The loop above has five lines. Write the same ones in the same order. Copy weight and bias so that the "
+            "arguments don't change, and make one optimizer for the copies before the loop.",
         ),
         Hint(
             "shapes",
             "The logits are `[examples, classes]`: `x` times the transposed weight, plus the bias. The loss is one "
-            "number, and the losses, detached and stacked, are `[steps]`.",
+            "number. Detached and stacked, the losses are `[steps]`.",
             answers=("losses_as_numbers", "losses_summed"),
         ),
         Hint(
             "outline",
-            "Make parameters out of copies of weight and bias, and an Adam for both with `lr=rate`.\n"
-            "At each step compute the logits of all examples and their cross-entropy with the labels.\n"
-            "Set the gradients to zero, go backward, take a step.\n"
-            "Keep the loss, detached, as it was before the step.\n"
-            "At the end return both parameters, detached, and the stacked losses.",
+            "Make parameters from copies of weight and bias, and one Adam for both with `lr=rate`.\n"
+            "At each step, compute the logits of all examples and their cross-entropy with the labels.\n"
+            "Set the gradients to zero, go backward, and take a step.\n"
+            "Keep the detached loss from before the step.\n"
+            "At the end, return both parameters, detached, and the stacked losses.",
             answers=("gradients_add_up", "loss_after_the_step", "new_optimizer_at_every_step", "bias_not_trained"),
         ),
     ),
     misconceptions=(
         Misconception(
             "gradients_add_up",
-            "Your answer never sets the gradients to zero, so each step also follows those of all steps before it. "
-            "Call optimizer.zero_grad() before backward().",
+            "Your answer never sets the gradients to zero, so each step adds its gradients to all earlier ones. Call "
+            "optimizer.zero_grad() before backward().",
             _slip(("model.zero_grad()", "pass")),
         ),
         Misconception(
             "plain_descent",
-            "Your answer uses plain gradient descent (SGD). Use Adam, which gives each weight a step of its own size.",
+            "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
             _slip((_OPTIMIZER, "torch.optim.SGD(model.parameters(), lr=rate)")),
         ),
         Misconception(
             "rate_left_out",
-            "Your answer leaves Adam at its own learning rate, 0.001. Give it lr=rate.",
+            "Your answer uses Adam's default learning rate, 0.001. Pass lr=rate.",
             _slip(("(), lr=rate)", "())")),
         ),
         Misconception(
             "no_step",
-            "Your weights come out as they went in. backward() only computes gradients; it is optimizer.step() that "
-            "changes the weights, and only those that you gave it.",
+            "Your weights never change. backward() only computes gradients; optimizer.step() changes the weights that "
+            "you gave the optimizer.",
             _lone(("optimizer.step()", "pass")),
         ),
         *(
@@ -164,37 +164,38 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "new_optimizer_at_every_step",
-            "Your answer makes an optimizer at every step, which forgets the last one. Make one, before the loop.",
+            "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one before the "
+            "loop.",
             _lone(("optimizer.step()", f"{_OPTIMIZER}.step()")),
         ),
         Misconception(
             "softmax_twice",
-            "Your answer passes probabilities to the cross-entropy. It takes logits: the softmax is part of it.",
+            "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
             _slip(("model(x)", "model(x).softmax(dim=-1)")),
         ),
         Misconception(
             "losses_summed",
-            "Your answer sums the loss over the examples. Take the mean, which is what F.cross_entropy does by itself.",
+            "Your answer sums the loss over the examples. Take the mean, the default of F.cross_entropy.",
             _lone(("labels)", 'labels, reduction="sum")')),
         ),
         Misconception(
             "loss_after_the_step",
-            "Your losses are those after each step. Keep the loss whose gradient the step has followed, before it.",
+            "Your losses are from after each step. Keep the loss that you call backward() on, from before the step.",
             _slip(("loss.detach()", "F.cross_entropy(model(x), labels).detach()")),
         ),
         Misconception(
             "losses_as_numbers",
-            "Your losses are a list. Return one tensor: append loss.detach(), and torch.stack them at the end.",
+            "Your losses are a list. Append loss.detach(), and torch.stack them into one tensor at the end.",
             _lone(("torch.stack(losses)", "[float(loss) for loss in losses]")),
         ),
         Misconception(
             "one_step",
-            "Your answer takes one step and returns: is the return inside the loop? Take all of them.",
+            "Your answer returns after one step: is the return inside the loop? Move it after the loop.",
             _lone(("range(steps)", "range(1)")),
         ),
         Misconception(
             "uphill",
-            "Your answer makes the loss larger at every step. Minimise the cross-entropy itself: no minus in front.",
+            "Your answer increases the loss at every step. Minimize the cross-entropy itself, without a minus sign.",
             _lone(("lr=rate)", "lr=rate, maximize=True)")),
         ),
     ),

@@ -70,7 +70,7 @@ EXERCISE = Exercise(
     title="Step by step downhill",
     statement=(
         "walk_downhill(gradient, start [features], rate, steps) -> [steps + 1, features]: the path of gradient "
-        "descent, from the start on; gradient(w) -> [features] is the gradient at w."
+        "descent, including the start; gradient(w) -> [features] is the gradient at w."
     ),
     points=2,
     minutes=7,
@@ -84,12 +84,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Where you are, ask for the gradient *there*, and go against it: subtract `rate` times the gradient. "
-            "Repeat that `steps` times, and keep every position, the start included.",
+            "At your current position, compute the gradient and subtract `rate` times it. Repeat that `steps` times, "
+            "and keep every position, including the start.",
         ),
         Hint(
             "shapes",
-            "A position is `[features]`, and so is a gradient. The path has one position more than there are steps: "
+            "A position is `[features]`, and so is a gradient. The path has one more position than there are steps: "
             "`[steps + 1, features]`. `torch.stack` turns a list of positions into that.",
             answers=("start_missing", "end_missing", "end_only"),
         ),
@@ -97,12 +97,12 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "uphill",
-            "Your answer walks uphill: it adds the gradient. Subtract it.",
+            "Your answer adds the gradient, so it walks uphill. Subtract it.",
             _slip((_STEP, "w + rate * slope")),
         ),
         Misconception(
             "rate_left_out",
-            "Your answer subtracts the whole gradient, without the rate. A step is rate times the gradient.",
+            "Your answer subtracts the whole gradient. Multiply it by the rate first.",
             _slip((_STEP, "w - slope")),
         ),
         Misconception(
@@ -113,49 +113,50 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "always_from_the_start",
-            "Your answer takes every step from the start. Go on from where the last step has led.",
+            "Your answer takes every step from the start. Take each step from where the previous one ended.",
             _slip((_STEP, "start - rate * slope")),
         ),
         Misconception(
             "start_missing",
-            "Your path begins after the first step. Its first position is the start.",
+            "Your path begins after the first step. Put the start first.",
             _slip(("[start]", "[]")),
         ),
         Misconception(
             "end_missing",
-            "Your path ends before the last step: append a position after you have moved to it, and keep the last one.",
+            "Your path ends one step early. Append each position after you have moved to it, so that the last one is "
+            "included.",
             lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[:-1],
         ),
         Misconception(
             "end_only",
-            "Your answer is where the walk ends. Return the whole path, [steps + 1, features].",
+            "Your answer is only the final position. Return the whole path, [steps + 1, features].",
             _slip(("torch.stack(path)", "w")),
         ),
         Misconception(
             "one_step_too_many",
-            "Your path is one step too long. With the start it has steps + 1 positions.",
+            "Your path is one step too long. Including the start, it has steps + 1 positions.",
             _slip(("range(steps)", "range(steps + 1)")),
         ),
         Misconception(
             "same_tensor_again",
-            "All positions of your path are the last one: w -= ... changes the one tensor that is in the list again "
-            "and again. Make a new one with w = w - ..., or append w.clone().",
+            "Every position of your path equals the last one: w -= ... changes the same tensor each time. Make a new "
+            "one with w = w - ..., or append w.clone().",
             lambda gradient, start, rate, steps: _walked(gradient, start, rate, steps)[-1].repeat(steps + 1, 1),
         ),
         Misconception(
             "direction_only",
-            "Your answer makes all steps equally long: it divides by the length of the gradient. A step is rate times "
-            "the gradient as it is, shorter where the ground is flatter.",
+            "Your answer divides by the length of the gradient, so all steps are equally long. Subtract rate times "
+            "the gradient itself: where the ground is flatter, steps should be shorter.",
             _slip((_STEP, "w - rate * slope / slope.norm()")),
         ),
         Misconception(
             "list",
-            "Your answer is a list of tensors. Return one tensor: torch.stack makes it.",
+            "Your answer is a list of tensors. Turn it into one tensor with torch.stack.",
             _slip(("torch.stack(path)", "path")),
         ),
         Misconception(
             "steps_and_not_positions",
-            "Your answer lists the steps, after the start. List the positions: where each step has led.",
+            "Your answer lists the start and then the steps. Return positions: where each step ends.",
             _slip(("append(w)", "append(-rate * slope)")),
         ),
     ),
