@@ -58,7 +58,7 @@ EXERCISE = Exercise(
     title="How often it is right",
     statement=(
         "accuracy(logits [examples, classes], labels int [examples]) -> []: the share of examples whose largest logit "
-        "is that of the right class, a float32 tensor from 0 to 1."
+        "is at the right class, a float32 tensor from 0 to 1."
     ),
     points=1,
     minutes=6,
@@ -76,25 +76,26 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`==` between two tensors gives booleans, and the mean of zeros and ones is a share. Booleans have no "
-            "mean, so turn them into floats first.",
+            "Comparing two tensors with `==` gives booleans, and the mean of zeros and ones is a share. Convert the "
+            "booleans to floats first: they have no mean.",
         ),
     ),
     misconceptions=(
         Misconception(
             "number_of_right_ones",
-            "Your answer is a number of examples. Divide by how many there are: the mean of right (1) and wrong (0).",
+            "Your answer is the number of right answers. Divide by the number of examples: take the mean of right (1) "
+            "and wrong (0).",
             _slip((".mean()", ".sum()")),
         ),
         Misconception(
             "number_of_right_ones_as_an_integer",
-            "Your answer is a number of examples. Divide by how many there are: the mean of right (1) and wrong (0), "
-            "as a float.",
+            "Your answer is the number of right answers, as an integer. Convert right (1) and wrong (0) to floats and "
+            "take their mean.",
             _slip((".float().mean()", ".sum()")),
         ),
         Misconception(
             "percent",
-            "Your answer is in %. Return a share, from 0 to 1.",
+            "Your answer is a percentage. Return a share, from 0 to 1.",
             _slip(("return ", "return 100 * ")),
         ),
         Misconception(
@@ -104,58 +105,57 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_without_remainder",
-            "Your answer is 0 unless every example is right: // drops everything after the decimal point, and a test "
-            "of all examples at once does the same. Divide with /, or take the mean.",
+            "Your answer is 0 unless every example is right, as with // or a test of all examples at once. Divide "
+            "with /, or take the mean.",
             _slip((".float().mean()", ".all().float()")),
         ),
         Misconception(
             "not_averaged",
-            "Your answer still has one entry for each example. Take the mean over them: one number.",
+            "Your answer still has one entry per example. Take their mean.",
             _slip((".mean()", "")),
         ),
         Misconception(
             "error_rate",
-            "Your answer counts the wrong answers. Accuracy is the share of right ones.",
+            "Your answer is the share of wrong answers. Return the share of right ones.",
             _slip(("==", "!=")),
         ),
         Misconception(
             "values_compared",
-            "Your answer compares the largest logit itself with the label. Compare its position: "
-            "argmax, or the indices that max returns along with the values.",
+            "Your answer compares the largest logit with the label. Compare its index instead: use argmax, or the "
+            "indices that max returns.",
             _slip(("argmax", "amax")),
         ),
         Misconception(
             "smallest",
-            "Your answer takes the class with the smallest number. The model's answer is the one with the largest: "
-            "argmax.",
+            "Your answer picks the class with the smallest logit. Pick the largest: argmax.",
             _slip(("argmax", "argmin")),
         ),
         Misconception(
             "over_the_examples",
-            "Your answer takes the argmax over the examples (dim=0). Each example has its own answer, the largest over "
-            "the classes: dim=-1.",
+            "Your answer takes the argmax over the examples (dim=0). Take it over the classes, once per example: "
+            "dim=-1.",
             _slip(("dim=-1", "dim=0")),
         ),
         Misconception(
             "one_argmax_for_all",
-            "Your answer takes one argmax of the whole table of logits, as argmax() without a dimension does. Each "
-            "example has its own answer, the largest over the classes: argmax(dim=-1).",
+            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one per "
+            "example, over the classes: argmax(dim=-1).",
             _slip(("dim=-1", "")),
         ),
         Misconception(
             "all_with_all",
-            "Your answer compares every answer with every label: with keepdim the answers are a column, [examples, 1]. "
-            "Leave keepdim out.",
+            "Your answer compares every prediction with every label: keepdim makes the predictions a column, "
+            "[examples, 1]. Leave out keepdim.",
             _slip(("dim=-1", "dim=-1, keepdim=True")),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer counts the classes from 1. Labels count from 0, and so does argmax: compare them as they are.",
+            "Your answer numbers the classes from 1. Labels and argmax both count from 0: compare them directly.",
             _slip(("==", "+ 1 ==")),
         ),
         Misconception(
             "two_classes_only",
-            "Your answer asks only whether class 1 has a larger number than class 0. There may be more classes: take "
+            "Your answer only checks whether class 1 has a larger logit than class 0. There may be more classes: take "
             "the argmax of each row.",
             _slip(("logits.argmax(dim=-1)", "(logits[:, 1] > logits[:, 0]).long()")),
         ),
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "double_precision",
-            "Your answer is in double precision, float64. The task asks for float32: .float().",
+            "Your answer is in double precision, float64. Convert it to float32 with .float().",
             _slip((".float()", ".double()")),
         ),
     ),

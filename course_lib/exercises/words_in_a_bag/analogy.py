@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     title="Man is to king as woman is to ...",
     statement=(
         "analogy(table [vocab_size, d_model], words, a, b, c, count) -> list of `count` words: with all vectors scaled "
-        "to length 1, those whose cosine with b - a + c is largest, the best first, without a, b and c themselves."
+        "to length 1, the words with the largest cosine with b - a + c, best first, without a, b and c."
     ),
     points=3,
     minutes=15,
@@ -98,21 +98,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "b - a is the step that leads from one word to the other; take the same step from c. Then look for the "
-            "nearest words, as in exercise 2. The three given words are always close by: they don't count.",
+            "b - a is the step from one word to the other. Take the same step from c, and find the nearest words as "
+            "in exercise 2. Leave out the three given words, which are always close by.",
         ),
         Hint(
             "shapes",
-            "The lengths are a column, `[vocab_size, 1]`, so that each row is divided by its own. The target is one "
-            "vector `[d_model]`, and the cosines are `[vocab_size]`. The target's own length changes no ranking.",
+            "The lengths are a column, `[vocab_size, 1]`, so that each row is divided by its own length. The target "
+            "is one vector, `[d_model]`, and the cosines are `[vocab_size]`. The target's length doesn't change the "
+            "ranking.",
             answers=("lengths_kept", "raw_directions", "raw_words"),
         ),
         Hint(
             "outline",
             "Divide each row of the table by its length.\n"
-            "Find the rows of the three words, and the target: b's row minus a's plus c's.\n"
+            "Look up the rows of the three words, and compute the target: b's row minus a's plus c's.\n"
             "Take its dot product with every row.\n"
-            "Give the three words a value that no other can fall below, such as minus infinity.\n"
+            "Set the three given words to minus infinity, so that they can't win.\n"
             "Take the `count` largest, with topk or a sort, and return their words.",
             answers=("asked_words_kept", "only_the_last_left_out", "rows_instead_of_words", "worst_first"),
         ),
@@ -120,46 +121,46 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "asked_words_kept",
-            "Your answer may return one of the three given words; the nearest is nearly always c or b. Leave them out.",
+            "Your answer can return one of the three given words: c or b is almost always the nearest. Leave out all "
+            "three.",
             _slip(("    cosines[[i, j, k]] = -math.inf\n", "")),
         ),
         Misconception(
             "only_the_last_left_out",
-            "Your answer leaves out c, but may still return a or b. Leave out all three.",
+            "Your answer leaves out c, but can still return a or b. Leave out all three.",
             _slip(("cosines[[i, j, k]]", "cosines[k]")),
         ),
         Misconception(
             "lengths_kept",
-            "Your answer uses the vectors with their lengths, so long ones are near to everything. Scale each row to "
-            "length 1 first.",
+            "Your answer uses unscaled vectors, so long ones score higher. Scale each row to length 1 first.",
             _slip(("table / lengths", "table")),
         ),
         Misconception(
             "raw_directions",
-            "Your answer adds and subtracts the vectors with their lengths, and takes the cosine afterwards. Scale the "
-            "three to length 1 first, so that none of them outweighs the others.",
+            "Your answer adds and subtracts unscaled vectors, so the longest one dominates. Scale all three to length "
+            "1 first.",
             _slip(("unit[j] - unit[i] + unit[k]", "table[j] - table[i] + table[k]")),
         ),
         Misconception(
             "raw_words",
-            "Your answer compares the target with vectors of all lengths. Compare it with the vectors of length 1.",
+            "Your answer compares the target with unscaled vectors. Compare it with vectors of length 1.",
             _lone(("unit @ target", "table @ target")),
         ),
         Misconception(
             "distance_of_raw_vectors",
-            "Your answer takes the nearest points without scaling the vectors. Scale each row to length 1 first; then "
+            "Your answer finds the nearest points among unscaled vectors. Scale each row to length 1 first; then "
             "distance and cosine agree.",
             _lone(("table / lengths", "table"), ("unit @ target", "-(unit - target).norm(dim=-1)")),
         ),
         Misconception(
             "lengths_of_columns",
-            "Your answer divides by the lengths of the table's columns. Words are its rows: table.norm(dim=-1, "
+            "Your answer divides by the lengths of the table's columns. The words are its rows: table.norm(dim=-1, "
             "keepdim=True).",
             _lone(("table.norm(dim=-1, keepdim=True)", "table.norm(dim=0, keepdim=True)")),
         ),
         Misconception(
             "wrong_way_round",
-            "Your answer takes the step from b to a. The step that leads from a to b is b - a.",
+            "Your answer takes the step from b to a. The step from a to b is b - a.",
             _slip(("unit[j] - unit[i]", "unit[i] - unit[j]")),
         ),
         Misconception(
@@ -169,32 +170,32 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "c_subtracted",
-            "Your answer subtracts c as well. The step b - a starts from c: b - a + c.",
+            "Your answer subtracts c. Add it, because the step b - a starts there: b - a + c.",
             _lone(("+ unit[k]", "- unit[k]")),
         ),
         Misconception(
             "step_alone",
-            "Your answer looks near b - a alone. That step starts from c: add c's vector.",
+            "Your answer looks for words near b - a alone. The step starts from c: add c's vector.",
             _slip((" + unit[k]", "")),
         ),
         Misconception(
             "near_c_alone",
-            "Your answer looks for the neighbours of c, as if a and b had not been given. Take the step b - a from c.",
+            "Your answer looks for the neighbors of c and ignores a and b. Add the step b - a to c.",
             _slip(("unit[j] - unit[i] + ", "")),
         ),
         Misconception(
             "worst_first",
-            "Your answer begins with the word that is farthest away. Take the largest cosines, not the smallest.",
+            "Your answer returns the words that are farthest away. Take the largest cosines, not the smallest.",
             _lone(("unit @ target", "-(unit @ target)")),
         ),
         Misconception(
             "best_last",
-            "Your answer has the right words in the opposite order. Put the best one first.",
+            "Your answer has the right words in reverse order. Put the best one first.",
             _lone(("nearest.tolist()", "nearest.flip(0).tolist()")),
         ),
         Misconception(
             "rows_instead_of_words",
-            "Your answer returns the numbers of rows. Return the words: words[row].",
+            "Your answer returns row numbers. Return the words: words[row].",
             _lone(("[words[row] for row in nearest.tolist()]", "nearest.tolist()")),
         ),
     ),

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     title="How alike two words are",
     statement=(
         "cosine_similarities(table [vocab_size, d_model], i) -> [vocab_size]: the cosine of the angle between word i's "
-        "vector and each word's, a · b / (|a| |b|)."
+        "vector and each word's vector, a · b / (|a| |b|)."
     ),
     points=2,
     minutes=8,
@@ -75,85 +75,85 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A cosine is a dot product divided by the lengths of both vectors. A matrix times a vector gives the dot "
-            "products with all rows at once, and `norm` along the last dimension gives all lengths at once.",
+            "A cosine is a dot product divided by the lengths of both vectors. A matrix times a vector gives you the "
+            "dot products with all rows at once, and `norm` along the last dimension gives you all lengths.",
         ),
         Hint(
             "outline",
-            "The length of every row of the table, `[vocab_size]`.\n"
-            "The dot products of all rows with row i, `[vocab_size]`.\n"
-            "Divide each by the product of two lengths: its own row's and that of row i. Mind the brackets.",
+            "Compute the length of every row of the table, `[vocab_size]`.\n"
+            "Compute the dot product of every row with row i, `[vocab_size]`.\n"
+            "Divide each one by the product of two lengths: its own row's and row i's. Put that product in "
+            "parentheses.",
             answers=("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
         ),
     ),
     misconceptions=(
         Misconception(
             "dot_product",
-            "Your answer is the dot product alone, which grows with the vectors' lengths. Divide it by both lengths, "
-            "|a| and |b|.",
+            "Your answer is the dot product alone, so longer vectors score higher. Divide it by both lengths, |a| and "
+            "|b|.",
             _slip((" / (lengths * lengths[i])", "")),
         ),
         Misconception(
             "own_length_only",
-            "Your answer divides by the length of word i's vector only. Divide by the length of the other vector as "
-            "well.",
+            "Your answer divides by the length of word i's vector only. Divide by the length of the other vector too.",
             _slip(("(lengths * lengths[i])", "lengths[i]")),
         ),
         Misconception(
             "other_length_only",
-            "Your answer divides by the length of the other word's vector only. Divide by that of word i as well, so "
-            "that a word has a cosine of exactly 1 with itself.",
+            "Your answer divides by the length of the other word's vector only. Divide by word i's length too, so "
+            "that a word's cosine with itself is exactly 1.",
             _slip(("(lengths * lengths[i])", "lengths")),
         ),
         Misconception(
             "own_length_twice",
-            "Your answer divides by the square of the length of word i's vector. One of the two lengths is the other "
-            "word's: divide by |a| |b|.",
+            "Your answer divides by the squared length of word i's vector. Divide by both words' lengths: |a| |b|.",
             _slip(("(lengths * lengths[i])", "lengths[i] ** 2")),
         ),
         Misconception(
             "squared_lengths",
-            "Your answer divides by the squared lengths: the root is missing. The length of a vector is the root of "
-            "the sum of its squares.",
+            "Your answer divides by squared lengths. Take the root: a vector's length is the root of the sum of its "
+            "squares.",
             _slip(("(lengths * lengths[i])", "(lengths * lengths[i]) ** 2")),
         ),
         Misconception(
             "multiplied_by_own_length",
-            "Your answer divides by the other word's length and multiplies by that of word i: / and * go from left to "
-            "right. Put the product in brackets: / (lengths * lengths[i]).",
+            "Your answer divides by the other word's length and then multiplies by word i's: / and * run from left to "
+            "right. Put the product in parentheses: / (lengths * lengths[i]).",
             _slip(("(lengths * lengths[i])", "lengths * lengths[i]")),
         ),
         Misconception(
             "length_of_the_table",
-            "Your answer uses the norm of the whole table as the length of each word. Every row has a length of its "
-            "own: table.norm(dim=-1).",
+            "Your answer uses the norm of the whole table as every word's length. Give each row its own length: "
+            "table.norm(dim=-1).",
             _slip(("(lengths * lengths[i])", "(torch.linalg.vector_norm(table) * lengths[i])")),
         ),
         Misconception(
             "lengths_of_columns",
-            "Your answer takes the lengths of the table's columns. Words are its rows: sum the squares over dim=-1.",
+            "Your answer computes the lengths of the table's columns. The words are its rows: sum the squares over "
+            "dim=-1.",
             lambda table, i: (table / table.norm(dim=0)) @ (table / table.norm(dim=0))[i],
         ),
         Misconception(
             "lengths_as_a_column",
-            "Your answer has numbers for all pairs of words, because it divides the dot products, [vocab_size], by a "
-            "column of lengths, [vocab_size, 1]. Leave keepdim out: table.norm(dim=-1).",
+            "Your answer has a number for every pair of words, because it divides dot products, [vocab_size], by a "
+            "column of lengths, [vocab_size, 1]. Leave out keepdim: table.norm(dim=-1).",
             _slip(("dim=-1", "dim=-1, keepdim=True")),
         ),
         Misconception(
             "sums_for_lengths",
-            "Your answer uses the sum of a vector's absolute values as its length. The length is the root of the sum "
-            "of its squares: table.norm(dim=-1).",
+            "Your answer uses the sum of absolute values as a vector's length. The length is the root of the sum of "
+            "squares: table.norm(dim=-1).",
             _slip(("torch.linalg.vector_norm(table, dim=-1)", "table.abs().sum(dim=-1)")),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer compares with the word before word i. Words are counted from 0: take table[i].",
+            "Your answer compares with the word before word i. Words are numbered from 0: use table[i].",
             _slip(("    lengths", "    i = i - 1\n    lengths")),
         ),
         Misconception(
             "one_minus",
-            "Your answer subtracts from 1, which makes a distance: 0 for the word itself. Return the cosine itself.",
+            "Your answer subtracts from 1, so it is a distance, 0 for the word itself. Return the cosine.",
             _slip(("return ", "return 1 - ")),
         ),
         Misconception(
@@ -163,13 +163,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "absolute",
-            "Your answer has lost the signs. Vectors that point away from each other have a negative cosine: take no "
-            "absolute value, and no square.",
+            "Your answer has no negative values, but vectors that point away from each other have a negative cosine. "
+            "Leave out the absolute value or square.",
             _slip(("table @ table[i]", "(table @ table[i]).abs()")),
         ),
         Misconception(
             "all_pairs",
-            "Your answer holds the cosines of all pairs of words. Return only those of word i: row i.",
+            "Your answer has the cosines of all pairs of words. Return only row i.",
             _slip(("@ table[i]", "@ table.T"), ("(lengths ", "(lengths.unsqueeze(1) "), ("lengths[i]", "lengths")),
         ),
     ),

@@ -49,8 +49,8 @@ EXERCISE = Exercise(
     name="look_up",
     title="Looking words up",
     statement=(
-        "look_up(table [vocab_size, d_model], ids int [..., words]) -> [..., words, d_model]: for each word the row "
-        "of the table with the number of its id, counted from 0."
+        "look_up(table [vocab_size, d_model], ids int [..., words]) -> [..., words, d_model]: for each word, the row "
+        "of the table at its id, counting from 0."
     ),
     points=1,
     minutes=4,
@@ -68,50 +68,47 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A tensor may be indexed by a tensor of integers: with the indices 2, 0 and 2 you get three rows, one of "
-            "them twice.",
+            "You can index a tensor with a tensor of integers. The indices 2, 0 and 2 give you three rows, and row 2 "
+            "comes twice.",
         ),
         Hint(
             "shapes",
-            "Whatever shape the indices have, each of them becomes a row: `[..., words]` turns into "
-            "`[..., words, d_model]`. A batch needs no loop.",
+            "Each index becomes a row, so `[..., words]` turns into `[..., words, d_model]`. A batch needs no loop.",
             answers=("transposed",),
         ),
     ),
     misconceptions=(
         Misconception(
             "counted_from_one",
-            "Your answer takes the row before the right one: it counts the rows from 1. Python, and ids, count from "
-            "0: take row i of the table for the id i.",
+            "Your answer takes the row before the right one, as if ids started at 1. Ids and rows both start at 0: "
+            "take row i for id i.",
             _slip(("int(i)", "int(i) - 1")),
         ),
         Misconception(
             "one_row_further",
-            "Your answer takes the row after the right one. Rows are counted from 0: take row i for the id i.",
+            "Your answer takes the row after the right one. Rows start at 0: take row i for id i.",
             _slip(("int(i)", "(int(i) + 1) % len(table)")),
         ),
         Misconception(
             "each_word_once",
-            "Your answer has each word only once, in the order of the ids. A sentence may repeat a word: one row for "
-            "every word, in the order of the sentence.",
+            "Your answer has each word only once, sorted by id. Return one row for every word, in the order of the "
+            "sentence, repeats included.",
             _slip(("    rows", "    ids = ids.unique()\n    rows")),
         ),
         Misconception(
             "averaged",
-            "Your answer is already the mean of a sentence's words. That comes later: here every word keeps a vector "
-            "of its own, one row each.",
+            "Your answer averages the words of a sentence. Here, return one row for each word; the mean comes later.",
             _slip(("table.shape[1])", "table.shape[1]).mean(dim=-2)")),
         ),
         Misconception(
             "transposed",
-            "Your answer has the components as rows and the words as columns. One row for each word: leave out the "
-            "transpose.",
+            "Your answer has one column per word. Give each word a row: leave out the transpose.",
             _slip(("table.shape[1])", "table.shape[1]).mT")),
         ),
         Misconception(
             "row_0_zeroed",
-            "Your answer has zeros where the id is 0. Here row 0 is a row like any other, whatever it means: "
-            "take it from the table. The mask leaves padding out, in exercise 4.",
+            "Your answer has zeros where the id is 0. Take row 0 from the table like any other row. In exercise 4, "
+            "the mask leaves out padding.",
             _slip(("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)")),
         ),
     ),

@@ -76,8 +76,8 @@ EXERCISE = Exercise(
     name="majority_accuracy",
     title="The majority baseline",
     statement=(
-        "majority_accuracy(training_labels int [training], test_labels int [test]) -> []: the accuracy on the test of "
-        "always answering with the most frequent label of training."
+        "majority_accuracy(training_labels int [training], test_labels int [test]) -> []: the test accuracy of always "
+        "predicting the most frequent training label."
     ),
     points=2,
     minutes=8,
@@ -97,91 +97,90 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`torch.bincount` counts how often 0, 1, 2, ... occur among labels. The label that you always answer with "
-            "is the index of the largest count, and only the training labels may decide it.",
+            "`torch.bincount` counts how often 0, 1, 2, ... occur among labels. Always predict the index of the "
+            "largest count. Use only the training labels to find it.",
         ),
     ),
     misconceptions=(
         Misconception(
             "majority_of_the_test",
-            "Your answer takes the most frequent label of the test. That would be peeking: the test's labels are "
-            "not known beforehand. Take the most frequent one of training.",
+            "Your answer predicts the test set's most frequent label. That is peeking: you don't know the test labels "
+            "beforehand. Use the most frequent training label.",
             _slip(("bincount(training_labels)", "bincount(test_labels)")),
         ),
         Misconception(
             "majority_of_both",
-            "Your answer takes the most frequent label of training and test together. That is peeking as well: the "
-            "test's labels are not known beforehand. Count in training alone.",
+            "Your answer counts training and test labels together. That is peeking: you don't know the test labels "
+            "beforehand. Count the training labels only.",
             _slip(("bincount(training_labels)", "bincount(torch.cat([training_labels, test_labels]))")),
         ),
         Misconception(
             "share_in_training",
-            "Your answer measures the accuracy on the training labels. Measure the baseline where every model is "
-            "measured: on the test labels.",
+            "Your answer measures the accuracy on the training labels. Measure it on the test labels, like any other "
+            "model's.",
             _slip(("(test_labels ==", "(training_labels ==")),
         ),
         Misconception(
             "median_label",
-            "Your answer takes the median of the labels. Labels are names, and have no middle: count how often each "
-            "occurs, with torch.bincount, and take the argmax of the counts.",
+            "Your answer uses the median of the labels. Labels are names and have no middle: count each one with "
+            "torch.bincount, and take the argmax of the counts.",
             _slip(("torch.bincount(training_labels).argmax()", "training_labels.median()")),
         ),
         Misconception(
             "largest_label",
-            "Your answer takes the largest label, not the most frequent one. Count first, with torch.bincount, then "
+            "Your answer uses the largest label, not the most frequent one. Count with torch.bincount first, then "
             "take the argmax of the counts.",
             _slip(("torch.bincount(training_labels).argmax()", "training_labels.max()")),
         ),
         Misconception(
             "first_label",
-            "Your answer takes the first label, not the most frequent one. (A Counter of tensors counts each of them "
-            "once, because no two are the same object: give it a list, labels.tolist().)",
+            "Your answer uses the first label, not the most frequent one. (A Counter of tensors counts each tensor "
+            "once, because no two are the same object: give it labels.tolist().)",
             _slip(("torch.bincount(training_labels).argmax()", "training_labels[0]")),
         ),
         Misconception(
             "place_among_the_labels",
-            "Your answer mistakes a position among the labels that occur for the label itself. The two differ where a "
-            "label is missing: torch.unique returns the labels as well, so take the one at that position.",
+            "Your answer uses a position in the list of labels that occur, not the label itself. The two differ where "
+            "a label is missing: torch.unique also returns the labels, so take the one at that position.",
             _slip(
                 ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()")
             ),
         ),
         Misconception(
             "count_for_the_label",
-            "Your answer mistakes how often the most frequent label occurs, the max of the counts, for the label "
-            "itself. Take their argmax.",
+            "Your answer uses the largest count as if it were the label. Take the argmax of the counts.",
             _slip(("argmax", "max")),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer takes the label after the most frequent one. Position 0 of torch.bincount counts the label 0, "
-            "and so on: add nothing to the argmax.",
+            "Your answer uses the label after the most frequent one. torch.bincount counts label 0 at index 0: add "
+            "nothing to the argmax.",
             _slip(("argmax()", "argmax() + 1")),
         ),
         Misconception(
             "least_frequent",
-            "Your answer takes the least frequent label. The baseline answers with the most frequent one.",
+            "Your answer predicts the least frequent label. Predict the most frequent one.",
             _slip(("argmax", "argmin")),
         ),
         Misconception(
             "the_label_itself",
-            "Your answer is the most frequent label. Return how often it is right in the test, a share from 0 to 1.",
+            "Your answer is the most frequent label. Return how often it is right on the test set, a share from 0 to "
+            "1.",
             _slip(("test_labels ==", ""), (".float().mean()", "")),
         ),
         Misconception(
             "number_of_right_ones",
-            "Your answer is a number of labels. Divide by how many there are.",
+            "Your answer is the number of right predictions. Divide it by the number of test labels.",
             _slip((".mean()", ".sum()")),
         ),
         Misconception(
             "divided_by_training",
-            "Your answer divides by the number of training labels. The right answers are counted in the test: divide "
-            "by the number of test labels.",
+            "Your answer divides by the number of training labels. Divide by the number of test labels.",
             _slip((".float().mean()", ".sum() / len(training_labels)")),
         ),
         Misconception(
             "error_rate",
-            "Your answer counts the wrong ones. Return how often the majority's label is right.",
+            "Your answer is the share of wrong predictions. Return the share of right ones.",
             _slip(("==", "!=")),
         ),
         Misconception(

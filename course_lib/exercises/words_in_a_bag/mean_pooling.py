@@ -75,7 +75,7 @@ EXERCISE = Exercise(
     title="The mean of the words",
     statement=(
         "mean_pooling(x [batch, words, d_model], mask bool [batch, words]) -> [batch, d_model]: the mean of each "
-        "sentence's words, which are where the mask is True; zeros for a sentence without words."
+        "sentence's words, where the mask is True; zeros for a sentence without words."
     ),
     points=4,
     minutes=15,
@@ -95,22 +95,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "What must not count is multiplied by 0 before the sum. Then divide by the number of words that do count, "
-            "which the mask knows, and think of a sentence that has none.",
+            "Multiply by 0 whatever must not count, and sum. Then divide by the number of words, which the mask tells "
+            "you. Think of a sentence that has none.",
         ),
         Hint(
             "shapes",
-            "`mask` is `[batch, words]` and needs a third dimension of size 1 to meet `x`. The sum over the words is "
-            "`[batch, d_model]`; the numbers of words have to be `[batch, 1]` to divide it row by row, so keep the "
-            "dimension when you count.",
+            "`mask` is `[batch, words]`; give it a third dimension of size 1 to match `x`. The sum over the words is "
+            "`[batch, d_model]`. To divide it row by row, make the counts `[batch, 1]`: keep the dimension when you "
+            "count.",
             answers=("number_without_keepdim", "over_the_batch", "one_mean_for_the_batch", "dimension_kept"),
         ),
         Hint(
             "outline",
-            "Give the mask a last dimension with `unsqueeze` and multiply `x` by it: zeros at the padding.\n"
+            "Give the mask a last dimension with `unsqueeze` and multiply `x` by it, so that padding becomes zeros.\n"
             "Sum over the words, dimension 1.\n"
             "Count the True entries of each sentence, keeping the dimension.\n"
-            "Let that number be at least 1 with `clamp`, so that 0 is divided by 1 and not by 0.\n"
+            "Raise each count to at least 1 with `clamp`, so that an empty sentence is 0 / 1 and not 0 / 0.\n"
             "Divide.",
             answers=(
                 "nan_without_words",
@@ -125,82 +125,79 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "nan_without_words",
-            "For a sentence without words your answer is NaN, as 0 / 0 and the mean of nothing are. Divide by 1 there, "
-            "for example with clamp(min=1), and such a sentence gets zeros.",
+            "Your answer is NaN for a sentence without words, as 0 / 0 and the mean of nothing are. Divide by 1 "
+            "there, for example with clamp(min=1), to get zeros.",
             _slip((".clamp(min=1)", "")),
         ),
         Misconception(
             "nan_of_the_words_alone",
-            "For a sentence without words your answer is NaN, as 0 / 0 and the mean of nothing are. Divide by 1 there, "
-            "for example with clamp(min=1), and such a sentence gets zeros.",
+            "Your answer is NaN for a sentence without words, as 0 / 0 and the mean of nothing are. Divide by 1 "
+            "there, for example with clamp(min=1), to get zeros.",
             _slip((".clamp(min=1)", ""), ("(x * words)", "x.masked_fill(~mask.unsqueeze(-1), 0)"), paired=False),
         ),
         Misconception(
             "nan_in_the_gradient",
-            "The values are right, but the gradient of a sentence without words is NaN: you divide 0 by 0 and repair "
-            "the result afterwards, which does not repair its gradient. Divide by 1 there: clamp(min=1).",
+            "Your values are right, but the gradient of a sentence without words is NaN: replacing the result of 0 / "
+            "0 does not repair its gradient. Divide by 1 there: clamp(min=1).",
             _slip(("total / count.clamp(min=1)", "torch.nan_to_num(total / count)")),
             alone=True,
         ),
         Misconception(
             "padding_where_no_words",
-            "For a sentence without words your answer is the mean of its padding, as from a softmax of scores that are "
-            "all equally low. Such a sentence gets zeros.",
+            "For a sentence without words, your answer is the mean of its padding, as a softmax of equally low scores "
+            "gives. Return zeros there.",
             _slip(("total / count.clamp(min=1)", "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))")),
             alone=True,
         ),
         Misconception(
             "padding_counted",
-            "Your answer is the mean over all positions, padding included: a sentence's vector then "
-            "depends on its neighbours in the batch. Add the words up where the mask is True, and divide by their "
-            "number.",
+            "Your answer averages over all positions, padding included, so a sentence's vector depends on the length "
+            "of its neighbors in the batch. Sum the words where the mask is True, and divide by their number.",
             _slip(COUNTED, ADDED_UP),
         ),
         *wrong_means(bags.mean_pooling),
         Misconception(
             "words_of_the_longest",
-            "Your answer divides every sentence by the number of words in the longest one. Each has its own: "
-            "mask.sum(dim=1, keepdim=True).",
+            "Your answer divides every sentence by the number of words in the longest one. Count each sentence's "
+            "words: mask.sum(dim=1, keepdim=True).",
             _slip(("words.sum(dim=1)", "words.sum(dim=1).max()")),
         ),
         Misconception(
             "inverted",
-            "Your answer mistakes the padding for the words. The mask is True at words: use it as it comes.",
+            "Your answer swaps padding and words. The mask is True at words: use it without ~.",
             _slip(("words = mask", "words = (~mask)")),
         ),
         Misconception(
             "words_by_their_numbers",
-            "Your answer treats every vector that is not all zeros as a word, and never uses the mask. Padding has a "
-            "vector of its own, and a word's may be zeros: go by the mask.",
+            "Your answer ignores the mask and treats every nonzero vector as a word. But padding can be nonzero, and "
+            "a word can be all zeros: use the mask.",
             _slip(("mask.unsqueeze(-1)", "(x != 0).any(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "words_of_zeros_left_out",
-            "Your answer does not count a word whose vector is all zeros. A word is where the mask is True, whatever "
-            "its numbers are: count the Trues of the mask.",
+            "Your answer doesn't count a word whose vector is all zeros. Count the True entries of the mask instead.",
             _slip(("words.sum(dim=1)", "(words * (x != 0).any(dim=-1, keepdim=True)).sum(dim=1)")),
         ),
         Misconception(
             "words_of_zeros_masked",
-            "Your answer takes a word whose vector is all zeros for padding, and no gradient reaches it. A word is "
-            "where the mask is True, whatever its numbers are: use the mask alone.",
+            "Your answer treats a word of all zeros as padding, so no gradient reaches it. Go by the mask alone.",
             _slip(("words = mask", "words = (mask & (x != 0).any(dim=-1))")),
         ),
         Misconception(
             "over_the_batch",
-            "Your answer takes the mean over the batch (dim=0), which mixes different sentences. The words of a "
-            "sentence are dim=1.",
+            "Your answer averages over the batch (dim=0), which mixes different sentences. The words of a sentence "
+            "are dim=1.",
             _slip(("(x * words).sum(dim=1), words.sum(dim=1)", "(x * words).sum(dim=0), words.sum(dim=0)")),
         ),
         Misconception(
             "one_mean_for_the_batch",
-            "Your answer is one vector, the mean of all the words of the batch: x[mask] no longer says which sentence "
-            "a word is from. Each sentence has a mean of its own, [batch, d_model].",
+            "Your answer is one mean for the whole batch: x[mask] no longer knows which sentence a word is from. "
+            "Return one mean per sentence, [batch, d_model].",
             _slip(("total / count.clamp(min=1)", "x[mask].mean(dim=0)")),
         ),
         Misconception(
             "maximum",
-            "Your answer takes the largest value in each component. Mean pooling takes the mean of the words.",
+            "Your answer takes the largest value in each component. Take the mean of the words.",
             _slip(
                 (
                     "total / count.clamp(min=1)",
@@ -210,20 +207,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dimension_kept",
-            "Your answer is [batch, 1, d_model]: leave out the keepdim of the sum over the words, or end with "
+            "Your answer has shape [batch, 1, d_model]. Leave out keepdim when you sum over the words, or end with "
             "squeeze(1).",
             _slip(("total / count.clamp(min=1)", "(total / count.clamp(min=1)).unsqueeze(1)")),
         ),
         Misconception(
             "detached",
-            "No gradient reaches `x` from your answer: somewhere you use .data, .detach(), numpy, no_grad or "
-            "torch.tensor(...). Without it the embeddings can never be learned.",
+            "No gradient reaches `x`, so the embeddings can't learn. Look for .data, .detach(), numpy, no_grad or "
+            "torch.tensor(...).",
             _slip(("x * words", "x.detach() * words")),
         ),
         Misconception(
             "one_more",
-            "Your answer divides by the number of words plus one. That avoids a division by 0, but makes every mean "
-            "too small. clamp(min=1) changes nothing but the 0.",
+            "Your answer divides by the number of words plus one. That avoids dividing by 0, but makes every mean too "
+            "small. Use clamp(min=1), which changes only a 0.",
             _slip(("clamp(min=1)", "clamp(min=1).add(1)")),
         ),
     ),

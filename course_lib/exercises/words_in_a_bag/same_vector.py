@@ -107,8 +107,8 @@ EXERCISE = Exercise(
     name="same_vector",
     title="Predict: which sentences look alike?",
     statement=(
-        "same_vector(first, second) -> bool: whether mean pooling gives two sentences (str, words between spaces) the "
-        "same vector, whatever the embeddings are."
+        "same_vector(first, second) -> bool: whether mean pooling gives two sentences (str, words separated by spaces) "
+        "the same vector, whatever the embeddings are."
     ),
     points=2,
     minutes=10,
@@ -122,58 +122,58 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A mean weighs each word by its share of the sentence. Work out the mean of “ha” and that of “ha ha ha” "
-            "before you decide what to compare.",
+            "A mean weights each word by its share of the sentence. Work out the means of “ha” and “ha ha ha” before "
+            "you decide what to compare.",
         ),
         Hint(
             "outline",
             "Split both sentences at their spaces.\n"
             "Repeat each sentence as many times as the other has words, so that both are equally long.\n"
-            "Count the words of both with `Counter`; equal counts now mean equal shares.",
+            "Count the words of both with `Counter`. Equal counts now mean equal shares.",
             answers=("whole_multiples", "divided_by_the_smallest_count", "repeated_in_order"),
         ),
     ),
     misconceptions=(
         Misconception(
             "counts_must_be_equal",
-            "Your answer is True only where everything occurs equally often in both. Nearly: `ha` and `ha ha ha` have "
-            "the same mean. Compare shares: a word's count, divided by the number of words in its own sentence.",
+            "Your answer compares counts. But `ha` and `ha ha ha` have the same mean: compare shares, each word's "
+            "count divided by the length of its sentence.",
             _slip((_SAME, "ours == theirs")),
         ),
         Misconception(
             "order_matters",
-            "You expect that the order of the words changes their mean. It does not: a sum is the same in every "
-            "order, and so is a mean. Compare which words there are, and how often.",
+            "Your answer assumes that word order changes the mean. A sum is the same in any order, and so is a mean. "
+            "Compare which words occur, and how often.",
             _slip((_SAME, "first == second")),
         ),
         Misconception(
             "repeated_in_order",
-            "You allow for a sentence that is repeated, but expect the order of its words to matter. A sum is the "
-            "same in every order: sort the words before you compare them.",
+            "Your answer allows a repeated sentence, but assumes that word order matters. A sum is the same in any "
+            "order: sort the words before you compare them.",
             lambda first, second: first.split() * len(second.split()) == second.split() * len(first.split()),
         ),
         Misconception(
             "words_without_counts",
-            "Your answer asks only which words occur, not how often. A word that occurs twice pulls the mean twice as "
-            "hard: compare each word's share of its sentence.",
+            "Your answer compares which words occur, but not how often. A word that occurs twice counts twice in the "
+            "mean: compare each word's share of its sentence.",
             _slip((_SAME, "ours.keys() == theirs.keys()")),
         ),
         Misconception(
             "words_and_length",
-            "Your answer asks which words occur, and how many words there are in all. It depends on how often each of "
-            "them occurs: compare each word's share of its sentence.",
+            "Your answer compares which words occur and how long the sentences are. It also matters how often each "
+            "word occurs: compare each word's share of its sentence.",
             _slip((_SAME, "ours.keys() == theirs.keys() and words == others")),
         ),
         Misconception(
             "counts_without_words",
-            "Your answer compares how often words occur, but not which words. Other words have other vectors: compare "
-            "word by word, each with its share of the sentence.",
+            "Your answer compares how often words occur, but not which words. Different words have different vectors: "
+            "compare word by word, each with its share of its sentence.",
             _slip((_SAME, "sorted(ours.values()) == sorted(theirs.values())")),
         ),
         Misconception(
             "divided_by_the_smallest_count",
-            "Your answer divides the counts by the smallest of them and drops what remains: two and three become one "
-            "and one. Divide by the number of words in the sentence, with / and not //.",
+            "Your answer divides the counts by the smallest one and drops the remainder, so 2 and 3 become 1 and 1. "
+            "Divide by the length of the sentence, with / and not //.",
             _slip(
                 ("ours[word] * others", "ours[word] // min(ours.values())"),
                 ("theirs[word] * words", "theirs[word] // min(theirs.values())"),
@@ -181,51 +181,50 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "letters",
-            "Your answer compares letters. The bag holds words: `dog` and `god` have different vectors. Split the "
+            "Your answer compares letters. A bag holds words, and `dog` and `god` have different vectors: split the "
             "sentences at their spaces.",
             _slip(("first.split()", "first.replace(' ', '')"), ("second.split()", "second.replace(' ', '')")),
         ),
         Misconception(
             "whole_multiples",
-            "Your answer allows one sentence to be the other repeated a whole number of times. Repeated twice and "
-            "three times, a sentence has the same mean as well: compare shares, or repeat each as many times as the "
+            "Your answer allows one sentence to be a whole multiple of the other. But a sentence repeated twice has "
+            "the same mean as one repeated three times: compare shares, or repeat each sentence as many times as the "
             "other has words.",
             _slip(("* others", "* max(1, others // words)"), ("* words", "* max(1, words // others)")),
         ),
         Misconception(
             "first_in_second",
-            "Your answer asks whether the second sentence has all the words of the first. It may have others as well, "
-            "or have some more often: compare each word's share of its sentence, for the words of both.",
+            "Your answer checks that the second sentence has all the words of the first. It may have others, or have "
+            "some more often: compare the share of every word in either sentence.",
             _slip((_SAME, "ours.keys() <= theirs.keys()")),
         ),
         Misconception(
             "common_words_only",
-            "Your answer compares the shares of those words only that both sentences have. A word that only one of "
-            "them has changes the mean as well: go through the words of both, set(a) | set(b).",
+            "Your answer compares the shares of words that both sentences have. A word in only one of them also "
+            "changes the mean: go through the words of both, set(a) | set(b).",
             _slip(("ours | theirs", "ours & theirs")),
         ),
         Misconception(
             "one_word_decides",
-            "Your answer looks only at the first word: a return in a loop ends it in the first round. Return False "
-            "where a share differs, and True only after the loop.",
+            "Your answer looks only at the first word: a return inside a loop ends it in the first round. Return "
+            "False where a share differs, and return True after the loop.",
             _slip(("ours | theirs", "first.split()[:1]")),
         ),
         Misconception(
             "always",
-            "You expect the same vector for any two sentences. A sentence with other words has another mean: compare "
-            "which words there are, and how large a share each has.",
+            "Your answer is True for any two sentences. Different words have different means: compare which words "
+            "occur, and each word's share.",
             _slip((_SAME, "True")),
         ),
         Misconception(
             "never",
-            "You expect that no two sentences have the same vector. Sums do not depend on the order, so `the dog "
-            "chased the cat` and `the cat chased the dog` do: compare which words there are, and their shares.",
+            "Your answer is False for any two sentences. A sum is the same in any order, so `the dog chased the cat` "
+            "and `the cat chased the dog` have the same vector. Compare which words occur, and each word's share.",
             _slip((_SAME, "False")),
         ),
         Misconception(
             "inverted",
-            "Your answer is True where it should be False, and the other way round. Return True where the two vectors "
-            "are the same.",
+            "Your answer has True and False swapped. Return True where the two vectors are the same.",
             _slip(("return all", "return not all")),
         ),
     ),

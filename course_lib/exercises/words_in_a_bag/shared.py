@@ -54,32 +54,31 @@ def wrong_means(right: Callable[..., object]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "padding_counted_in_the_number",
-            "Your answer adds up the right words, but divides by the number of all positions, padding included. "
-            "Divide each sentence by the number of its own words.",
+            "Your answer sums the right words but divides by the number of all positions, padding included. Divide "
+            "each sentence by its own number of words.",
             slip(COUNTED),
         ),
         Misconception(
             "padding_added_up",
-            "Your answer adds in the vectors of padding as well, although it does not count them. Multiply them by 0 "
-            "first: x * mask.unsqueeze(-1).",
+            "Your answer divides by the right number but adds padding vectors to the sum. Multiply them by 0 first: x "
+            "* mask.unsqueeze(-1).",
             slip(ADDED_UP),
         ),
         Misconception(
             "sum",
-            "Your answer adds up the words but does not divide. Take the mean: divide each sentence by the number of "
-            "its words.",
+            "Your answer sums the words but doesn't divide. Divide each sentence by its number of words.",
             slip(("words.sum(dim=1)", "words.new_ones(1)")),
         ),
         Misconception(
             "words_of_the_whole_batch",
-            "Your answer divides by the number of words in the whole batch. Each sentence has its own: "
+            "Your answer divides by the number of words in the whole batch. Count each sentence's words: "
             "mask.sum(dim=1, keepdim=True).",
             slip(("words.sum(dim=1)", "words.sum()")),
         ),
         Misconception(
             "number_without_keepdim",
-            "Your answer divides columns by the numbers of words, not rows: the numbers of the sentences, [batch], "
-            "are laid along the last dimension. Keep the dimension: mask.sum(dim=1, keepdim=True).",
+            "Your answer divides columns instead of rows: counts of shape [batch] line up with the last dimension. "
+            "Keep the dimension: mask.sum(dim=1, keepdim=True).",
             slip(("words.sum(dim=1)", "mask.sum(dim=1)")),
         ),
     )

@@ -139,23 +139,24 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two loops: over the epochs, and in each over its batches. Inside is the primer's loop: loss, zero, "
-            "backward, step. Make the copies and the optimizer once, before both loops.",
+            "Write two loops: one over the epochs, and inside it one over the batches. The inner loop is the "
+            "primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops.",
         ),
         Hint(
             "shapes",
-            "An epoch's order is `[examples]`; `split` cuts it into pieces of `batch_size` numbers, the last one "
-            "shorter. Such a piece indexes `ids`, `mask` and `labels` alike. Each epoch has one loss: the losses are "
+            "An epoch's order is `[examples]`. `split` cuts it into batches of `batch_size` indices; the last may be "
+            "shorter. Index `ids`, `mask` and `labels` with each batch. Each epoch has one loss, so the losses are "
             "`[epochs]`.",
             answers=("labels_in_the_old_order", "losses_of_all_steps", "last_batch_dropped", "order_ignored"),
         ),
         Hint(
             "outline",
-            "Copy the three parameters, let torch watch the copies, and make an Adam for them.\n"
-            "For each epoch, begin a sum at 0.\n"
-            "For each batch of its order: logits, cross-entropy with the batch's labels, zero, backward, step.\n"
-            "Add to the sum the loss, detached, times the number of sentences in the batch.\n"
-            "After the epoch divide the sum by the number of examples, and keep it.\n"
+            "Copy the three parameters, make the copies require gradients, and make an Adam for them.\n"
+            "For each epoch, start a sum at 0.\n"
+            "For each batch of its order: compute the logits and the cross-entropy with the batch's labels, then "
+            "zero, backward, step.\n"
+            "Add the detached loss times the number of sentences in the batch to the sum.\n"
+            "After the epoch, divide the sum by the number of examples, and keep it.\n"
             "Return the copies, detached, and the stacked losses.",
             answers=("gradients_add_up", "mean_of_means", "loss_of_the_last_batch", "new_optimizer_each_epoch"),
         ),
@@ -163,13 +164,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "gradients_add_up",
-            "Your answer never sets the gradients to zero, so each step also follows those of all steps before it. "
-            "Call optimizer.zero_grad() before backward().",
+            "Your answer never sets the gradients to zero, so each step adds its gradients to all earlier ones. Call "
+            "optimizer.zero_grad() before backward().",
             _slip(("optimizer.zero_grad()", "pass")),
         ),
         Misconception(
             "one_step_an_epoch",
-            "Your answer takes one step in each epoch: is step() outside the inner loop? Take one after each batch.",
+            "Your answer takes only one step per epoch: is step() outside the inner loop? Take a step after each "
+            "batch.",
             _lone(
                 ("            optimizer.step()\n", ""),
                 ("        losses.append", "        optimizer.step()\n        losses.append"),
@@ -177,28 +179,29 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "new_optimizer_each_epoch",
-            "Your answer makes a new Adam in each epoch, which forgets what the last one has learned about the "
-            "gradients. Make one, before both loops.",
+            "Your answer makes a new Adam in each epoch, which forgets the averages of earlier gradients. Make one "
+            "before both loops.",
             _slip(("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}")),
         ),
         Misconception(
             "plain_descent",
-            "Your answer uses plain gradient descent (SGD). Use Adam, which gives each weight a step of its own size.",
+            "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
             _slip((_ADAM, "torch.optim.SGD(parameters, lr=rate)")),
         ),
         Misconception(
             "table_not_trained",
-            "Your answer trains the weight and the bias but not the embeddings. Give the optimizer all three.",
+            "Your answer trains the weight and the bias, but not the embeddings. Give the optimizer all three.",
             _lone(("Adam(parameters,", "Adam(parameters[1:],")),
         ),
         Misconception(
             "order_ignored",
-            "Your answer goes through the examples as they come. Index ids, mask and labels by the epoch's order.",
+            "Your answer never shuffles the examples. Index ids, mask and labels by the epoch's order.",
             _slip(("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):")),
         ),
         Misconception(
             "labels_in_the_old_order",
-            "Your answer shuffles the sentences and not their labels. Index the labels by the same numbers.",
+            "Your answer shuffles the sentences but not the labels, so sentences get the wrong labels. Index the "
+            "labels with the same indices.",
             _slip(
                 (_BATCHES, "for chosen, kept in zip(order.split(batch_size), labels.split(batch_size), strict=True):"),
                 ("labels[chosen]", "kept"),
@@ -206,25 +209,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_batch_dropped",
-            "Your answer leaves out the last batch where it is smaller than the others. Its sentences count as well.",
+            "Your answer skips a last batch that is smaller than the others. Train on it too.",
             _lone(
                 ("order.split(batch_size)", "order[: max(len(order) // batch_size, 1) * batch_size].split(batch_size)")
             ),
         ),
         Misconception(
             "mean_of_means",
-            "Your loss is the mean of the batches' means, in which a small last batch counts as much as a full one. "
-            "Weight each by its number of sentences.",
+            "Your loss is the mean of the batch means, so a small last batch counts as much as a full one. Weight "
+            "each batch by its number of sentences.",
             _lone(("len(chosen) * loss", "loss"), ("len(order))", "len(order.split(batch_size)))")),
         ),
         Misconception(
             "loss_of_the_last_batch",
-            "Your loss is that of the epoch's last batch. Return the mean over all the sentences of the epoch.",
+            "Your loss is only the last batch's. Return the mean over all sentences of the epoch.",
             _lone(("losses.append(total / len(order))", "losses.append(loss.detach())")),
         ),
         Misconception(
             "losses_of_all_steps",
-            "Your losses are those of all steps. Return one for each epoch: the mean over its sentences.",
+            "Your answer returns the loss of every step. Return one per epoch: the mean over its sentences.",
             _lone(
                 ("total = total + len(chosen) * loss.detach()", "losses.append(loss.detach())"),
                 ("        losses.append(total / len(order))\n", ""),
@@ -232,7 +235,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_twice",
-            "Your answer passes probabilities to the cross-entropy. It takes logits: the softmax is part of it.",
+            "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
             _slip(("cross_entropy(logits", "cross_entropy(logits.softmax(dim=-1)")),
         ),
     ),
