@@ -87,8 +87,8 @@ EXERCISE = Exercise(
     title="New tokens and a cache",
     statement=(
         "attend_with_cache(x [..., new, d_model], keys [..., tokens, d_head], values [..., tokens, d_head], W_q, W_k, "
-        "W_v [d_model, d_head]) -> (out [..., new, d_head], keys, values): causal self-attention of the new tokens, "
-        "whose keys and values go after the cached ones."
+        "W_v [d_model, d_head]) -> (out [..., new, d_head], keys, values): causal self-attention of the new tokens. "
+        "Their keys and values are appended to the cached ones."
     ),
     points=4,
     minutes=20,
@@ -104,62 +104,64 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Keys and values of earlier tokens never change, so they are kept; only the new tokens are projected. "
-            "Their keys and values join the others before they attend, because each may see itself.",
+            "Keys and values of earlier tokens never change, so keep them and project only the new tokens. Append the "
+            "new keys and values before you attend, because a token may see itself.",
         ),
         Hint(
             "shapes",
-            "The new keys and values are `[..., new, d_head]` and go after the others along the dimension of the "
-            "tokens, the last but one. The mask is `[new, tokens + new]`: its first row allows all cached tokens and "
-            "the first new one, each further row one more.",
+            "The new keys and values are `[..., new, d_head]`. Append them along the token dimension, the second to "
+            "last. The mask is `[new, tokens + new]`: its first row allows the cached tokens and the first new one, "
+            "and each further row allows one more.",
             answers=("put_in_front", "new_ones_only_returned", "old_cache_returned", "mask_from_the_top_left"),
         ),
     ),
     misconceptions=(
         Misconception(
             "no_mask",
-            "Your answer is right for a single token, but where there are several each sees those after it. New token "
+            "Your answer is right for a single token. With several, each one sees the new tokens after it. New token "
             "i may attend to the cached tokens and to the new ones up to i.",
             _slip((_TRIL, "tril(k.shape[-2])")),
             alone=True,
         ),
         Misconception(
             "mask_from_the_top_left",
-            "Your causal mask starts in the top left corner (is_causal=True, tril()), so that the first new token sees "
-            "the first cached one alone. The new tokens come after the cached ones: shift it, "
-            "tril(number of cached tokens).",
+            "Your causal mask starts in the top left corner (is_causal=True, tril()), so the first new token sees "
+            "only the first cached one. The new tokens come after the cached ones. Shift the diagonal: tril(number of "
+            "cached tokens).",
             _slip((_TRIL, "tril()")),
         ),
         Misconception(
             "one_token_ahead",
-            "Your mask also allows the token after each new one. The diagonal is shifted by the number of cached "
-            "tokens, not by one more.",
+            "Your mask also allows the token after each new one. Shift the diagonal by the number of cached tokens, "
+            "not by one more.",
             _slip((_TRIL, "tril(keys.shape[-2] + 1)")),
         ),
         Misconception(
             "itself_not_seen",
-            "No new token sees itself. It may attend to itself and to all before it.",
+            "Your mask hides each new token from itself. A token may attend to itself and to all tokens before it.",
             _slip((_TRIL, "tril(keys.shape[-2] - 1)"), ("~allowed", "~allowed & allowed.any(-1, keepdim=True)")),
         ),
         Misconception(
             "new_ones_unseen",
-            "The new tokens attend only to the cached ones. Append their keys and values first: each sees itself.",
+            "Your new tokens attend only to the cached ones. Append their keys and values first: a token may see "
+            "itself.",
             _slip(("q @ k.mT", "q @ keys.mT"), ("alpha @ v", "alpha @ values"), paired=False),
         ),
         Misconception(
             "old_cache_returned",
-            "The keys and values that you return are those that came in. Return them with the new ones appended, or "
-            "the next step will know nothing of these tokens.",
+            "Your answer returns the keys and values it was given, so the next step knows nothing of the new tokens. "
+            "Return them with the new ones appended.",
             _slip((_RETURN, "return out, keys.clone(), values.clone()")),
         ),
         Misconception(
             "new_ones_only_returned",
-            "The keys and values that you return are the new tokens' alone. Return all of them.",
+            "Your answer returns the keys and values of the new tokens only. Return the cached ones as well.",
             _slip((_RETURN, "return out, new_k, new_v")),
         ),
         Misconception(
             "put_in_front",
-            "The new keys and values come before the others. They belong at the end: torch.cat([keys, new], dim=-2).",
+            "Your answer puts the new keys and values before the cached ones. Append them at the end: "
+            "torch.cat([keys, new], dim=-2).",
             _slip(("[keys, new_k]", "[new_k, keys]"), ("[values, new_v]", "[new_v, values]")),
         ),
         Misconception(
@@ -167,15 +169,17 @@ EXERCISE = Exercise(
             "Your answer returns the values before the keys. The order is: output, keys, values.",
             _slip((_RETURN, "return out, v, k")),
         ),
-        Misconception("not_scaled", "The scores are not divided by √d_head.", _slip((f" / {_ROOT}", ""))),
+        Misconception(
+            "not_scaled", "Your answer doesn't scale the scores. Divide them by √d_head.", _slip((f" / {_ROOT}", ""))
+        ),
         Misconception(
             "scaled_by_d_model",
-            "The scores are divided by √d_model. Divide by √d_head, the size of a query.",
+            "Your answer divides the scores by √d_model. Divide by √d_head, the size of a query.",
             _slip((_ROOT, "math.sqrt(x.shape[-1])")),
         ),
         Misconception(
             "queries_and_keys_swapped",
-            "Your answer appends x W_q to the keys, and asks with x W_k. It is the other way round.",
+            "Your answer swaps queries and keys: it caches x W_q and uses x W_k as queries. Cache x W_k.",
             _slip(("x @ W_q, x @ W_k", "x @ W_k, x @ W_q")),
         ),
         Misconception(

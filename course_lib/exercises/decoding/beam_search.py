@@ -152,7 +152,7 @@ def _continued(step: Step, kept: _Kept) -> _Kept:
 
 
 _LEAST_PROBABLE = (
-    "Your answer keeps the least probable candidates. Scores are negative, and the best is the one nearest to 0: sort "
+    "Your answer keeps the least probable candidates. Scores are negative, and the best is the one closest to 0: sort "
     "in descending order."
 )
 
@@ -219,8 +219,8 @@ EXERCISE = Exercise(
     name="beam_search",
     title="Beam search",
     statement=(
-        "beam_search(step, start_id, end_id, beams, max_new_tokens) -> int64 [new]: the most probable of the sentences "
-        "found by a search that keeps the `beams` best at every step, finished ones included."
+        "beam_search(step, start_id, end_id, beams, max_new_tokens) -> int64 [new]: the most probable sentence that "
+        "the search finds. At every step it keeps the `beams` best, finished sentences included."
     ),
     points=6,
     minutes=35,
@@ -235,24 +235,23 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Hold a few beginnings, each with its score, the sum of its log-probabilities. At each step, continue all "
-            "that are not finished by every token, put the finished ones beside them, and keep the best of all these "
-            "together.",
+            "Keep a few partial sentences, each with its score, the sum of its log-probabilities. At each step, "
+            "extend every unfinished one by every token and add the finished ones. Keep the best of them all.",
         ),
         Hint(
             "shapes",
-            "What you hold is a list of pairs, at first one: the score 0 and the start id alone. A beginning that is "
-            "not finished gives one candidate for each token of the vocabulary, so a step has up to beams times "
-            "vocabulary candidates, of which `beams` are kept.",
+            "Keep a list of pairs. At first it has one: score 0 and the start id. An unfinished sentence gives one "
+            "candidate per token of the vocabulary, so a step has up to beams times vocab_size candidates. Keep "
+            "`beams` of them.",
             answers=("greedy", "each_by_itself", "two_continuations_each", "only_the_last_word_read", "one_beam_more"),
         ),
         Hint(
             "outline",
-            "Start with one pair, the score 0.0 and a list with the start id.\n"
-            "Up to `max_new_tokens` times: the candidates are the finished beginnings, as they are, and the "
-            "continuations of all others.\n"
-            "A continuation's score is the old score plus the token's log-probability; take a log-softmax of the "
-            "logits, or scores of different beginnings cannot be compared.\n"
+            "Start with one pair: the score 0.0 and a list with the start id.\n"
+            "Repeat up to `max_new_tokens` times: collect the finished sentences as they are, and every extension of "
+            "the others.\n"
+            "An extension's score is the old score plus the token's log-probability. Use log-softmax, because logits "
+            "of different sentences cannot be compared.\n"
             "Sort the candidates by score, best first, and keep `beams` of them.\n"
             "Return the tokens of the best pair, without the start.",
             answers=(
@@ -268,70 +267,67 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "greedy",
-            "Your answer is what greedy decoding writes, however many beams it gets. Keep the `beams` best of all "
-            "candidates at every step; and begin with <s> once, because copies of it would stay copies.",
+            "Your answer writes what greedy decoding writes, however many beams it has. Keep the `beams` best of all "
+            "candidates at every step. Start with a single <s>: copies of it would all be extended alike.",
             lambda step, start_id, end_id, beams, max_new_tokens: decoding.greedy(
                 step, start_id, end_id, max_new_tokens
             ),
         ),
         Misconception(
             "logits_added",
-            "Your answer adds up the logits. Those of different beginnings cannot be compared: take log_softmax of "
-            "each step's logits first.",
+            "Your answer adds up logits. Logits of different sentences cannot be compared: take log_softmax at each "
+            "step first.",
             _slip(("torch.log_softmax(step(torch.tensor(tokens)), dim=-1)", "step(torch.tensor(tokens))")),
         ),
         Misconception(
             "probabilities_added",
             "Your answer adds the tokens' probabilities. A sentence's probability is their product: add their "
-            "logarithms, by log_softmax.",
+            "logarithms, from log_softmax.",
             _PROBABILITIES_ADDED,
         ),
         Misconception(
             "last_word_only",
-            "Your answer scores a sentence by its last token alone. Its score is the sum of the log-probabilities of "
-            "all its tokens.",
+            "Your answer scores a sentence by its last token only. Add up the log-probabilities of all its tokens.",
             _slip(("score + more", "more")),
         ),
         Misconception(
             "only_the_last_word_read",
-            "Your answer shows the model only the last token of a beginning. Then it knows nothing about the others: "
-            "give step all its tokens, <s> first.",
+            "Your answer shows the model only the last token of a sentence. Pass all its tokens to step, <s> first.",
             _slip(("torch.tensor(tokens)", "torch.tensor(tokens[-1:])")),
         ),
         Misconception(
             "each_by_itself",
-            "Your answer keeps the best first tokens and continues each of them greedily by itself. At every step all "
-            "candidates compete: one beginning may keep several continuations, and another none.",
+            "Your answer picks the best first tokens, then extends each of them greedily. All candidates compete at "
+            "every step: one sentence may keep several extensions and another none.",
             _slip((_BEST, "sorted(candidates if tokens == [start] else _best_of_each(candidates, 1), reverse=True)")),
         ),
         Misconception(
             "goes_on_behind_the_end",
-            "Your answer lets sentences go on after <e>. A finished sentence stays as it is, with the score that it "
-            "has, and competes with the others.",
+            "Your answer extends sentences after <e>. A finished sentence keeps its tokens and its score, and "
+            "competes with the others.",
             _slip(("if sentence[1][-1] == end", "if False"), ("if tokens[-1] != end", "if True")),
         ),
         Misconception(
             "finished_dropped",
-            "Your answer drops a sentence one step after it got its <e>. Put it among the candidates as it is, with "
-            "the score that it has: it may be the best in the end.",
+            "Your answer drops a sentence one step after its <e>. Keep it among the candidates with its score: it may "
+            "win in the end.",
             _slip(("if sentence[1][-1] == end", "if False"), ("[:beams]", "[:beams] or kept")),
         ),
         Misconception(
             "first_finished",
-            "Your answer returns the first sentence that ends. Others that are more probable may still be under way: "
-            "go on until no live one is better than the best finished one.",
+            "Your answer returns the first sentence that ends. An unfinished one may still be more probable: go on "
+            "until no unfinished sentence beats the best finished one.",
             _slip(_STOP, _FIRST_FINISHED),
         ),
         Misconception(
             "enough_finished",
-            "Your answer stops as soon as `beams` sentences are finished, and returns the best of them. One that is "
-            "still under way may be more probable: go on as long as it is, up to max_new_tokens tokens.",
+            "Your answer stops as soon as `beams` sentences are finished, and returns the best of those. An "
+            "unfinished one may be more probable: go on while one is, up to max_new_tokens tokens.",
             _ENOUGH_FINISHED,
         ),
         Misconception(
             "worst_of_the_kept",
-            "Your answer returns the least probable of the sentences that are kept at the end. Return the most "
-            "probable one.",
+            "Your answer returns the least probable of the sentences it kept. Return the most probable one.",
             _slip(("kept[0]", "kept[-1]")),
             alone=True,
         ),
@@ -341,57 +337,57 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "end_left_out",
-            "<e> is missing at the end of your answer. The model wrote it, like any other token: keep it.",
+            "Your answer leaves out <e> at the end. The model wrote it like any other token: keep it.",
             _slip(("best[1:]", "[each for each in best[1:] if each != end]")),
         ),
         Misconception(
             "one_word_short",
-            "Your answer may write one token fewer than max_new_tokens: <s> does not count.",
+            "Your answer allows one token fewer than max_new_tokens. Don't count <s>.",
             _slip(("range(max_new_tokens)", "range(max_new_tokens - 1)")),
         ),
         Misconception(
             "one_word_more",
-            "Your answer may write one token more than max_new_tokens.",
+            "Your answer allows one token more than max_new_tokens.",
             _slip(("range(max_new_tokens)", "range(max_new_tokens + 1)")),
         ),
         Misconception(
             "one_beam_more",
-            "Your answer keeps one sentence more than there are beams. Keep the `beams` best: [:beams].",
+            "Your answer keeps one sentence too many. Keep the `beams` best: [:beams].",
             _slip(("[:beams]", "[: beams + 1]")),
         ),
         Misconception(
             "finished_preferred",
-            "At the end your answer returns the best sentence that has its <e>, even where one that is cut off at "
-            "max_new_tokens is more probable. Such a sentence counts as it is.",
+            "Your answer returns the best finished sentence, even where one cut off at max_new_tokens is more "
+            "probable. A sentence that is cut off counts as it is.",
             _slip(_FIRST_FINISHED),
         ),
         Misconception(
             "longest_returned",
-            "Your answer returns the longest of the sentences that it holds at the end. Return the most probable one.",
+            "Your answer returns the longest of the sentences it kept. Return the most probable one.",
             _LONGEST_RETURNED,
         ),
         Misconception(
             "best_mean_returned",
-            "At the end your answer returns the sentence whose tokens are the most probable on average. Return the one "
-            "with the largest sum; how to deal with length comes in the next section.",
+            "Your answer returns the sentence with the highest log-probability per token. Return the one with the "
+            "largest sum. The next section deals with length.",
             _slip(("kept[0][1]", "max(kept, key=lambda each: each[0] / (len(each[1]) - 1))[1]")),
         ),
         Misconception(
             "length_penalised",
-            "At the end your answer divides by the length penalty of the next section, and so prefers long sentences. "
-            "Here return the one with the largest sum.",
+            "Your answer divides by a length penalty at the end, which favours long sentences. Return the one with "
+            "the largest sum.",
             _slip(("kept[0][1]", "max(kept, key=lambda each: each[0] / (4 + len(each[1])) ** 0.6)[1]")),
         ),
         Misconception(
             "two_continuations_each",
-            "Your answer continues each sentence with its two best tokens only. With more beams the third may be among "
-            "the best of all: look at every token, or at the best `beams`.",
+            "Your answer extends each sentence only by its two best tokens. With more beams, the third may be among "
+            "the best overall: consider every token, or the `beams` best.",
             _TWO_CONTINUATIONS_EACH,
         ),
         Misconception(
             "stopped_at_the_first_end",
-            "Your answer stops as soon as one sentence has its <e>. Others may still become the best: go on until "
-            "every sentence that is kept has one, or max_new_tokens tokens.",
+            "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: go on until every "
+            "sentence you keep has one, up to max_new_tokens tokens.",
             _slip(_STOP),
             alone=True,
         ),

@@ -26,7 +26,7 @@ def _consensus_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("worked example: seven translations, two of them empty", (EXAMPLE,))
         yield Case("a single sample", ([[7, 3, 7]],))
     for number in range(10):
-        yield Case(f"samples, drawn for the {number + 1}. time", (_worth_comparing(generator, number),))
+        yield Case(f"drawn samples, number {number + 1}", (_worth_comparing(generator, number),))
 
 
 def _worth_comparing(generator: Generator, number: int) -> Samples:
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
     title="The translation that agrees with the others",
     statement=(
         "consensus(samples, a list of lists of token ids) -> one of them: the sample with the largest sum of F1 over "
-        "all samples, where F1 = 2 · shared / (sum of both lengths) and `shared` counts a token as often as it is in "
+        "all samples. F1 = 2 · shared / (sum of both lengths), where `shared` counts a token as often as it is in "
         "both."
     ),
     points=4,
@@ -128,43 +128,43 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each sample votes for what is like it. Compare every sample with every other, add up, and take the one "
-            "with the largest sum. Whether you compare a sample with itself makes no difference: that adds 1 to each.",
+            "Each sample votes for the samples like it. Compare every sample with every other, add up the F1 scores, "
+            "and take the sample with the largest sum. You may compare a sample with itself: that adds 1 to every sum.",
             answers=("most_frequent", "least_alike", "first_alone", "repeated_samples_once"),
         ),
         Hint(
             "shapes",
             "`Counter(tokens)` counts the tokens of a list, and `&` of two counters keeps the smaller count of each "
-            "token: the sum of what is left is the number of shared tokens.",
+            "token. Its sum is the number of shared tokens.",
             answers=("each_token_once", "counted_by_the_first", "position_by_position"),
         ),
     ),
     misconceptions=(
         _told(
             "most_frequent",
-            "Your answer is the sample that was drawn most often. No two of them need be the same: take the one that "
-            "is most like all the others.",
+            "Your answer returns the sample that was drawn most often. There may be no repeated sample at all: return "
+            "the one that is most like all the others.",
         ),
-        _told("least_alike", "Your answer is the sample that agrees least with the others. Take the largest sum."),
+        _told("least_alike", "Your answer returns the sample that agrees least with the others. Take the largest sum."),
         _told(
             "shared_alone",
-            "Your answer adds up the shared tokens without dividing by the lengths, so that long samples win. Divide: "
-            "2 · shared / (len(one) + len(other)).",
+            "Your answer adds up the shared tokens without dividing by the lengths, so long samples win. Divide: 2 · "
+            "shared / (len(one) + len(other)).",
         ),
         _told(
             "precision_alone",
-            "Your answer divides by the candidate's own length (precision), so that short samples win. F1 is "
-            "2 · shared / (len(one) + len(other)).",
+            "Your answer divides by the candidate's own length (precision), so short samples win. F1 is 2 · shared / "
+            "(len(one) + len(other)).",
         ),
         _told(
             "recall_alone",
-            "Your answer divides by the other sample's length (recall), so that long samples win. F1 is "
-            "2 · shared / (len(one) + len(other)).",
+            "Your answer divides by the other sample's length (recall), so long samples win. F1 is 2 · shared / "
+            "(len(one) + len(other)).",
         ),
         _told(
             "each_token_once",
-            "Your answer counts each shared token once, however often it is in both samples (a set). A token that is "
-            "twice in both counts twice: Counter(one) & Counter(other).",
+            "Your answer counts each shared token once (a set). A token that is twice in both samples counts twice: "
+            "Counter(one) & Counter(other).",
         ),
         _told(
             "counted_by_the_first",
@@ -173,17 +173,17 @@ EXERCISE = Exercise(
         ),
         _told(
             "position_by_position",
-            "Your answer compares position by position, so that one extra word spoils all after it. A token is shared "
-            "wherever it is.",
+            "Your answer compares position by position, so one extra word spoils every later match. A shared token "
+            "counts wherever it is.",
         ),
         _told(
             "repeated_samples_once",
-            "Your answer counts equal samples once. What was drawn twice is more probable and has two votes: sum over "
+            "Your answer counts equal samples once. A sample drawn twice is more probable and has two votes: sum over "
             "all samples.",
         ),
         _told(
             "first_alone",
-            "Your answer compares every sample with the first one alone. Sum over all samples.",
+            "Your answer compares every sample with the first one only. Sum over all samples.",
         ),
     ),
     withheld=WITHHELD,

@@ -99,8 +99,8 @@ EXERCISE = Exercise(
     title="Greedy decoding",
     statement=(
         "greedy(step, start_id, end_id, max_new_tokens) -> int64 [new]: the most probable token at every step, until "
-        "it is <e> or there are max_new_tokens tokens; without <s>, with <e> where it was reached; max_new_tokens is "
-        "at least 1."
+        "it is <e> or there are max_new_tokens tokens (at least 1). Return the new tokens without <s>, with <e> if it "
+        "came."
     ),
     points=3,
     minutes=15,
@@ -115,14 +115,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The largest logit belongs to the largest probability, so no softmax is needed to choose. The model is "
-            "asked again after every token, with all the tokens so far.",
+            "The largest logit belongs to the largest probability, so you need no softmax to choose. Call the model "
+            "after every token, with all the tokens so far.",
         ),
         Hint(
             "outline",
-            "Begin with a list that holds the start id.\n"
-            "Go on while fewer than `max_new_tokens` tokens are written and the last one is not the end id.\n"
-            "Ask `step` with the whole list as a tensor, and append the position of the largest logit.\n"
+            "Start with a list that holds the start id.\n"
+            "Continue while there are fewer than `max_new_tokens` new tokens and the last one is not the end id.\n"
+            "Call `step` with the whole list as a tensor, and append the index of the largest logit.\n"
             "Return everything except the start, as a tensor.",
             answers=(
                 "one_word_short",
@@ -137,43 +137,43 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "start_included",
-            "Your answer begins with <s>. The model did not write <s>, it was given: return the new tokens only.",
+            "Your answer starts with <s>, which the model did not write. Return the new tokens only.",
             _slip(("tokens[1:]", "tokens")),
         ),
         Misconception(
             "end_left_out",
-            "Your answer leaves out <e>. It is a token like any other, and the model wrote it: append it, then stop.",
+            "Your answer leaves out <e>. The model wrote it, and it is a token like any other: append it, then stop.",
             _slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
         ),
         Misconception(
             "end_put_behind",
-            "Your answer puts <e> after a sentence that max_new_tokens cuts off. The model did not write it: return "
-            "the tokens as they are.",
+            "Your answer adds <e> to a sentence that max_new_tokens cuts off. The model did not write it: return the "
+            "tokens as they are.",
             _slip(("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]")),
             alone=True,
         ),
         Misconception(
             "end_put_last",
-            "Where max_new_tokens cuts a sentence off, your answer has <e> instead of the last token. The model did "
-            "not write it: return the tokens as they are.",
+            "Your answer replaces the last token by <e> where max_new_tokens cuts a sentence off. The model did not "
+            "write it: return the tokens as they are.",
             _slip(("tokens[1:]", "[*tokens[1:-1], end]")),
             alone=True,
         ),
         Misconception(
             "goes_on_behind_the_end",
-            "Your answer goes on after <e>, up to the limit. Stop as soon as the token is end_id.",
+            "Your answer continues after <e>, up to the limit. Stop as soon as the token is end_id.",
             _slip((" and tokens[-1] != end", "")),
         ),
         Misconception(
             "only_the_last_word",
-            "Your answer shows the model only the last token at each step. Then it knows nothing about the others: "
-            "give step all the tokens so far, <s> first.",
+            "Your answer shows the model only the last token at each step. Pass all the tokens so far to step, <s> "
+            "first.",
             _slip(("tensor(tokens)", "tensor(tokens[-1:])")),
         ),
         Misconception(
             "asked_once",
-            "Your answer asks the model once, after <s>, and writes its tokens from the most probable one down. Take "
-            "only the best, append it, and ask again with all the tokens so far.",
+            "Your answer calls the model once, after <s>, and writes down its tokens from the most probable one. Take "
+            "only the best, append it, and call the model again with all the tokens so far.",
             _slip(
                 ("step(torch.tensor(tokens))", "step(torch.tensor([start])).argsort(descending=True)"),
                 ("logits.argmax()", "logits[len(tokens) - 1]"),
@@ -181,26 +181,26 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_short",
-            "Your answer stops one token too early where the model writes no <e>: <s> does not count. max_new_tokens "
-            "is how many new tokens there may be.",
+            "Your answer stops one token too early where the model writes no <e>. max_new_tokens counts new tokens, "
+            "and <s> is not one.",
             _slip(("<= max_new_tokens", "< max_new_tokens")),
         ),
         Misconception(
             "one_word_more",
-            "Your answer writes one token more than max_new_tokens allows where the model writes no <e>.",
+            "Your answer writes one token more than max_new_tokens where the model writes no <e>.",
             _slip(("<= max_new_tokens", "<= max_new_tokens + 1")),
         ),
         Misconception(
             "none_twice",
-            "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable one, whatever "
-            "has been written.",
+            "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable one every "
+            "time.",
             _slip(
                 ("logits.argmax", "logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -torch.inf).argmax")
             ),
         ),
         Misconception(
             "exp_overflows",
-            "Your answer compares exp of the logits, which is infinite for large ones, so that different tokens look "
+            "Your answer compares exp of the logits. For large logits that is infinite, and different tokens look "
             "alike. Compare the logits themselves: their order is the same.",
             _slip(("logits.argmax", "logits.exp().argmax")),
         ),

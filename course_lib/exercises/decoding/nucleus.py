@@ -94,8 +94,8 @@ EXERCISE = Exercise(
     name="nucleus",
     title="Nucleus",
     statement=(
-        "nucleus(probabilities [..., vocab_size], p) -> [..., vocab_size]: 0 except for the fewest most probable "
-        "tokens whose probabilities sum to at least p, and those divided by their sum."
+        "nucleus(probabilities [..., vocab_size], p) -> [..., vocab_size]: keep the fewest most probable tokens whose "
+        "probabilities sum to at least p, divided by their sum; all others are 0."
     ),
     points=3,
     minutes=18,
@@ -111,13 +111,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Sort the tokens, best first. A token belongs to the nucleus if the mass before it is still below p: so "
-            "the first always belongs, and the token that reaches p is the last one in.",
+            "Sort the tokens, best first. A token belongs to the nucleus if the mass before it is still below p. So "
+            "the first one always belongs, and the token that reaches p is the last.",
         ),
         Hint(
             "shapes",
             "Sorting gives values and positions, both `[..., vocab_size]`. The mass before each token is the "
-            "cumulative sum minus the token's own share. `scatter` brings what is kept back to the order of the "
+            "cumulative sum minus the token's own probability. `scatter` puts what you keep back in the order of the "
             "vocabulary.",
             answers=(
                 "sorted_order",
@@ -131,10 +131,10 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Sort each row, largest first, and keep the positions.\n"
-            "The mass before each token: cumulative sum minus the token itself.\n"
-            "Set to 0 every token before which there is p or more; where p is 1, none.\n"
-            "Divide by the sum of the row, with the dimension kept.\n"
-            "Put the values back where they came from.",
+            "Compute the mass before each token: the cumulative sum minus the token itself.\n"
+            "Set a token to 0 if the mass before it is p or more. If p is 1, keep them all.\n"
+            "Divide by the sum of the row, with keepdim.\n"
+            "Put the values back at their positions.",
             answers=(
                 "stops_below_p",
                 "stops_below_p_but_keeps_one",
@@ -147,26 +147,26 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer leaves out the token with which the sum reaches p. It belongs to the nucleus: look at the "
-            "sum of the tokens *before* each.",
+            "Your answer leaves out the token that takes the sum to p. It belongs to the nucleus: compare p with the "
+            "sum *before* each token.",
             stops_below_p=_slip((" - ordered", "")),
             stops_below_p_but_keeps_one=_slip((" - ordered", ""), (_STAYS, f"({_STAYS}) | ({_IS_BEST})")),
         ),
         Misconception(
             "one_too_many",
-            "Your answer keeps one token more than the nucleus: the sum has reached p before it.",
+            "Your answer keeps one token more than the nucleus. The sum reaches p before that one.",
             _slip((_STAYS, "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)")),
         ),
         Misconception(
             "one_too_many_at_p",
-            "Where tokens sum to exactly p, your answer keeps one more. These are enough, because the sum need only be "
-            "at least p: a token stays if the sum before it is < p, not <=.",
+            "Your answer keeps one token too many where tokens sum to exactly p. At least p is enough: keep a token "
+            "if the sum before it is < p, not <=.",
             _slip((_STAYS, "before <= p")),
         ),
         Misconception(
             "none_reaches_1",
-            "With p = 1 your answer keeps only the best token. All tokens stay, even if their sum, by rounding, is "
-            "less than 1. (Where no sum reaches p, argmax of nothing but False is 0.)",
+            "Your answer keeps only the best token when p = 1. Keep them all, even if rounding leaves their sum just "
+            "below 1. (If no sum reaches p, argmax over only False gives 0.)",
             _slip(
                 (
                     _STAYS,
@@ -176,8 +176,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_sorted",
-            "Your answer adds the probabilities up in the order of the vocabulary. Begin with the most probable token: "
-            "sort first.",
+            "Your answer adds up the probabilities in the order of the vocabulary. Start with the most probable "
+            "token: sort first.",
             _slip(
                 (
                     "probabilities.sort(dim=-1, descending=True)",
@@ -187,55 +187,55 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "least_probable_first",
-            "Your answer begins with the least probable tokens. Sort in descending order.",
+            "Your answer starts with the least probable tokens. Sort in descending order.",
             _slip(("descending=True", "descending=False")),
         ),
         Misconception(
             "sorted_order",
-            "Your answer is sorted: token 0 gets the probability of the most probable token, whichever that was. Put "
-            "each back at its token's position: scatter, or argsort once more.",
+            "Your answer is sorted: token 0 gets the probability of the most probable token. Put each probability "
+            "back at its token's position, with scatter or a second argsort.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
         ),
         Misconception(
             "gathered",
-            "Your answer does not put the numbers back at their positions: gather (or indexing with the positions) "
-            "applies the order of sorting once more. scatter undoes it.",
+            "Your answer puts the probabilities at the wrong positions. gather (or indexing with the positions) "
+            "applies the sorting once more. scatter undoes it.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),
         Misconception(
             "first_in_the_vocabulary",
-            "Your answer keeps the right number of tokens, but the first ones of the vocabulary: what you know in "
-            "sorted order must go back to the order of the vocabulary, by scatter, before it meets the probabilities.",
+            "Your answer keeps the right number of tokens, but the first ones of the vocabulary. Your mask is in "
+            "sorted order. Use scatter to put it in the order of the vocabulary before you apply it.",
             _slip(("torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)", "before < p")),
         ),
         Misconception(
             "threshold",
-            "Your answer keeps the tokens that have a probability of p by themselves. Add the probabilities up, from "
-            "the most probable on, until the sum is p.",
+            "Your answer keeps the tokens that have a probability of p on their own. Add the probabilities up, from "
+            "the most probable one, until the sum is p.",
             _slip((_STAYS, "ordered >= p")),
         ),
         Misconception(
             "share_of_the_best",
-            "Your answer keeps the tokens that are at least p times as probable as the best one, which is another "
-            "method (min-p). Add the probabilities up, from the most probable on, until the sum is p.",
+            "Your answer keeps the tokens that are at least p times as probable as the best one. That is another "
+            "method, min-p. Add the probabilities up, from the most probable one, until the sum is p.",
             _slip((_STAYS, "ordered >= p * ordered[..., :1]")),
         ),
         *divided_wrongly(_nucleus_by_masses),
         Misconception(
             "divided_by_p",
-            "Your answer divides by p. The tokens that stay may have more than that: divide by their sum.",
+            "Your answer divides by p. The tokens you keep may sum to more than p: divide by their sum.",
             _slip((DIVISION, "kept / p")),
         ),
         Misconception(
             "one_number_for_all_rows",
-            "Your answer keeps the same number of tokens in every row: as many as the nucleus of the first row has. "
-            "Each row has its own number.",
+            "Your answer keeps the same number of tokens in every row, the size of the first row's nucleus. Each row "
+            "has its own number.",
             _slip((_STAYS, "(before.reshape(-1, before.shape[-1])[0] < p).expand_as(before)")),
         ),
         Misconception(
             "along_the_first_dimension",
-            "Your answer sorts and sums along the first dimension, which is the batch where there is one. The "
-            "vocabulary is the last: dim=-1 everywhere.",
+            "Your answer sorts and sums along the first dimension, which mixes the texts of a batch. Use the "
+            "vocabulary, dim=-1, everywhere.",
             _slip(
                 ("sort(dim=-1", "sort(dim=0"),
                 ("cumsum(dim=-1", "cumsum(dim=0"),

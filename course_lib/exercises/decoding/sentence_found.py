@@ -64,8 +64,9 @@ EXERCISE = Exercise(
     name="sentence_found",
     title="Predict first",
     statement=(
-        'sentence_found(beams) -> (letter, kept): "A" to "F", the sentence that a search of 1, 2 or 3 beams writes, '
-        "and the probabilities of the beginnings that it holds after the third token, the best first, not rounded."
+        'sentence_found(beams) -> (letter, kept). letter: "A" to "F", the sentence that a search with 1, 2 or 3 beams '
+        "writes. kept: the probabilities of the partial sentences it keeps after the third token, best first, not "
+        "rounded."
     ),
     points=1,
     minutes=10,
@@ -79,16 +80,16 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each step a search holds the best beginnings of one length, whatever they continue. Of two tokens, "
-            "“die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06: two beams keep the "
-            "first two, three keep all.",
+            "At each step a search keeps the best partial sentences of one length, wherever they come from. After two "
+            "tokens, “die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06. Two beams "
+            "keep the first two, three keep all.",
         ),
         Hint(
             "outline",
-            "Write down all beginnings of length one, with their probabilities, and keep as many as there are beams.\n"
-            "Continue each of them by every possible token, and multiply.\n"
-            "Sort all of these together and keep the best; the next token starts from them.\n"
-            "After the third token, note the products; then see which sentence the search ends with.",
+            "Write down all first tokens with their probabilities, and keep as many as there are beams.\n"
+            "Extend each of them by every possible token, and multiply.\n"
+            "Sort all of these together and keep the best. Continue from those.\n"
+            "After the third token, note the products; then see which sentence the search writes.",
             answers=(
                 "each_beginning_continued_once",
                 "one_beginning_continued",
@@ -101,15 +102,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "one_beginning_continued",
-            "With more than one beam you keep the best beginning alone and two or three of its continuations. Keep "
-            "two or three beginnings at every step: after two tokens these include “die Katze” and “eine Katze”, and "
-            "both are continued.",
+            "You keep only the best partial sentence and extend it two or three times. Keep one for each beam at "
+            "every step. After two tokens these include “die Katze” and “eine Katze”, and you extend both.",
             _slip(('"E"', '"A"'), (_HELD, "[0.27, 0.216, 0.054]")),
         ),
         Misconception(
             "one_of_two_continued",
-            "With two beams you keep two continuations of “die Katze”, and drop “eine Katze”. Continue both of them: "
-            "“eine Katze tanzte” (0.4 · 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
+            "With two beams you keep two extensions of “die Katze” and drop “eine Katze”. Extend both: “eine Katze "
+            "tanzte” (0.4 · 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
             _slip(
                 ('"E"', '"A"'),
                 (_EACH, "[[0.27], [0.27, 0.216], [0.27, 0.24, 0.216]][beams - 1]"),
@@ -117,22 +117,21 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "each_beginning_continued_once",
-            "You continue each beginning with one token, its best. A beginning may have several continuations: of all "
-            "that there are, keep the most probable. “die Katze tanzte” (0.216) comes before “die Mieze tanzte” "
-            "(0.06).",
+            "You extend each partial sentence only by its best token. One may have several extensions among the best: "
+            "“die Katze tanzte” (0.216) beats “die Mieze tanzte” (0.06).",
             _slip(('"A"', '"E"'), (_HELD, "[0.27, 0.24, 0.06]")),
         ),
         Misconception(
             "each_beginning_kept",
-            "With three beams you hold “die Mieze tanzte” (0.06). A beginning need not be continued at all: keep the "
-            "most probable of all continuations, and “die Katze tanzte” (0.216) comes before it.",
+            "With three beams you keep “die Mieze tanzte” (0.06). A partial sentence may have no extension among the "
+            "best: “die Katze tanzte” (0.216) is more probable.",
             _slip((_HELD, "[0.27, 0.24, 0.06]")),
             alone=True,
         ),
         Misconception(
             "second_best_word",
-            "With one beam you go on with “tanzte” after “die Katze”. It keeps only the most probable beginning, and "
-            "“hat” is more probable there: 0.5, against 0.4.",
+            "With one beam you continue “die Katze” with “tanzte”. One beam keeps only the most probable extension, "
+            "and “hat” is more probable: 0.5, against 0.4.",
             _slip(
                 ('"B"', '"A"'),
                 (_EACH, "[[0.216], [0.27, 0.24], [0.27, 0.24, 0.216]][beams - 1]"),
@@ -140,83 +139,83 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "always_the_best",
-            "You predict the most probable sentence of all, A, at every width. A search sees only the next token: "
-            "after “die Katze” the most probable one is “hat” (0.5, against 0.4), so one beam never sees A.",
+            "You predict the most probable sentence of all, A, for every number of beams. A search sees only the next "
+            "token: after “die Katze” the most probable one is “hat” (0.5, against 0.4), so one beam never sees A.",
             _slip(('"B"', '"A"'), ('"E"', '"A"')),
         ),
         Misconception(
             "width_changes_nothing",
-            "You predict what greedy decoding writes at every width. But more beams also keep other beginnings, such "
-            "as “eine Katze tanzte” (0.24), and one of these may end as a more probable sentence.",
+            "You predict the greedy sentence for every number of beams. More beams also keep others, such as “eine "
+            "Katze tanzte” (0.24), and one of these may end as the more probable sentence.",
             _slip(('"E"', '"B"'), ('"A"', '"B"')),
         ),
         Misconception(
             "two_beams_are_enough",
-            "One beam and three are right. With two, “die Katze hat” (0.27) and “eine Katze tanzte” (0.24) are kept, "
-            "as you say. “die Katze tanzte” (0.216) is the third, and is dropped.",
+            "You are right for one beam and for three. Two beams keep “die Katze hat” (0.27) and “eine Katze tanzte” "
+            "(0.24), as you say. So they drop “die Katze tanzte” (0.216), and cannot write A.",
             _slip(('"E"', '"A"')),
             alone=True,
         ),
         Misconception(
             "three_beams_do_not_suffice",
-            "The third beam keeps “die Katze tanzte” (0.216), which <e> follows with 0.9: 0.1944 in the end, more than "
-            "E.",
+            "You miss that the third beam keeps “die Katze tanzte” (0.216). <e> follows it with 0.9, which makes "
+            "0.1944 in the end: more than E.",
             _slip(('"A"', '"E"')),
         ),
         Misconception(
             "two_beams_as_one",
-            "Two beams keep “die Katze hat” (0.27) and “eine Katze tanzte” (0.24). Multiply on: 0.27 · 0.6 = 0.162, "
-            "but 0.24 · 0.7 = 0.168.",
+            "You predict the same sentence for two beams as for one. Two beams keep “die Katze hat” (0.27) and “eine "
+            "Katze tanzte” (0.24). Multiply on: 0.27 · 0.6 = 0.162, but 0.24 · 0.7 = 0.168.",
             _slip(('"E"', '"B"')),
         ),
         Misconception(
             "best_at_once",
             "You predict the most probable sentence of all, A, for one beam. Follow the tree token by token: after "
-            "“die Katze” greedy decoding takes “hat” (0.5, against 0.4).",
+            "“die Katze”, greedy decoding takes “hat” (0.5, against 0.4).",
             _slip(('"B"', '"A"')),
         ),
         *alike(
-            "For each beginning you give the probability of its third token alone. Multiply it by those of the first "
-            "two: 0.6 · 0.9 · 0.5 for “die Katze hat”.",
+            "You give only the probability of the third token. Multiply it by those of the first two: 0.6 · 0.9 · 0.5 "
+            "for “die Katze hat”.",
             last_words_alone=_slip((_HELD, "[0.5, 0.6, 0.4]")),
             last_words_alone_sorted=_slip((_EACH, "[[0.5], [0.6, 0.5], [0.6, 0.5, 0.4]][beams - 1]")),
         ),
         Misconception(
             "beginnings_of_two_words",
-            "You give the beginnings of two tokens, “die Katze” first. Multiply on: the third token decides what is "
-            "kept.",
+            "You stop after two tokens, with “die Katze” first. Multiply by the third token as well: it decides which "
+            "ones the search keeps.",
             _slip((_HELD, "[0.54, 0.4, 0.06]")),
         ),
         Misconception(
             "whole_sentences",
-            "You give the probabilities of whole sentences, including how they end. Stop after the third token.",
+            "You give the probabilities of whole sentences, up to their end. Stop after the third token.",
             _slip((_EACH, "[[0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]][beams - 1]")),
         ),
         Misconception(
             "only_the_sentence_found",
-            "You give the probability of the sentence that is found, to its end. The question is about the beginnings "
-            "that are held after the third token: one for each beam.",
+            "You give the probability of the whole sentence that the search writes. Give those of the partial "
+            "sentences it keeps after the third token, one for each beam.",
             _slip((_EACH, "[[0.162], [0.168], [0.1944]][beams - 1]")),
         ),
         Misconception(
             "logarithms",
-            "You give the logarithms of the probabilities. Give the probabilities themselves.",
+            "You give logarithms. Give the probabilities themselves.",
             _slip(("held\n", "torch.tensor(held, dtype=torch.float64).log().tolist()\n")),
         ),
         *alike(
-            "You have rounded the probabilities. Give the products as they are, with all their digits.",
+            "You rounded the probabilities. Give the products with all their digits.",
             rounded=_slip((_HELD, "[0.27, 0.24, 0.22]")),
             rounded_to_tenths=_slip((_HELD, "[0.3, 0.2, 0.2]")),
         ),
         Misconception(
             "best_last",
-            "The letters are right, and so are the probabilities. Put the largest first.",
+            "Your letters and probabilities are right. Put the largest probability first.",
             _slip(("held\n", "held[::-1]\n")),
             alone=True,
         ),
         Misconception(
             "small_letters",
-            "The sentences are right, and so are the probabilities. Use capital letters.",
+            "Your sentences and probabilities are right. Use capital letters.",
             _slip(("letter,", "letter.lower(),")),
             alone=True,
         ),

@@ -72,17 +72,17 @@ def draw_model(
 
 def ids_written_into_the_code(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     """The ids of <s>, of <e>, and of both, in an answer that begins with `start, end = start_id, end_id`."""
-    use = "another vocabulary numbers its tokens differently."
+    use = "another vocabulary has other ids."
     start, end = ("start, end = start_id", f"start, end = {START}"), (", end_id\n", f", {END}\n")
     return (
         Misconception(
             "start_written_into_the_code",
-            f"Your answer begins with 1 (START_ID), whatever it is given. Use start_id: {use}",
+            f"Your answer always starts with id 1 (START_ID). Use start_id: {use}",
             Edited(right, start),
         ),
         Misconception(
             "end_written_into_the_code",
-            f"Your answer uses 2 (END_ID) for <e>, whatever it is given. Use end_id: {use}",
+            f"Your answer always takes id 2 (END_ID) for <e>. Use end_id: {use}",
             Edited(right, end),
         ),
     )
@@ -107,42 +107,42 @@ def divided_wrongly(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "not_normalised",
-            "The probabilities in your answer no longer sum to 1. Divide the ones that stay by their sum.",
+            "Your probabilities no longer sum to 1. Divide the ones you keep by their sum.",
             dividing("kept"),
         ),
         Misconception(
             "softmax_of_zeros",
-            "Your answer sets the others to 0 and takes the softmax, but exp(0) is 1: the dropped tokens come back. "
-            "Divide the kept probabilities by their sum.",
+            "Your answer sets the dropped tokens to 0, then takes the softmax. But exp(0) is 1, so they come back. "
+            "Divide the probabilities you keep by their sum.",
             dividing("torch.softmax(kept, dim=-1)"),
         ),
         Misconception(
             "softmax_of_probabilities",
-            "Your answer takes a softmax of the probabilities that stay, which makes them nearly equal. Divide them by "
-            "their sum: that keeps their proportions.",
+            "Your answer takes a softmax of probabilities, which makes them nearly equal. Divide them by their sum "
+            "instead: that keeps their proportions.",
             dividing("torch.softmax(kept.masked_fill(~stay, -torch.inf), dim=-1)"),
         ),
         Misconception(
             "all_equal",
-            "Your answer gives the same probability to all tokens that stay. They should keep their proportions: "
-            "divide by their sum.",
+            "Your answer gives every token that it keeps the same probability. Keep their proportions: divide by "
+            "their sum.",
             dividing("stay / stay.sum(dim=-1, keepdim=True).to(kept.dtype)"),
         ),
         Misconception(
             "rest_in_equal_shares",
-            "Your answer shares out what the dropped tokens had equally among those that stay. They should keep their "
-            "proportions: divide by their sum.",
+            "Your answer splits the dropped probability equally among the tokens that stay. Keep their proportions: "
+            "divide by their sum.",
             dividing("kept + stay * (1 - kept.sum(dim=-1, keepdim=True)) / stay.sum(dim=-1, keepdim=True)"),
         ),
         Misconception(
             "one_sum_for_all_rows",
-            "Your answer divides by the sum of all rows together. Each row has its own: .sum(dim=-1, keepdim=True).",
+            "Your answer divides by the sum over all rows. Each row has its own sum: .sum(dim=-1, keepdim=True).",
             dividing("kept / kept.sum()"),
         ),
         Misconception(
             "sum_over_the_first_dimension",
-            "Your answer sums over the first dimension, which is the batch where there is one. The tokens of a row are "
-            "the last: .sum(dim=-1, keepdim=True).",
+            "Your answer sums over the first dimension, which mixes the texts of a batch. Sum over the vocabulary, "
+            "the last dimension: .sum(dim=-1, keepdim=True).",
             dividing("kept / kept.sum(dim=0, keepdim=True)"),
         ),
     )

@@ -114,7 +114,8 @@ EXERCISE = Exercise(
     statement=(
         "speculative_step(drafted int64 [drafted], draft [drafted, vocab_size], target [drafted + 1, vocab_size], "
         "chances [drafted]) -> (kept, an int; the distribution [vocab_size] of the next token): keep drafted tokens "
-        "while chance < p / q; at the first that fails the next is drawn from max(0, p - q), divided by its sum."
+        "while chance < p / q. At the first that fails, the next token is drawn from max(0, p - q), divided by its "
+        "sum."
     ),
     points=4,
     minutes=20,
@@ -129,35 +130,35 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the draft from the left. A token that the target model finds at least as probable is always "
-            "kept, another as often as the ratio of the two probabilities says. At the first that is dropped, stop.",
+            "Go through the draft from the left. Always keep a token that the target model finds at least as "
+            "probable; keep any other with probability p / q. Stop at the first token you drop.",
             answers=("goes_on", "ratio_inverted", "more_probable_only", "chance_against_p"),
         ),
         Hint(
             "shapes",
-            "Row i of `draft` and row i of `target` speak of drafted token i; `target` has one row more, for the token "
-            "after a draft that is kept whole. What is missing from the draft model's distribution is "
-            "`[vocab_size]`, 0 where it says too much already.",
+            "Row i of `draft` and row i of `target` belong to drafted token i. `target` has one more row, for the "
+            "token after a draft that you keep whole. What the draft model gives too little of is `[vocab_size]`, "
+            "with 0 where it gives too much.",
             answers=("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
         ),
     ),
     misconceptions=(
         Misconception(
             "row_before_the_last",
-            "Your answer is right until all drafted tokens are kept. Then the next token is drawn from the last row of "
-            "`target`, which nothing was drafted for.",
+            "Your answer is right until you keep every drafted token. Then draw the next token from the last row of "
+            "`target`, which belongs to no drafted token.",
             _slip((_ALL, "return kept, target[kept - 1]")),
             alone=True,
         ),
         Misconception(
             "drawn_from_the_target",
-            "At a dropped token your answer draws from the target model's own distribution. Then tokens that the draft "
-            "model likes too much come up too often: draw from max(0, p - q), divided by its sum.",
+            "Your answer draws from the target model's own distribution after a dropped token. Then tokens that the "
+            "draft model favours come up too often: draw from max(0, p - q), divided by its sum.",
             _slip((_REST, "p")),
         ),
         Misconception(
             "not_normalised",
-            "The distribution after a dropped token does not sum to 1. Divide max(0, p - q) by its sum.",
+            "Your distribution after a dropped token does not sum to 1. Divide max(0, p - q) by its sum.",
             _slip((_DROPPED, "return kept, rest")),
         ),
         Misconception(
@@ -167,13 +168,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "difference_inverted",
-            "Your answer draws from max(0, q - p), what the draft model says too much of. What is missing is "
-            "max(0, p - q).",
+            "Your answer draws from max(0, q - p), what the draft model gives too much of. Draw from what it gives "
+            "too little of, max(0, p - q).",
             _slip((_REST, "torch.clamp(q - p, min=0)")),
         ),
         Misconception(
             "ratio_inverted",
-            "Your answer divides q by p: it drops what the target model likes. Keep a token as often as p / q says.",
+            "Your answer divides q by p, so it drops the tokens that the target model favours. Keep a token with "
+            "probability p / q.",
             _slip((_TEST, "chances[kept] >= q[token] / p[token]")),
         ),
         Misconception(
@@ -184,14 +186,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "chance_against_p",
-            "Your answer compares the chance with p alone. The token was drawn with the probability q: compare with "
-            "p / q.",
+            "Your answer compares the chance with p. The token was drawn with probability q: compare with p / q.",
             _slip((_TEST, "chances[kept] >= p[token]")),
         ),
         Misconception(
             "goes_on",
-            "Your answer goes on after a token that was dropped and counts later ones. They were written after a "
-            "token that is gone: stop at the first.",
+            "Your answer also counts tokens after a dropped one. They were written after a token that is gone: stop "
+            "at the first.",
             lambda drafted, draft, target, chances: (
                 int((chances * draft[range(len(drafted)), drafted] < target[range(len(drafted)), drafted]).sum()),
                 _one_by_one(drafted, draft, target, chances)[1],
@@ -199,7 +200,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropped_one_counted",
-            "Your answer counts the token that was dropped. Only those before it are kept.",
+            "Your answer counts the dropped token. Count only the tokens before it.",
             _slip((_DROPPED, "return kept + 1, rest / rest.sum()")),
         ),
     ),

@@ -64,8 +64,8 @@ EXERCISE = Exercise(
     name="top_k",
     title="Top-k",
     statement=(
-        "top_k(probabilities [..., vocab_size], k) -> [..., vocab_size]: 0 except for the k most probable tokens, "
-        "whose probabilities are divided by their sum; all tokens where k is larger than the vocabulary."
+        "top_k(probabilities [..., vocab_size], k) -> [..., vocab_size]: keep the k most probable tokens, divided by "
+        "their sum; all others are 0. If k is larger than the vocabulary, keep all tokens."
     ),
     points=3,
     minutes=10,
@@ -80,14 +80,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The tokens that stay keep their proportions, so divide them by their own sum. `torch.topk` gives the "
-            "largest values and where they stood; it does not accept a k above the vocabulary.",
+            "The tokens you keep stay in proportion, so divide them by their sum. `torch.topk` gives the largest "
+            "values and their positions. It does not accept a k above the vocabulary size.",
         ),
         Hint(
             "shapes",
-            "`topk` along the last dimension gives values and positions, both `[..., k]`. Sums of rows need their "
-            "dimension kept. With `scatter` the values go back to their positions in zeros of the shape of the "
-            "probabilities.",
+            "`topk` along the last dimension gives values and positions, both `[..., k]`. Sum each row with keepdim. "
+            "`scatter` puts the values back at their positions, in zeros of the shape of the probabilities.",
             answers=(
                 "sorted_order",
                 "only_k_numbers",
@@ -112,38 +111,37 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_few",
-            "Your answer keeps one token fewer than k. The k-th most probable stays as well: compare with >=, not >.",
+            "Your answer keeps one token fewer than k. Keep the k-th most probable as well: compare with >=, not >.",
             _slip((_STAYS, "ranks < k - 1")),
         ),
         Misconception("one_too_many", "Your answer keeps one token more than k.", _slip((_STAYS, "ranks < k + 1"))),
         Misconception(
             "only_the_best",
-            "Your answer keeps only the best token, for every k. The smallest of the values that topk returns is the "
-            "last: [..., -1:].",
+            "Your answer keeps only the best token, whatever k is. The smallest value that topk returns is the last: "
+            "[..., -1:].",
             _slip((_STAYS, "ranks < 1")),
         ),
         Misconception(
             "all_but_one_at_most",
-            "Where k is as large as the vocabulary or larger, your answer loses the least probable token. All stay: "
-            "min(k, probabilities.shape[-1]).",
+            "Your answer loses the least probable token when k is the vocabulary size or larger. Keep all: min(k, "
+            "probabilities.shape[-1]).",
             _slip((_STAYS, "ranks < min(k, ranks.shape[-1] - 1)")),
         ),
         Misconception(
             "along_the_first_dimension",
-            "Your answer takes the most probable ones along the first dimension, which is the batch where there is "
-            "one. The vocabulary is the last: dim=-1.",
+            "Your answer takes the most probable ones along the first dimension, which mixes the texts of a batch. "
+            "Use the vocabulary, the last dimension: dim=-1.",
             _slip(("argsort(dim=-1, ", "argsort(dim=0, "), ("argsort(dim=-1)", "argsort(dim=0)")),
         ),
         Misconception(
             "one_limit_for_all_rows",
-            "Your answer compares all rows with the smallest probability that stays in the first. Each row has its "
-            "own: .values[..., -1:].",
+            "Your answer uses the first row's threshold for all rows. Each row has its own: .values[..., -1:].",
             _slip((_STAYS, "probabilities >= probabilities[ranks < k].reshape(-1, min(k, ranks.shape[-1]))[0].min()")),
         ),
         Misconception(
             "k_of_all_rows_together",
-            "Your answer keeps the k most probable tokens of all rows together. Each row has its own: topk(k, dim=-1), "
-            "without flatten.",
+            "Your answer keeps the k most probable tokens of all rows together. Each row has its own k: topk(k, "
+            "dim=-1), without flatten.",
             _slip(
                 (
                     "probabilities.argsort(dim=-1, descending=True).argsort(dim=-1)",
@@ -153,14 +151,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sorted_order",
-            "Your answer is sorted: token 0 gets the probability of the most probable token, whichever that was. Each "
-            "token keeps its position.",
+            "Your answer is sorted: token 0 gets the probability of the most probable token. Leave each token at its "
+            "position.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
         ),
         Misconception(
             "only_k_numbers",
-            "Your answer has only the k kept probabilities. Return one for every token of the vocabulary, with 0 for "
-            "the others, so that it is clear which is which.",
+            "Your answer returns only the k probabilities it kept. Return one for every token of the vocabulary, with "
+            "0 for the others.",
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values[..., :k]")),
         ),
     ),
