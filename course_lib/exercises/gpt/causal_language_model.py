@@ -133,9 +133,9 @@ EXERCISE = Exercise(
     name="CausalLanguageModel",
     title="A causal language model",
     statement=(
-        "class CausalLanguageModel(nn.Module): __init__(embedding, positions, blocks, norm, causal=True) keeps the "
-        "parts; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocab_size]: embedding, positions, blocks "
-        "under a causal mask, norm, tied output."
+        "class CausalLanguageModel(nn.Module): __init__(embedding, positions, blocks, norm, causal=True) stores the "
+        "modules; forward(ids int64 [batch, tokens]) -> logits [batch, tokens, vocab_size]: embedding, positions, "
+        "blocks with a causal mask, norm, tied output."
     ),
     points=5,
     minutes=25,
@@ -150,46 +150,45 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Embed, add positions, go through the blocks under a causal mask, normalise once more, and compare with "
-            "the embedding. The parts are all there; what remains is their order.",
+            "Embed, add positions, apply the blocks with a causal mask, then the final norm, and compare with the "
+            "embedding. You have all the modules: put them in order.",
         ),
         Hint(
             "shapes",
             "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns the new "
-            "`[batch, tokens, d_model]`. A mask `[1, tokens, tokens]`, True where a query may attend, holds for the "
-            "whole batch, and None allows everything; make it on the device of the ids.",
+            "`[batch, tokens, d_model]`. A mask `[1, tokens, tokens]`, True where a query may attend, works for the "
+            "whole batch, and None allows everything. Make it on the device of the ids.",
             answers=("mask_inverted", "mask_in_the_first_block", "no_positions"),
         ),
         Hint(
             "outline",
-            "A causal mask for as many tokens as there are, or None if the model is not causal.\n"
+            "Make a causal mask of the text's length, or None if the model is not causal.\n"
             "Embed the ids and add the positions, once.\n"
-            "Send that through the blocks, one after the other, each with the mask.\n"
-            "The final norm, which pre-norm blocks need.\n"
-            "The dot product with every row of the embedding.",
+            "Apply the blocks one after the other, each with the mask.\n"
+            "Apply the final norm, which pre-norm blocks need.\n"
+            "Take the dot product with every row of the embedding.",
             answers=("no_final_norm", "norm_before_the_blocks", "states_returned", "probabilities", "side_by_side"),
         ),
     ),
     misconceptions=(
         Misconception(
             "mask_on_the_cpu",
-            "Your model is right on the CPU, but makes a tensor there wherever its input is, so that it stops with an "
-            "error on a GPU. Make the mask on the device of the ids: device=ids.device.",
+            "Your model is right on the CPU, but makes a tensor there whatever device its input is on, so it fails on "
+            "a GPU. Make the mask on the device of the ids: device=ids.device.",
             _slip((", device=ids.device", "")),
             alone=True,
         ),
         Misconception(
             "always_causal",
-            "Your model is right, but it always uses the mask. Where self.causal is False, let every token see every "
-            "other: pass None as the mask.",
+            "Your model always uses the mask. Where self.causal is False, every token may see every other: pass None "
+            "as the mask.",
             _slip((" if self.causal else None", "")),
             alone=True,
         ),
         Misconception(
             "no_mask",
-            "Your model reads the tokens that it should predict: where self.causal is True, no mask reaches the "
-            "blocks. Pass the causal mask to each of them there, block(x, mask), and None only where self.causal is "
-            "False.",
+            "Your model reads the tokens that it should predict: no mask reaches the blocks where self.causal is "
+            "True. Pass the causal mask to each of them, block(x, mask), and None only where self.causal is False.",
             _slip(("(x, mask)", "(x, None)")),
         ),
         Misconception(
@@ -200,72 +199,69 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_inverted",
-            "Your model sees only the future: the mask is True where attention is forbidden, as torch's modules want "
-            "it. In this course True means `may attend`.",
+            "Your model sees only the future: your mask is True where attention is forbidden, as in torch's modules. "
+            "In this course True means that a query may attend.",
             _slip(("tril()", "triu(1)")),
         ),
         Misconception(
             "no_positions",
-            "Your model leaves out the positions. Let self.positions add them to the embeddings, before the first "
-            "block.",
+            "Your model leaves out the positions. Call self.positions on the embeddings, before the first block.",
             _slip(("self.positions(embedded)", "embedded")),
         ),
         Misconception(
             "positions_in_every_block",
-            "Your model adds the positions again before every block. Add them once, to the embeddings, before the "
-            "first.",
+            "Your model adds the positions before every block. Add them once, to the embeddings.",
             _slip_alone(("self.positions(embedded)", "embedded"), ("block(x,", "block(self.positions(x),")),
         ),
         Misconception(
             "embedding_scaled",
-            "Your model multiplies the embeddings by √d_model, as the transformer for translation does. GPT does not.",
+            "Your model multiplies the embeddings by √d_model, as the translation transformer does. GPT does not.",
             _slip(("self.embedding(ids)", "self.embedding(ids) * self.embedding.embedding_dim**0.5")),
         ),
         Misconception(
             "shifted_inside",
-            "Your model shifts the ids once more: instead of each token it reads the one before. Read ids as they "
-            "come; the mask alone keeps the next token hidden.",
+            "Your model shifts the ids: at each position it reads the token before. Use ids as they are; the mask is "
+            "enough to hide the next token.",
             _slip(("self.embedding(ids)", "self.embedding(F.pad(ids[:, :-1], (1, 0)))")),
         ),
         Misconception(
             "no_final_norm",
-            "Your model leaves out the final norm. In pre-norm blocks nothing standardises what the last one returns: "
+            "Your model leaves out the final norm. In pre-norm blocks nothing normalises what the last one returns: "
             "apply self.norm before the output.",
             _slip(_NO_NORM),
         ),
         Misconception(
             "side_by_side",
-            "Each of your blocks reads the embeddings, and only the last one counts. Stack them: each block reads "
-            "what the one below returned (x = block(x, mask)).",
+            "Your blocks all read the embeddings, and only the last one counts. Stack them: x = block(x, mask).",
             _slip_alone((f"x = {_BLOCK}", f"last = {_BLOCK}"), ("self.norm(x)", "self.norm(last)")),
         ),
         Misconception(
             "norm_before_the_blocks",
-            "Your model applies self.norm before the first block. It belongs after the last one, before the output.",
+            "Your model applies self.norm before the first block. Apply it after the last one, before the output.",
             _slip(("self.positions(embedded)", "self.norm(self.positions(embedded))"), _NO_NORM),
         ),
         Misconception(
             "states_returned",
-            "Your model returns the states, d_model numbers for each token. The output layer is missing: take their "
-            "dot products with all embeddings.",
+            "Your model returns the states, d_model numbers for each token. Add the output layer: their dot products "
+            "with all embeddings.",
             _slip_alone(("return logits", "return x")),
         ),
         Misconception(
             "probabilities",
             "Your model returns probabilities. Return the logits, the scores before the softmax: the training loop "
-            "takes the log-softmax of them.",
+            "takes their log-softmax.",
             _slip(("return logits", "return logits.softmax(dim=-1)")),
         ),
         Misconception(
             "last_word_only",
-            "Your model answers after the last token only. Return logits for every position, [batch, tokens, "
-            "vocab_size]: in training each of them is a question.",
+            "Your model returns logits for the last token only. Return them for every position, [batch, tokens, "
+            "vocab_size]: training uses them all.",
             _slip(("x @", "x[:, -1] @")),
         ),
         Misconception(
             "output_detached",
-            "Your output layer is not the embedding itself but only a copy of its values (.detach(), .data, "
-            "torch.tensor): no gradient comes back that way. Use self.embedding.weight itself.",
+            "Your output layer uses a copy of the embedding's values (.detach(), .data, torch.tensor), which passes "
+            "no gradient back. Use self.embedding.weight itself.",
             _slip_alone(("weight.T", "weight.detach().T")),
         ),
     ),

@@ -121,86 +121,86 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two mean cross-entropies, of which only the second is weighted. Collapse the language model's as in "
-            "section 3, logits and targets in the same order.",
+            "Take two mean cross-entropies and weight only the second. Flatten the language model's as in section 3, "
+            "with logits and targets in the same order.",
         ),
     ),
     misconceptions=(
         Misconception(
             "no_auxiliary_loss",
-            "Your answer is the loss of the labels alone. GPT-1 adds weight times the loss of language modelling.",
+            "Your answer has only the labels' loss. GPT-1 adds weight times the language-modelling loss.",
             _slip((_SUM, "task")),
         ),
         Misconception(
             "not_weighted",
-            "Your answer adds the two losses as they are. Multiply the language-modelling loss by weight.",
+            "Your answer adds the two losses unweighted. Multiply the language-modelling loss by weight.",
             _slip((_SUM, "task + lm")),
         ),
         Misconception(
             "weight_on_the_labels",
-            "Your answer multiplies the wrong loss by weight. The labels count in full; language modelling is "
-            "weighted.",
+            "Your answer weights the wrong loss. The labels count in full; multiply the language-modelling loss by "
+            "weight.",
             _slip((_SUM, "weight * task + lm")),
         ),
         Misconception(
             "both_weighted",
-            "Your answer multiplies the sum of both losses by weight. The labels count in full.",
+            "Your answer multiplies both losses by weight. The labels count in full.",
             _slip((_SUM, "weight * (task + lm)")),
         ),
         Misconception(
             "weight_of_the_paper",
-            "Your answer weights language modelling by 0.5, as GPT-1 did, whatever `weight` is. Use `weight`.",
+            "Your answer always weights language modelling by 0.5, as GPT-1 did. Use `weight`.",
             _slip((_SUM, "task + 0.5 * lm")),
         ),
         Misconception(
             "weight_at_most_1",
-            "Your answer cuts a weight above 1 down to 1. Use it as it comes.",
+            "Your answer caps the weight at 1. Use it as it is.",
             _slip((_SUM, "task + min(weight, 1.0) * lm")),
         ),
         Misconception(
             "weight_cut_to_an_integer",
-            "Your answer cuts the weight down to a whole number, so that 0.5 becomes 0. Use it as it comes.",
+            "Your answer rounds the weight down to a whole number, so 0.5 becomes 0. Use it as it is.",
             _slip((_SUM, "task + int(weight) * lm")),
         ),
         Misconception(
             "logits_as_log_probabilities",
-            "Your answer gives NLLLoss the logits as they are. It needs log-probabilities: take "
-            "the log-softmax first, or F.cross_entropy, which does.",
+            "Your answer passes logits to NLLLoss, which needs log-probabilities. Take the log-softmax first, or use "
+            "F.cross_entropy, which includes it.",
             _slip(("lm = F.cross_entropy", "lm = F.nll_loss")),
         ),
         Misconception(
             "class_logits_as_log_probabilities",
-            "Your answer gives NLLLoss the logits of the classes as they are. It wants log-probabilities: take the "
-            "log-softmax first, or F.cross_entropy, which does.",
+            "Your answer passes class_logits to NLLLoss, which needs log-probabilities. Take the log-softmax first, "
+            "or use F.cross_entropy, which includes it.",
             _slip(("task = F.cross_entropy", "task = F.nll_loss")),
         ),
         Misconception(
             "softmax_of_the_words",
-            "Your answer takes a softmax of lm_logits and gives cross_entropy probabilities. It wants the logits: the "
-            "softmax is inside it.",
+            "Your answer takes a softmax of lm_logits before cross_entropy. Pass the logits: cross_entropy takes the "
+            "softmax itself.",
             _slip(("lm_logits.flatten", "lm_logits.softmax(dim=-1).flatten")),
         ),
         Misconception(
             "softmax_of_the_classes",
-            "Your answer takes a softmax of class_logits and gives cross_entropy probabilities. It wants the logits: "
-            "the softmax is inside it.",
+            "Your answer takes a softmax of class_logits before cross_entropy. Pass the logits: cross_entropy takes "
+            "the softmax itself.",
             _slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
         Misconception(
             "mixture",
-            "Your answer mixes the two losses with weights 1 - weight and weight. In GPT-1's equation 5 the labels "
-            "count in full: the weights need not sum to 1.",
+            "Your answer weights the two losses by 1 - weight and weight. In GPT-1's equation 5 the labels count in "
+            "full: the weights need not sum to 1.",
             _slip((_SUM, "(1 - weight) * task + weight * lm")),
         ),
         Misconception(
             "weighted_mean",
-            "Your answer divides by 1 + weight, as a weighted mean would. GPT-1's loss is the sum: leave the division "
-            "out.",
+            "Your answer divides by 1 + weight, like a weighted mean. GPT-1's loss is a sum: don't divide.",
             _slip((_SUM, f"({_SUM}) / (1 + weight)")),
         ),
         Misconception(
             "subtracted",
-            "Your answer subtracts the auxiliary loss, so that training would make the language model worse. Add it.",
+            "Your answer subtracts the language-modelling loss, so training would make the language model worse. Add "
+            "it.",
             _slip((_SUM, "task - weight * lm")),
         ),
         Misconception(
@@ -210,33 +210,33 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_summed_over_each_text",
-            "Your answer sums the loss over the tokens of a text, and takes the mean over texts only. Take the mean "
-            "over all tokens of the batch.",
+            "Your answer sums the loss over the tokens of a text and averages over texts only. Take the mean over all "
+            "tokens of the batch.",
             _slip((_TARGETS, f"{_TARGETS} * targets.shape[-1]")),
         ),
         Misconception(
             "labels_summed",
-            "Your answer sums the loss of the labels over the batch. Take the mean.",
+            "Your answer sums the labels' loss over the batch. Take the mean.",
             _slip((_LABELS, f"{_LABELS} * len(labels)")),
         ),
         Misconception(
             "reshaped_not_transposed",
-            "Your answer reshapes lm_logits to [batch, vocab_size, tokens], which tears the rows of numbers apart. "
-            "Flatten to [batch * tokens, vocab_size], or swap the dimensions with transpose(1, 2).",
+            "Your answer reshapes lm_logits to [batch, vocab_size, tokens], which mixes the logits of different "
+            "tokens. Flatten to [batch * tokens, vocab_size], or swap the dimensions with transpose(1, 2).",
             _slip((f"{_FLAT}, {_TARGETS}", "lm_logits.reshape(len(targets), -1, targets.shape[-1]), targets)")),
         ),
         # The targets or lm_logits in another order, the last tokens or the first text only, shifted again, no token 0.
-        *other_questions("lm_logits", "logits", partial(_slip, paired=False), " in the loss of language modelling"),
+        *other_questions("lm_logits", "logits", partial(_slip, paired=False), "in the language-modelling loss"),
         Misconception(
             "language_model_detached",
-            "No gradient reaches `lm_logits` (.detach(), .item(), no_grad). An auxiliary loss that nobody learns from "
-            "is no help.",
+            "No gradient reaches `lm_logits` (.detach(), .item(), no_grad), so the language-modelling loss trains "
+            "nothing. Use torch operations throughout.",
             _slip(("    return", "    lm = lm.detach()\n    return")),
         ),
         Misconception(
             "labels_not_learned",
-            "No gradient reaches `class_logits` (.detach(), .item(), no_grad), so that the task itself is never "
-            "learned. Stay within torch's functions all the way.",
+            "No gradient reaches `class_logits` (.detach(), .item(), no_grad), so the model never learns the labels. "
+            "Use torch operations throughout.",
             _slip(("    return", "    task = task.detach()\n    return")),
         ),
     ),

@@ -153,7 +153,7 @@ EXERCISE = Exercise(
     title="GPT-2's weights",
     statement=(
         "from_gpt2(tensors, a dict from GPT-2's names to tensors) -> dict from the names in CausalLanguageModel to "
-        "tensors: matrices of linear layers, [in, out] in GPT-2, are transposed; c_attn is W_q, W_k and W_v side by "
+        "tensors. Matrices of linear layers, [in, out] in GPT-2, are transposed; c_attn is W_q, W_k and W_v side by "
         "side; attn.bias, attn.masked_bias and lm_head.weight are left out; names may begin with transformer."
     ),
     points=4,
@@ -169,26 +169,25 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two things change: the names, piece by piece, and the direction of some matrices. Go through the dict "
-            "once, and put each tensor into a new dict under its new name.",
+            "Two things change: the names, part by part, and the layout of some matrices. Go through the dict once, "
+            "and put each tensor into a new dict under its new name.",
             answers=("names_unchanged", "first_block_only"),
         ),
         Hint(
             "shapes",
             "GPT-2 multiplies `x @ W`, so its matrices are `[in, out]`; torch's linear layers compute `x @ W.T` and "
-            "keep `[out, in]`. Embedding and positions are tables, not linear layers: their rows are vectors in both. "
-            "The matrix of `attn.c_proj` is square, so no error tells you that it lies the wrong way round. `c_attn` "
-            "has the three projections side by side, `[d_model, 3 d_model]`: transposed, its first `d_model` rows are "
-            "W_q.",
+            "store `[out, in]`. Embedding and positions are tables, not linear layers: their rows are vectors in "
+            "both. The matrix of `attn.c_proj` is square, so no error tells you to transpose it. `c_attn` holds three "
+            "projections side by side, `[d_model, 3 d_model]`: transposed, its first `d_model` rows are W_q.",
             answers=("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
         ),
         Hint(
             "outline",
-            "For each name and tensor: take `transformer.` away from the front, if it is there.\n"
-            "Leave out the head, the masks, and what is written for minus infinity.\n"
+            "For each name and tensor: remove `transformer.` from the front, if it is there.\n"
+            "Skip the head, the masks and masked_bias.\n"
             "Replace the parts of the name by your own; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
-            "Of `c_attn` make three with `chunk`: the queries', the keys' and the values'.",
+            "Split `c_attn` into three with `chunk`: W_q, W_k and W_v.",
             answers=(
                 "head_kept",
                 "masks_kept",
@@ -202,80 +201,78 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "bias_of_c_attn_left_out",
-            "Your answer leaves out the bias of c_attn, whose name ends in attn.bias as well. The mask is "
-            "h.0.attn.bias, with a point before attn.",
+            "Your answer leaves out the bias of c_attn, because its name also ends in attn.bias. The mask is "
+            "h.0.attn.bias, with a dot before attn.",
             _slip(('".attn.bias"', '"attn.bias"')),
         ),
         Misconception(
             "not_turned",
-            "Your answer leaves the matrices of the linear layers as they lie in GPT-2, [in, out]. Torch's are [out, "
-            "in]: transpose the weights of c_attn, c_proj and c_fc.",
+            "Your answer keeps the matrices of the linear layers in GPT-2's layout, [in, out]. Torch's are [out, in]: "
+            "transpose the weights of c_attn, c_proj and c_fc.",
             _slip((f"{_IS_LINEAR} and tensor.ndim == 2", "False"), ("tensor.chunk(3)", "tensor.chunk(3, dim=-1)")),
         ),
         Misconception(
             "square_not_turned",
-            "Your answer does not transpose attn.c_proj.weight. It is square, so it fits either way, and only the "
-            "results would be wrong: transpose it like the others.",
+            "Your answer does not transpose attn.c_proj.weight. It is square, so it loads either way, but the model's "
+            "results would be wrong. Transpose it like the others.",
             _slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn.c_proj" not in own')),
         ),
         Misconception(
             "only_attention_turned",
-            "Your answer transposes the matrices of attention but not those of the feed-forward network. All linear "
-            "layers of GPT-2 are [in, out].",
+            "Your answer transposes attention's matrices but not those of the feed-forward network. All linear layers "
+            "of GPT-2 are [in, out].",
             _slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn" in own')),
         ),
         Misconception(
             "tables_turned",
-            "Your answer transposes the embedding and the positions, too. They are tables with a row for each token "
-            "and each position, in GPT-2 as in torch: leave them as they are.",
+            "Your answer also transposes the embedding and the positions. They are tables with a row per token or "
+            "position, in GPT-2 as in torch: leave them as they are.",
             _slip((f"{_IS_LINEAR} and ", "")),
         ),
         Misconception(
             "reshaped",
-            "Your answer brings the matrices into shape with reshape or view, which tears their rows apart. Transpose "
-            "them: tensor.T.",
+            "Your answer uses reshape or view on the matrices, which scrambles their rows. Transpose them: tensor.T.",
             _slip(("tensor.T", "tensor.reshape(tensor.shape[::-1])")),
         ),
         Misconception(
             "attention_not_split",
-            "Your answer has c_attn in one piece. Your model has a layer each for queries, keys and values, and c_attn "
-            "holds all three side by side: cut it with chunk(3) into W_q, W_k and W_v.",
+            "Your answer keeps c_attn whole. Your model has separate layers for queries, keys and values: split "
+            "c_attn with chunk(3) into W_q, W_k and W_v.",
             _slip((_SPLIT, 'for letter, piece in [("qkv", tensor)]')),
         ),
         Misconception(
             "queries_and_keys_swapped",
-            "Your answer cuts c_attn into keys, queries and values. GPT-2 keeps them in the order queries, keys, "
-            "values.",
+            "Your answer splits c_attn into keys, queries and values. GPT-2's order is queries, keys, values.",
             _slip(('zip("qkv"', 'zip("kqv"')),
         ),
         Misconception(
             "every_third",
-            "Your answer deals the rows of c_attn out in turn. The queries' rows come first, then the keys', then the "
+            "Your answer takes every third row of c_attn. The queries' rows come first, then the keys', then the "
             "values': chunk(3).",
             _slip(("tensor.chunk(3)", "[tensor[number::3] for number in range(3)]")),
         ),
         Misconception(
             "prefix_kept",
-            "Your answer expects names without transformer. before them. Some copies have it: take it away where it "
-            "is, name.removeprefix('transformer.').",
+            "Your answer fails on names with a prefix. Some copies put transformer. before every name: remove it with "
+            "name.removeprefix('transformer.').",
             _slip(('removeprefix("transformer.")', 'replace("transformer.", "model.")')),
         ),
         Misconception(
             "masks_kept",
-            "Your answer keeps attn.bias and attn.masked_bias. They are not biases but the causal mask and what it "
-            "writes; your model makes its own mask and has no such tensors: leave them out.",
+            "Your answer keeps attn.bias and attn.masked_bias. They hold the causal mask and its fill value, not "
+            "biases. Your model makes its own mask: leave them out.",
             _slip((' or own.endswith((".attn.bias", ".attn.masked_bias"))', "")),
         ),
         Misconception(
             "head_kept",
-            "Your answer keeps lm_head.weight. The output is tied, so it is the embedding once more, and your model "
-            "has no such tensor: leave it out.",
+            "Your answer keeps lm_head.weight. The output is tied to the embedding, so your model has no such tensor: "
+            "leave it out.",
             _slip((f"{_IS_HEAD} or ", "")),
         ),
         Misconception(
             "projections_swapped",
-            "Your answer gives attention's last matrix to the feed-forward network and the other way round: both are "
-            "called c_proj, one in attn and one in mlp.",
+            "Your answer swaps the last matrices of attention and of the feed-forward network. Both are called "
+            "c_proj, one in attn and one in mlp.",
             _called(attn__c_proj="feed_forward.W_2", mlp__c_proj="self_attention.W_o"),
         ),
         Misconception(
@@ -286,19 +283,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "feed_forward_swapped",
-            "Your answer swaps the two layers of the feed-forward network: c_fc widens, W_1, and c_proj leads back, "
-            "W_2.",
+            "Your answer swaps the two layers of the feed-forward network: c_fc is the first, W_1, and c_proj the "
+            "second, W_2.",
             _called(mlp__c_fc="feed_forward.W_2", mlp__c_proj="feed_forward.W_1"),
         ),
         Misconception(
             "names_unchanged",
-            "Your answer keeps GPT-2's names. Your model does not know them: give every tensor the name that it has in "
+            "Your answer keeps GPT-2's names, so the tensors don't load. Give each the name it has in "
             "CausalLanguageModel, as in the table.",
             _slip(("own = own.replace(theirs, ours, 1)", "pass")),
         ),
         Misconception(
             "first_block_only",
-            "Your answer has the first block only. Go through all of them: the number after h. says which.",
+            "Your answer has only the first block. Include all of them: the number after h. says which one it is.",
             _slip((_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")')),
         ),
     ),

@@ -89,8 +89,8 @@ EXERCISE = Exercise(
     title="Writing",
     statement=(
         "generate(model, prompt int64 [tokens], max_new_tokens, context_length) -> int64 [tokens + max_new_tokens]: "
-        "the prompt, followed by the most probable next token, again and again; model(ids [batch, tokens]) gives "
-        "logits [batch, tokens, vocab_size] and reads at most `context_length` tokens, the last ones."
+        "the prompt, then max_new_tokens times the most probable next token. model(ids [batch, tokens]) gives logits "
+        "[batch, tokens, vocab_size] and reads at most `context_length` tokens: the last ones."
     ),
     points=3,
     minutes=15,
@@ -105,14 +105,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The model answers after every token; all of those questions except the last have been answered already. "
-            "Ask, take the most probable token after the last one, append it, and ask again.",
+            "The model predicts a next token at every position, but you need only the prediction at the last. Call "
+            "it, append the most probable token, and call it again.",
         ),
         Hint(
             "shapes",
-            "The model wants `[1, tokens]` and gives `[1, tokens, vocab_size]`; you want the row of the last position. "
-            "A slice of the last `context_length` ids is all of them where there are fewer. `torch.cat` joins tensors "
-            "of one dimension each, so the new token must keep one.",
+            "The model takes `[1, tokens]` and gives `[1, tokens, vocab_size]`; you need the row of the last "
+            "position. A slice of the last `context_length` ids takes all of them if there are fewer. `torch.cat` "
+            "needs tensors of one dimension each, so the new token must keep one.",
             answers=(
                 "batch_left_on",
                 "first_position_asked",
@@ -125,9 +125,9 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Start with the prompt.\n"
-            "As often as tokens are wanted: cut the ids to the last `context_length`, as a batch of one text.\n"
-            "From the answer take the last position's logits, and of those the position of the largest.\n"
-            "Append it to the whole text, not to the cut one.",
+            "Repeat `max_new_tokens` times: take the last `context_length` ids, as a batch of one text.\n"
+            "Take the logits of the last position, and the index of the largest.\n"
+            "Append it to the whole text, not to the slice.",
             answers=(
                 "text_cut_to_the_window",
                 "window_cut_once",
@@ -141,33 +141,33 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "context_ignored",
-            "Your answer is right as long as the text fits into the context. Beyond it the model has no positions: "
-            "give it the last `context_length` tokens only, ids[-context_length:].",
+            "Your answer is right while the text fits into the context. The model has no positions beyond it: pass "
+            "only the last `context_length` tokens, ids[-context_length:].",
             _slip((_READ, "ids")),
             alone=True,
         ),
         Misconception(
             "first_words_kept",
-            "Your answer gives the model the first `context_length` tokens of a long text. What comes next depends on "
-            "the last ones: ids[-context_length:].",
+            "Your answer passes the first `context_length` tokens of a long text. The next token depends on the last "
+            "ones: ids[-context_length:].",
             _slip((_READ, "ids[:context_length]")),
         ),
         Misconception(
             "one_word_short_of_the_context",
-            "Your answer gives the model one token fewer than its context holds. It can read all of `context_length` "
-            "tokens: ids[-context_length:].",
+            "Your answer passes one token fewer than the context holds. The model reads `context_length` tokens: "
+            "ids[-context_length:].",
             _slip((_READ, "ids[-(context_length - 1) :]")),
         ),
         Misconception(
             "one_word_beyond_the_context",
-            "Your answer gives the model one token more than its context holds. It can read `context_length` tokens: "
+            "Your answer passes one token more than the context holds. The model reads `context_length` tokens: "
             "ids[-context_length:].",
             _slip((_READ, "ids[-(context_length + 1) :]")),
         ),
         Misconception(
             "window_cut_once",
-            "Your answer cuts what the model reads once, before the loop, but then it grows beyond the context. Cut "
-            "at every step: ids[-context_length:].",
+            "Your answer cuts the text once, before the loop, and then it grows beyond the context. Cut at every "
+            "step: ids[-context_length:].",
             _slip(
                 ("ids = prompt", "ids = prompt[-context_length:]"),
                 (_READ, "ids"),
@@ -177,65 +177,64 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padded_to_the_context",
-            "Your answer pads the text with token 0 in front until it is as long as the context, and the model takes "
-            "those for tokens. Give it a short text as it is: ids[-context_length:].",
+            "Your answer pads the text at the front with token 0, and the model reads those as tokens. Pass a short "
+            "text as it is: ids[-context_length:].",
             _slip((_READ, "torch.cat([torch.zeros(context_length, dtype=torch.long), ids])[-context_length:]")),
         ),
         Misconception(
             "prompt_left_out",
-            "Your answer is the new tokens only. Return the whole text, beginning with the prompt.",
+            "Your answer returns only the new tokens. Return the whole text, prompt first.",
             _slip((_RETURN, "return ids[len(prompt) :]")),
         ),
         # torch makes floats of an empty list: with nothing to write this one ends differently.
         Misconception(
             "prompt_left_out_of_a_list",
-            "Your answer is the new tokens only. Return the whole text, beginning with the prompt.",
+            "Your answer returns only the new tokens. Return the whole text, prompt first.",
             _slip((_RETURN, "return torch.tensor(ids[len(prompt) :].tolist())")),
         ),
         Misconception(
             "one_reading",
-            "Your answer writes the token after the prompt again and again. Append the new token, let the model read "
-            "the longer text, and ask for the token after its last one: logits[0, -1].",
+            "Your answer writes the token after the prompt again and again. Append it, run the model on the longer "
+            "text, and use the prediction at its last token: logits[0, -1].",
             lambda model, prompt, max_new_tokens, context_length: torch.cat(
                 [prompt, model(prompt[-context_length:].unsqueeze(0))[0, -1].argmax().expand(max_new_tokens)]
             ),
         ),
         Misconception(
             "best_of_one_reading",
-            "Your answer asks the model once, and writes down the most probable tokens for one and the same position. "
-            "Append one token, let the model read the longer text, and ask again.",
+            "Your answer runs the model once and writes down the most probable tokens for a single position. Append "
+            "one token, run the model on the longer text, and repeat.",
             lambda model, prompt, max_new_tokens, context_length: torch.cat(
                 [prompt, model(prompt[-context_length:].unsqueeze(0))[0, -1].topk(max_new_tokens).indices]
             ),
         ),
         Misconception(
             "only_the_last_word_read",
-            "Your answer lets the model read the last token only. It needs everything before it as well: the last "
-            "`context_length` tokens.",
+            "Your answer passes only the last token to the model. Pass the last `context_length` tokens.",
             _slip((_READ, "ids[-1:]")),
         ),
         Misconception(
             "first_position_asked",
-            "Your answer takes the logits of the first position, which has read one token. The next token is predicted "
-            "at the last position: logits[0, -1].",
+            "Your answer uses the logits of the first position, which has read one token. The last position predicts "
+            "the next token: logits[0, -1].",
             _slip((_ASKED, "logits[0, 0]")),
         ),
         Misconception(
             "position_before_the_last_asked",
-            "Your answer takes the logits of the last position but one, which predict the last token of the text "
-            "itself. The next token is predicted at the last position: logits[0, -1].",
+            "Your answer uses the logits of the second-to-last position, which predicts the last token of the text "
+            "itself. The last position predicts the next token: logits[0, -1].",
             _slip((_ASKED, "logits[0, -2:][0]")),
         ),
         Misconception(
             "all_positions_asked",
-            "Your answer looks for the largest logit of all positions. The others speak of tokens that are already "
-            "there: the next token is predicted at the last position, logits[0, -1].",
+            "Your answer takes the largest logit over all positions. The others predict tokens that are already "
+            "there. Use the last position, logits[0, -1].",
             _slip((_ASKED, "logits[0].amax(dim=0)")),
         ),
         Misconception(
             "exp_overflows",
-            "Your answer takes exp of the logits, which is infinite beyond 88, and then it cannot tell the best token "
-            "from the others. exp does not change the order: take the largest logit itself.",
+            "Your answer takes exp of the logits. Beyond 88 that is infinite, and it cannot tell the best token from "
+            "the others. Compare the logits themselves: exp keeps their order.",
             _slip((_ASKED, "logits[0, -1].exp()")),
         ),
         Misconception(
@@ -250,8 +249,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_at_least",
-            "Your answer writes a token even where max_new_tokens is 0. Write exactly `max_new_tokens`: here, that "
-            "leaves the prompt alone.",
+            "Your answer writes a token even if max_new_tokens is 0. Write exactly `max_new_tokens`: here, return "
+            "only the prompt.",
             _slip((_TIMES, "range(max(1, max_new_tokens))")),
         ),
         Misconception(
@@ -261,30 +260,29 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "stopped_at_the_full_stop",
-            "Your answer is right until the model writes token 0, the full stop of this lesson: there it ends. Write "
-            "exactly `max_new_tokens`; a text may have several sentences.",
+            "Your answer stops at token 0, the full stop of this lesson. Write exactly `max_new_tokens`: a text may "
+            "have several sentences.",
             _slip((_RETURN, "    if token == 0:\n            break\n    return ids"), paired=False),
         ),
         Misconception(
             "length_of_the_whole",
-            "Your answer stops when the whole text has `max_new_tokens` tokens. That many should be added to the "
-            "prompt.",
+            "Your answer stops when the whole text has `max_new_tokens` tokens. Add that many to the prompt.",
             _slip((_TIMES, "range(max_new_tokens - len(prompt))")),
         ),
         Misconception(
             "new_words_in_front",
-            "Your answer puts the new tokens in front of the text. They come after it: torch.cat([ids, token]).",
+            "Your answer puts the new tokens before the text. Append them: torch.cat([ids, token]).",
             _slip(("[ids, token]", "[token, ids]")),
         ),
         Misconception(
             "batch_left_on",
-            "Your answer is [1, tokens]: the dimension of the batch is still there. Remove it with squeeze(0).",
+            "Your answer is [1, tokens]: it still has the batch dimension. Remove it with squeeze(0).",
             _slip((_RETURN, "return ids.unsqueeze(0)")),
         ),
         Misconception(
             "text_cut_to_the_window",
-            "Your answer is right as long as the text fits into the context. Later it drops the beginning for good: "
-            "ids = ids[-context_length:]. Cut only what the model reads, and keep the text whole.",
+            "Your answer is right while the text fits into the context. After that it loses the beginning: ids = "
+            "ids[-context_length:]. Cut only what the model reads, and keep the whole text.",
             _slip(("logits = ", "ids = ids[-context_length:]\n        logits = ")),
             alone=True,
         ),

@@ -90,49 +90,49 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Ask the model once for the text as it is. Then change one token at a time, ask again, and compare the "
-            "answers: what has moved depends on that token.",
+            "Run the model once on the text as it is. Then change one token at a time, run it again, and compare. A "
+            "logit that moves depends on that token.",
             answers=("changes_pile_up", "compared_with_the_last_change", "replaced_by_0"),
         ),
         Hint(
             "shapes",
-            "The model wants `[1, tokens]` and gives `[1, tokens, vocab_size]`. The largest absolute change over the "
-            "vocabulary is `[tokens]`, one number for each prediction: a column of the result.",
+            "The model takes `[1, tokens]` and gives `[1, tokens, vocab_size]`. The largest absolute change over the "
+            "vocabulary is `[tokens]`, one number for each prediction. It is a column of the result.",
             answers=("transposed", "signed", "last_prediction_only", "summed"),
         ),
     ),
     misconceptions=(
         Misconception(
             "transposed",
-            "Your answer is transposed: rows are predictions, and columns the tokens that were changed.",
+            "Your answer is transposed: rows are predictions, columns are the tokens you change.",
             _slip((_RETURN, "dim=0)")),
         ),
         Misconception(
             "changes_pile_up",
-            "Your answer changes the ids themselves, so that earlier changes are still there when it makes the next. "
-            "Begin each time with a copy of the text as it was: ids.clone().",
+            "Your answer changes the ids themselves, so earlier changes remain when it makes the next. Start each "
+            "time from a copy of the original text: ids.clone().",
             _slip((_COPY, "changed if position else ids.clone()")),
         ),
         Misconception(
             "compared_with_the_last_change",
-            "Your answer compares each changed text with the one before. Compare all of them with the text as it was.",
+            "Your answer compares each changed text with the one before. Compare each with the original text.",
             _slip(("[0] - before\n", "[0] - before; before = before + moved\n")),
         ),
         Misconception(
             "replaced_by_0",
-            "Your answer replaces tokens by token 0. Where the text has token 0 nothing changes: use "
-            "(ids[j] + 1) % vocab_size.",
+            "Your answer replaces tokens by token 0. Where the text has token 0, nothing changes: use (ids[j] + 1) % "
+            "vocab_size.",
             _slip((_OTHER, "0")),
         ),
         Misconception(
             "last_token_stays",
-            "Your answer leaves the vocabulary's last token as it is. After it comes token 0: % vocab_size.",
+            "Your answer does not change the last id of the vocabulary. Replace it by id 0: % vocab_size.",
             _slip((_OTHER, "(ids[position] + 1).clamp(max=vocab_size - 1)")),
         ),
         Misconception(
             "signed",
-            "Your answer takes the largest change with its sign, so that what only falls counts as unmoved. Take the "
-            "absolute value first.",
+            "Your answer takes the largest signed change, so it misses logits that only fall. Take the absolute value "
+            "first.",
             _slip((_SIZE, "moved.amax(dim=-1)")),
         ),
         Misconception(
@@ -155,12 +155,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_prediction_only",
-            "Your answer looks at the last prediction alone. Every prediction has a row.",
+            "Your answer covers only the last prediction. Every prediction has a row.",
             _slip((_SIZE, "moved[-1:].abs().amax(dim=-1)")),
         ),
         Misconception(
             "yes_or_no",
-            "Your answer says only whether something moved. Return by how much: the largest absolute change.",
+            "Your answer says only whether a prediction moved. Return by how much: the largest absolute change.",
             _slip((_SIZE, "(moved.abs().amax(dim=-1) > 1e-6)")),
         ),
     ),

@@ -60,8 +60,9 @@ EXERCISE = Exercise(
     name="loss_without_mask",
     title="Predict: the loss without a mask",
     statement=(
-        "loss_without_mask(honest [..., tokens]) -> [..., tokens]: the lowest loss that a model can reach at each "
-        "position without a mask, from that of an honest one; both read the same tokens and have the same targets."
+        "loss_without_mask(honest [..., tokens]) -> [..., tokens]: the lowest loss that a model without a mask can "
+        "reach at each position, given the losses of an honest one. Both read the same tokens and have the same "
+        "targets."
     ),
     points=1,
     minutes=6,
@@ -76,99 +77,99 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Write inputs and targets below each other, shifted by one. At which positions is the target "
+            "Write the inputs above the targets, which are shifted by one. For which positions is the target "
             "somewhere in the input?",
         ),
     ),
     misconceptions=(
         Misconception(
             "zero_everywhere",
-            "Your prediction is right except at the last position. Its target is the token after the last input: it is "
-            "not there to be copied, and the model must guess as honestly as the other.",
+            "Your prediction is right except at the last position. Its target is the token after the last input, so "
+            "the model cannot copy it and must guess as an honest one does.",
             torch.zeros_like,
         ),
         Misconception(
             "zero_at_a_single_word",
-            "Your prediction is right except for a text of one token. Its only position is also the last one, and its "
+            "Your prediction is right except for a text of one token. Its only position is also the last, and its "
             "target is not in the input.",
             lambda honest: _only([-1], honest) if honest.shape[-1] > 1 else torch.zeros_like(honest),
         ),
         Misconception(
             "nothing_changes",
-            "Your prediction is that the mask makes no difference. But without it position t sees the token at t + 1, "
-            "and that token is its target.",
+            "You predict that the mask makes no difference. Without it, position t sees the token at t + 1, which is "
+            "its target.",
             lambda honest: honest.clone(),
         ),
         Misconception(
             "as_good_as_the_last",
-            "Your prediction is that every position is now as good as the last, which sees all tokens in any case. "
-            "They see more than that: the next token is their target itself, and nothing is left to guess.",
+            "You predict that every position is now as good as the last, which always sees all tokens. But the others "
+            "see even more, their own target, so they have nothing to guess.",
             lambda honest: honest[..., -1:].expand_as(honest),
         ),
         Misconception(
             "as_good_as_the_best",
-            "Your prediction is that every position is now as good as the best. Look at what each of them sees: where "
-            "the target itself is in the input, nothing is left to guess, and elsewhere nothing is gained.",
+            "You predict that every position is now as good as the best. Check which positions have their target in "
+            "the input: those have nothing to guess, and the others gain nothing.",
             lambda honest: honest.amin(dim=-1, keepdim=True).expand_as(honest),
         ),
         Misconception(
             "mean_everywhere",
-            "Your prediction gives every position the mean of the honest losses. But the positions do not share what "
-            "they know. Ask about each one whether its target is in the input, ready to be copied.",
+            "You predict the mean of the honest losses everywhere. Positions don't share losses: for each one, ask "
+            "whether it can copy its target from the input.",
             lambda honest: honest.mean(dim=-1, keepdim=True).expand_as(honest),
         ),
         Misconception(
             "one_place_further",
-            "Your prediction is that each position is now as good as the next, since it knows one token more. But that "
-            "token is the answer itself: copying it costs nothing.",
+            "You predict that each position is now as good as the next, since it sees one token more. That token is "
+            "its target, and copying it costs nothing.",
             lambda honest: torch.cat([honest[..., 1:], honest[..., -1:]], dim=-1),
         ),
         Misconception(
             "zero_but_the_first",
-            "Your prediction keeps the loss of the first position. Its target, the second token, is in the input "
-            "too. The one position whose target is missing is the last.",
+            "You predict a loss only at the first position. Its target, the second token, is in the input. Only the "
+            "last position's target is not.",
             lambda honest: _only([0], honest),
         ),
         Misconception(
             "zero_but_the_ends",
-            "Your prediction keeps the loss of the first position as well as that of the last. The target of the "
-            "first, the second token, is in the input as well.",
+            "You predict a loss at the first and the last position. The target of the first, the second token, is in "
+            "the input, so it costs nothing.",
             lambda honest: _only([0, -1], honest),
         ),
         Misconception(
             "zero_but_the_last_two",
-            "Your prediction keeps the loss of the last two positions. The target of the last but one is the last "
-            "token of the input: it can be copied.",
+            "You predict a loss at the last two positions. The target of the second to last is the last token of the "
+            "input: the model can copy it.",
             lambda honest: _only(slice(-2, None), honest),
         ),
         Misconception(
             "only_the_last_is_zero",
-            "Your prediction is the other way round: the last position is the only one that cannot copy, because the "
-            "token after the last input is not in the input.",
+            "You predict the reverse. Only the last position cannot copy its target, because that token is not in the "
+            "input.",
             lambda honest: _only(slice(0, -1), honest),
         ),
         Misconception(
             "last_text_kept",
-            "Your prediction is right for one text. In a batch it keeps the losses of the last text, at all its "
-            "positions: positions are the last dimension, losses[..., -1].",
+            "Your prediction is right for one text. In a batch it keeps all losses of the last text. Positions are "
+            "the last dimension: losses[..., -1].",
             lambda honest: torch.cat([torch.zeros_like(honest[:-1]), honest[-1:]]),
         ),
         Misconception(
             "last_as_the_mean",
-            "Your prediction gives the last position the mean of the honest losses. Without the mask it sees no more "
-            "than with it: it must guess as honestly as the other, with the same loss.",
+            "You predict the mean of the honest losses at the last position. It sees no more without the mask than "
+            "with it, so it keeps its own honest loss.",
             _last(lambda honest: honest.mean(dim=-1)),
         ),
         Misconception(
             "last_as_the_first",
-            "Your prediction gives the last position the loss of the honest first one. With or without a mask, it has "
-            "read all the tokens before: its loss is the honest one at its own position.",
+            "You predict the first position's honest loss at the last. With or without a mask, the last position sees "
+            "all tokens before its target: it keeps its own honest loss.",
             _last(lambda honest: honest[..., 0]),
         ),
         Misconception(
             "half",
-            "Your prediction halves the loss. There is nothing gradual about it: where the target is in the "
-            "input, it can be copied, and the loss goes to 0.",
+            "You predict that the loss halves. Where the target is in the input, the model can copy it, and the loss "
+            "falls to 0.",
             lambda honest: honest / 2,
         ),
     ),

@@ -44,20 +44,19 @@ def other_questions(given: str, logits: str, slip: Callable[..., Edited], where:
     return (
         Misconception(
             "targets_in_another_order",
-            f"Your answer flattens the targets in a different order from {given}: one goes text by text, the other "
-            "position by position. Flatten both in the same way: targets.flatten().",
+            f"Your answer flattens the targets and {given} in different orders: one text by text, the other position "
+            "by position. Flatten both in the same way: targets.flatten().",
             slip((wanted, "targets.T.flatten()")),
         ),
         Misconception(
             f"{given.removeprefix('lm_')}_in_another_order",
-            f"Your answer flattens {given} in a different order from the targets: one goes position by position, the "
-            f"other text by text. Flatten both in the same way: {given}.flatten(0, 1).",
+            f"Your answer flattens {given} and the targets in different orders: one position by position, the other "
+            f"text by text. Flatten both in the same way: {given}.flatten(0, 1).",
             slip((asked, f"{given}.transpose(0, 1).flatten(0, 1)")),
         ),
         Misconception(
             "only_the_last_word",
-            f"Your answer counts only the last token of each text{where}. Every token is a question: take the mean "
-            "over all of them.",
+            f"Your answer counts only the last token of each text{where}. Take the mean over all tokens of the batch.",
             slip((asked, f"{given}[:, -1]"), (wanted, "targets[:, -1]")),
         ),
         Misconception(
@@ -67,14 +66,14 @@ def other_questions(given: str, logits: str, slip: Callable[..., Edited], where:
         ),
         Misconception(
             "shifted_again",
-            "Your answer shifts once more. The targets are already shifted: the one at each position belongs to the "
-            f"{logits} at the same position.",
+            f"Your answer shifts a second time. The targets are already shifted: each belongs to the {logits} at the "
+            "same position.",
             slip((asked, f"{given}[:, :-1].flatten(0, 1)"), (wanted, "targets[:, 1:].flatten()")),
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer skips the positions whose target is token 0, as if it were padding. Here it is a token like "
-            "any other.",
+            "Your answer skips the positions whose target is token 0, as if it were padding. In this lesson it is a "
+            "token like any other.",
             slip((asked, f"{given}[targets != 0]"), (wanted, "targets[targets != 0]")),
         ),
     )

@@ -54,7 +54,7 @@ EXERCISE = Exercise(
     title="Tied logits",
     statement=(
         "tied_logits(states [..., d_model], embedding [vocab_size, d_model]) -> [..., vocab_size]: the score of each "
-        "token given each state, the dot product of the state with the token's embedding."
+        "token for each state, the dot product of the state with the token's embedding."
     ),
     points=1,
     minutes=6,
@@ -68,19 +68,19 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A dot product of each state with each row of the embedding: the same pattern as queries and keys. "
-            "Nothing is scaled here, and no softmax is taken.",
+            "Take the dot product of each state with each row of the embedding, as with queries and keys. Don't "
+            "scale, and don't take a softmax.",
         ),
     ),
     misconceptions=(
         Misconception(
             "softmax_taken",
-            "Your answer is already the probabilities. Logits are the scores before the softmax: return W h.",
+            "Your answer returns probabilities. Logits are the scores before the softmax: return W h.",
             _slip((_RETURN, "return logits.softmax(dim=-1)")),
         ),
         Misconception(
             "log_softmax_taken",
-            "Your answer is already the log-probabilities. Logits are the scores before the softmax: return W h.",
+            "Your answer returns log-probabilities. Logits are the scores before the softmax: return W h.",
             _slip((_RETURN, "return logits.log_softmax(dim=-1)")),
         ),
         Misconception(
@@ -91,30 +91,29 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled",
-            "Your answer divides by √d_model, as attention does. The output layer does not: it is W h alone.",
+            "Your answer divides by √d_model, as attention does. The output layer does not: return W h.",
             _slip((_ROWS, "embedding.T / states.shape[-1] ** 0.5")),
         ),
         Misconception(
             "cosine",
-            "Your answer is the cosine of the angle: it divides by both lengths. A longer embedding makes a token more "
-            "probable everywhere, and the model uses that: take the dot product as it is.",
+            "Your answer divides by both lengths, which gives the cosine. A longer embedding makes a token more "
+            "probable everywhere, and the model uses that. Take the plain dot product.",
             _slip((_PRODUCT, "F.normalize(states, dim=-1) @ F.normalize(embedding, dim=-1).T")),
         ),
         Misconception(
             "embeddings_normalised",
-            "Your answer brings the embeddings to length 1 first. A longer embedding makes a token more probable "
-            "everywhere, and the model uses that: take the rows as they are.",
+            "Your answer normalises the embeddings to length 1. A longer embedding makes a token more probable "
+            "everywhere, and the model uses that. Use the rows as they are.",
             _slip((_ROWS, "F.normalize(embedding, dim=-1).T")),
         ),
         Misconception(
             "distance",
-            "Your answer scores tokens by how near their embedding is to the state (minus the distance). Take the "
-            "dot product.",
+            "Your answer scores tokens by minus the distance between embedding and state. Take the dot product.",
             _slip((_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)")),
         ),
         Misconception(
             "view_for_transpose",
-            "Your answer reshapes the embedding to [d_model, vocab_size], which tears its rows apart. Transpose it: "
+            "Your answer reshapes the embedding to [d_model, vocab_size], which scrambles its rows. Transpose it: "
             "embedding.T.",
             _slip((_ROWS, "embedding.reshape(states.shape[-1], -1)")),
         ),
@@ -126,38 +125,37 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "reshaped_back",
-            "Your answer multiplies embedding @ states.mT and brings the result into shape by reshaping, so that the "
-            "scores of different states are mixed. Swap the two dimensions, or multiply states @ embedding.T.",
+            "Your answer reshapes embedding @ states.mT, which mixes the scores of different states. Swap the two "
+            "dimensions, or multiply states @ embedding.T.",
             _slip((_PRODUCT, "(embedding @ states.mT).reshape(*states.shape[:-1], len(embedding))")),
         ),
         Misconception(
             "most_probable_word",
-            "Your answer is the id of the best token. Return the scores of all tokens; which of them to choose is "
-            "another question.",
+            "Your answer returns the id of the best token. Return the scores of all tokens.",
             _slip((_RETURN, "return logits.argmax(dim=-1)")),
         ),
         Misconception(
             "largest_subtracted",
-            "Your answer subtracts the largest score of each row, as a softmax does for its own safety. Return the "
-            "scores themselves, W h.",
+            "Your answer subtracts the largest score of each row, as a stable softmax does. Return the scores "
+            "themselves, W h.",
             _slip((_RETURN, "return logits - logits.amax(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "embedding_detached",
-            "No gradient reaches `embedding`: another tensor with its values is used (.detach(), .data, "
-            "torch.tensor, nn.Parameter(...)). Tied means that both uses train the same matrix.",
+            "No gradient reaches `embedding`: your answer uses a copy of its values (.detach(), .data, torch.tensor, "
+            "nn.Parameter(...)). Tied means that both uses train the same matrix.",
             _slip(_ROWS_DETACHED),
         ),
         Misconception(
             "states_detached",
-            "No gradient reaches `states` (.detach(), .data, numpy), so that nothing below the output layer could "
-            "learn. Use them as they come.",
+            "No gradient reaches `states` (.detach(), .data, numpy), so nothing below the output layer can learn. Use "
+            "them directly.",
             _slip(_STATES_DETACHED),
         ),
         Misconception(
             "no_gradients",
-            "No gradient reaches the states or the embedding: the computation leaves torch somewhere (.detach(), "
-            "numpy, no_grad). The model could not learn.",
+            "No gradient reaches the states or the embedding, so the model cannot learn: the computation leaves torch "
+            "(.detach(), numpy, no_grad). Use torch operations throughout.",
             _slip(_STATES_DETACHED, _ROWS_DETACHED),
         ),
     ),

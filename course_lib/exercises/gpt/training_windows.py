@@ -66,9 +66,9 @@ EXERCISE = Exercise(
     name="training_windows",
     title="Training windows",
     statement=(
-        "training_windows(stream int64 [tokens], starts int64 [batch], context_length int; every start leaves room for "
-        "context_length + 1 tokens) -> (inputs, targets), a tuple of two int64 [batch, context_length]: what the model "
-        "reads, and at each position the token that comes next."
+        "training_windows(stream int64 [tokens], starts int64 [batch], context_length int) -> (inputs, targets), a "
+        "tuple of two int64 [batch, context_length]: what the model reads, and at each position the token that comes "
+        "next. Every start leaves room for context_length + 1 tokens."
     ),
     points=2,
     minutes=8,
@@ -82,98 +82,97 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Cut windows that are one token longer than the context: both the inputs and the targets are in there. For "
-            "all the positions at once, add a column of starts and a row of counting numbers.",
+            "Take windows that are one token longer than the context: they contain both the inputs and the targets. "
+            "To index all positions at once, add a column of starts to a row of offsets 0, 1, 2, ...",
         ),
     ),
     misconceptions=(
         Misconception(
             "swapped",
-            "Your answer has the two the wrong way round: the inputs are the targets. Return the tokens to read first, "
-            "and the tokens to predict second.",
+            "Your answer swaps inputs and targets. Return the tokens to read first, and the tokens to predict second.",
             _slip(("inputs, targets =", "targets, inputs =")),
         ),
         Misconception(
             "not_shifted",
-            "Your inputs and targets are the same tokens, so the model would learn to repeat what it reads. The target "
-            "at each position is the next token of the stream.",
+            "Your targets equal your inputs, so the model would learn to repeat what it reads. The target at each "
+            "position is the next token of the stream.",
             _slip((_AT, "(positions, positions)")),
         ),
         Misconception(
             "not_shifted_without_the_first",
-            "Your inputs and targets are the same tokens, and both begin one token after the start. The inputs begin "
-            "at the start itself.",
+            "Your targets equal your inputs, and both begin one token after the start. Begin the inputs at the start "
+            "itself.",
             _slip((_AT, "(positions + 1, positions + 1)")),
         ),
         Misconception(
             "the_word_before",
-            "Your targets are the tokens before, not the tokens after. The target at each position is the next token "
-            "of the stream.",
+            "Your targets are the previous tokens. The target at each position is the next token of the stream.",
             _slip((_AT, "(positions, positions - 1)")),
         ),
         Misconception(
             "shifted_by_two",
-            "Your targets are two tokens ahead of the inputs. The target of each token is the very next one.",
+            "Your targets are two tokens ahead of the inputs. The target of each token is the next one.",
             _slip((_AT, "(positions, positions + 2)")),
         ),
         Misconception(
             "begun_late",
-            "Your windows begin one token after their starts. A window's first input is the token at its start.",
+            "Your windows begin one token late. A window's first input is the token at its start.",
             _slip((_AT, "(positions + 1, positions + 2)")),
         ),
         Misconception(
             "one_word_short",
-            "Your windows have context - 1 tokens: you cut context tokens, and the shift took one of them. Cut "
-            "context_length + 1.",
+            "Your windows have context_length - 1 tokens: you cut context_length tokens, and the shift takes one "
+            "away. Cut context_length + 1.",
             _slip((_COUNT, "(context_length - 1)")),
         ),
         Misconception(
             "one_word_long",
-            "Your inputs and targets are both the whole window of context_length + 1 tokens. The inputs leave out its "
-            "last token, and the targets its first.",
+            "Your inputs and targets both have context_length + 1 tokens. Leave the last token out of the inputs, and "
+            "the first out of the targets.",
             _slip((_COUNT, "(context_length + 1)"), (_AT, "(positions, positions)"), paired=False),
         ),
         Misconception(
             "rolled_round",
-            "Your targets are the inputs, rolled round: after a window's last token the model should say its first. "
-            "The target there is the token that follows in the stream.",
+            "Your targets are the inputs, rolled: the target of a window's last token is its first. Use the token "
+            "that follows in the stream.",
             _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
         Misconception(
             "starts_ignored",
-            "Your windows follow each other from the beginning of the stream, wherever they should start.",
+            "Your windows ignore `starts` and follow each other from the beginning of the stream. Begin each at its "
+            "own start.",
             _slip((_STARTS, "(torch.arange(len(starts)) * context_length).unsqueeze")),
         ),
         Misconception(
             "starts_count_windows",
-            "Your answer multiplies the starts by the context, as if they counted windows. They count tokens: a window "
-            "may begin at any of them.",
+            "Your answer multiplies the starts by context_length, as if they counted windows. They count tokens: a "
+            "window may begin at any token.",
             _slip((_STARTS, "(starts * context_length).unsqueeze")),
         ),
         Misconception(
             "first_start_only",
-            "All of your windows are the first one. Each start has its own.",
+            "Your windows are all the first one. Each start has its own.",
             _slip((_STARTS, "starts[:1].expand(len(starts)).unsqueeze")),
         ),
         Misconception(
             "one_window",
-            "Your answer has the first window only. There is one for each start: [batch, context_length].",
+            "Your answer has only the first window. Return one for each start: [batch, context_length].",
             _slip((_STARTS, "starts[:1].unsqueeze")),
         ),
         Misconception(
             "transposed",
-            "Your answer is [context, batch]: a window is a column of it. Windows are rows, [batch, context_length].",
+            "Your answer is transposed, [context_length, batch]. Windows are rows: [batch, context_length].",
             _slip((_RETURN, "return inputs.T, targets.T")),
         ),
         Misconception(
             "one_line",
-            "Your answer joins all windows into one line. Each is a row of its own, [batch, context_length].",
+            "Your answer joins all windows into one row. Return a row for each: [batch, context_length].",
             _slip((_RETURN, "return inputs.flatten(), targets.flatten()")),
         ),
         Misconception(
             "squeezed",
-            "Your answer loses a dimension wherever there is one window or one token in it: squeeze() removes every "
-            "dimension of size 1. Leave it out.",
+            "Your answer loses a dimension where there is one window or one token: squeeze() removes every dimension "
+            "of size 1. Leave it out.",
             _slip((_RETURN, "return inputs.squeeze(), targets.squeeze()")),
         ),
     ),
