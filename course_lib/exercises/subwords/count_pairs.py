@@ -71,8 +71,8 @@ EXERCISE = Exercise(
     name="count_pairs",
     title="Counting pairs",
     statement=(
-        "count_pairs(words: dict from tokens, a tuple of str, to how often the word occurs) -> dict from pairs (left, "
-        "right) to how often these two tokens are neighbours in the text."
+        "count_pairs(words: dict from tokens, a tuple of str, to the word's count) -> dict from pairs (left, right) "
+        "to how often these two tokens are neighbours in the text."
     ),
     points=3,
     minutes=12,
@@ -93,14 +93,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each word is there once, with how often it occurs: so each of its pairs counts as often as the word "
-            "does. `zip` of the tokens and the tokens without the first gives each token together with the next.",
+            "Each word appears once, with its count, so each of its pairs counts as often as the word does. `zip` the "
+            "tokens with the tokens without the first: that pairs each token with the next.",
         ),
         Hint(
             "outline",
             "Start with an empty `Counter`.\n"
             "For each word, go through its pairs of neighbours.\n"
-            "Add to each pair how often the word occurs; a pair that is in the word twice is added twice.",
+            "Add the word's count to each pair. Add it twice if the word has the pair twice.",
             answers=(
                 "every_word_once",
                 "once_in_a_word",
@@ -114,32 +114,31 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "every_word_once",
-            "Your answer counts each word once. A word that occurs three times in the text contributes its pairs "
-            "three times: add the word's number, not 1.",
+            "Your answer counts each word once. A word that occurs three times in the text adds its pairs three "
+            "times: add the word's count, not 1.",
             _slip(("+ times", "+ 1")),
         ),
         Misconception(
             "once_in_a_word",
-            "Your answer counts a pair only once in each word. In `b a b a` the pair (b, a) occurs twice: count every "
+            "Your answer counts a pair only once per word. In `b a b a` the pair (b, a) occurs twice: count every "
             "position.",
             _slip((_PAIRS, f"dict.fromkeys({_PAIRS})")),
         ),
         Misconception(
             "last_word_only",
-            "For each pair your answer has only the last word's number: what was counted before is overwritten. Add "
-            "to it, `+=`.",
+            "Your answer keeps only the last word's count for each pair, because it overwrites the earlier ones. Add "
+            "to them: `+=`.",
             _slip((_OLD, "times")),
         ),
         Misconception(
             "without_overlaps",
-            "Your answer counts `a a a` as one pair (a, a). Here every pair of neighbours counts, so it has two of "
-            "them: that they overlap matters only when they are merged.",
+            "Your answer counts `a a a` as one pair (a, a). Every pair of neighbours counts, so there are two. "
+            "Overlaps matter only when you merge.",
             _slip((_PAIRS, f"[pair for _, run in itertools.groupby({_PAIRS}) for pair in list(run)[::2]]")),
         ),
         Misconception(
             "across_words",
-            "Your answer also counts the last token of one word and the first of the next one. Words do not touch each "
-            "other: stay within a word.",
+            "Your answer also pairs the last token of one word with the first of the next. Stay within each word.",
             _in_one_row,
         ),
         Misconception(
@@ -149,44 +148,43 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_strings",
-            "Your answer has the merged strings as keys, such as `ay`. That loses where the tokens met: use "
-            "the pair (left, right) itself, a tuple.",
+            "Your answer uses merged strings such as `ay` as keys, which hides where the tokens meet. Use the pair "
+            "itself, the tuple (left, right).",
             _slip((_COUNTED, f"pair = ''.join(pair)\n            {_COUNTED}")),
         ),
         Misconception(
             "last_pair_forgotten",
-            "Your answer forgets the last pair of each word. A word of n tokens has n - 1 pairs, the last of them at "
-            "n - 2: range(len(tokens) - 1).",
+            "Your answer misses the last pair of each word. A word of n tokens has n - 1 pairs; the last begins at n "
+            "- 2: range(len(tokens) - 1).",
             _slip((_PAIRS, f"list({_PAIRS})[:-1]")),
         ),
         Misconception(
             "first_pair_forgotten",
-            "Your answer forgets the first pair of each word, that of ▁ and the token after it. The marker is a token "
-            "like the others: begin at 0.",
+            "Your answer misses the first pair of each word, ▁ and the token after it. The marker is a token like the "
+            "others: start at 0.",
             _slip((_PAIRS, f"list({_PAIRS})[1:]")),
         ),
         Misconception(
             "every_other_pair",
-            "Your answer goes on by two tokens, so it counts only every other pair: for `a b c` only (a, b). Every "
-            "pair of neighbours counts: go on by one.",
+            "Your answer moves on by two tokens, so it counts only every other pair: for `a b c` only (a, b). Move on "
+            "by one.",
             _slip((_PAIRS, f"list({_PAIRS})[::2]")),
         ),
         Misconception(
             "turned_round",
-            "Your answer has the right token first. A pair is (left, right), in the order in which the two occur in "
-            "the word.",
+            "Your answer puts the right token first. A pair is (left, right), in the order of the word.",
             _slip((_COUNTED, f"pair = pair[::-1]\n            {_COUNTED}")),
         ),
         Misconception(
             "characters_of_the_word",
-            "Your answer joins a word's tokens and counts its characters. A token may be longer than one: ▁play and "
-            "ing are neighbours, but the letters within them are not.",
+            "Your answer joins a word's tokens and counts pairs of characters. A token may have several: ▁play and "
+            "ing are neighbours, but the letters inside them are not.",
             _slip((_PAIRS, "itertools.pairwise(''.join(tokens))")),
         ),
         Misconception(
             "begun_at_0",
-            "Your answer counts a pair with 0 where it first occurs, and so loses that word's count. Begin with the "
-            "word's count.",
+            "Your answer sets a pair to 0 where it first occurs, and loses that word's count. Start with the word's "
+            "count.",
             _slip((_OLD, "counts[pair] + times if pair in counts else 0")),
         ),
     ),

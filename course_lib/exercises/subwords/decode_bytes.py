@@ -110,7 +110,7 @@ EXERCISE = Exercise(
     title="Decoding, while a model is still writing",
     statement=(
         "decode_bytes(tokens: list of str, letters: list of 256 str) -> list of str: the text that each token "
-        "completes, and at the end what is left over. A character is there once its last byte is; bytes that are not "
+        "completes, and at the end what is left over. A character is complete with its last byte; bytes that are not "
         "UTF-8 become �."
     ),
     points=3,
@@ -126,69 +126,69 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Turn each token back into its bytes. Some may be the beginning of a character: keep them until the rest "
-            "has come. A decoder from `codecs` remembers them for you.",
+            "Turn each token back into its bytes. Some may begin a character: keep them until the rest comes. A "
+            "decoder from `codecs` does that for you.",
         ),
         Hint(
             "shapes",
-            "A letter's index in `letters` is its byte, and `bytes` makes a byte string of a list of numbers. There is "
-            "one string in the result for each token, often an empty one, and one more at the end.",
+            "A letter's index in `letters` is its byte, and `bytes` turns a list of numbers into a byte string. The "
+            "result has one string for each token, often an empty one, and one more at the end.",
             answers=("letters_kept", "one_string", "no_last_string", "text_so_far"),
         ),
         Hint(
             "outline",
             "Make a decoder that replaces what is not UTF-8.\n"
-            "For each token, find its bytes, give them to the decoder, and note what it returns.\n"
-            "At the end tell the decoder that nothing more will come, and note what it returns.",
+            "For each token, find its bytes, pass them to the decoder, and store what it returns.\n"
+            "At the end, tell the decoder that the input is over, and store what it returns.",
             answers=("piece_by_piece", "left_over_lost", "broken_left_out"),
         ),
     ),
     misconceptions=(
         Misconception(
             "letters_kept",
-            "Your answer returns the letters of the tokens. They stand for bytes: the index of a letter in `letters` "
-            "is its byte, and the bytes are UTF-8.",
+            "Your answer returns the tokens' letters. They represent bytes: a letter's index in `letters` is its "
+            "byte, and the bytes are UTF-8.",
             _slip((_PRINTED, "token")),
         ),
         Misconception(
             "spaces_alone",
-            "Your answer turns the letter for a space into a space and leaves the others. Every letter stands for a "
-            "byte: an ä is two of them.",
+            "Your answer decodes the letter for a space and no others. Every letter represents a byte: an ä is two of "
+            "them.",
             _slip((_PRINTED, "token.replace(letters[32], ' ')")),
         ),
         Misconception(
             "one_character_a_byte",
-            "Your answer makes one character of each byte. In UTF-8 an ä is two bytes and a 🐈 is four.",
+            "Your answer turns each byte into one character. In UTF-8 an ä has two bytes and a 🐈 has four.",
             _slip(('"utf-8"', '"latin-1"')),
         ),
         Misconception(
             "piece_by_piece",
-            "Your answer decodes each token on its own, so a character in two tokens becomes �. Keep the bytes of an "
-            "unfinished character until the next token.",
+            "Your answer decodes each token separately, so a character split between two tokens becomes �. Keep the "
+            "bytes of an unfinished character until the next token.",
             _slip((_PRINTED, "raw.decode(errors='replace')")),
         ),
         Misconception(
             "broken_left_out",
-            "Your answer leaves out bytes that are not UTF-8. Show that something was there: errors='replace' makes a "
-            "� of them.",
+            "Your answer drops bytes that are not UTF-8. Show that something was there: errors='replace' turns them "
+            "into �.",
             _slip((_ERRORS, 'errors="ignore"')),
             alone=True,
         ),
         Misconception(
             "left_over_lost",
-            "Your answer loses what is left at the end. Tell the decoder that nothing more will come, with final=True.",
+            "Your answer loses what is left at the end. Tell the decoder that the input is over, with final=True.",
             _slip((", final=True", "")),
             alone=True,
         ),
         Misconception(
             "no_last_string",
-            "Your answer has one string for each token and none for the end. Add one more: what is left over, or an "
-            "empty string.",
+            "Your answer has one string for each token, but none for the end. Add what is left over, or an empty "
+            "string.",
             _slip((f"printed.append({_LEFT})", "pass")),
         ),
         Misconception(
             "one_string",
-            "Your answer is one string. Return a list: what each token completes, and what is left at the end.",
+            "Your answer is one string. Return a list: the text each token completes, and what is left at the end.",
             _slip(("return printed", "return ''.join(printed)")),
         ),
         Misconception(
@@ -198,13 +198,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "spaces_stripped",
-            "Your answer drops spaces at the ends of tokens. In GPT-2 they belong to the text: keep them.",
+            "Your answer strips spaces from tokens. In GPT-2 they belong to the text: keep them.",
             _slip((_PRINTED, f"{_PRINTED}.strip()")),
         ),
         Misconception(
             "empty_left_out",
-            "Your answer leaves out empty strings. A token that completes nothing has one, so that there is one string "
-            "for each token, and one for the end.",
+            "Your answer leaves out empty strings. Return one string for each token, even if it completes nothing, "
+            "and one for the end.",
             _slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),
     ),

@@ -117,8 +117,8 @@ EXERCISE = Exercise(
     title="Encoding a text",
     statement=(
         "encode(text: str, merges: list of pairs in the order in which they were learned) -> list of str: the tokens "
-        "of all words, each with ▁ before it, split into characters, and merged pair by pair in that order, "
-        "each from left to right."
+        "of all words. Each word is ▁ and its characters at first; then every pair is merged in that order, from left "
+        "to right."
     ),
     points=4,
     minutes=15,
@@ -132,22 +132,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The merges are rules with an order: the pair that was learned first is merged first, everywhere in the "
-            "word, before the next is looked at. The marker is a token of its own at the start, and takes part in the "
-            "merging.",
+            "The order of the merges matters: merge the pair learned first everywhere in the word before you try the "
+            "next. The marker is a token at the start of the word, and merges like any other.",
         ),
         Hint(
             "shapes",
-            "Each word becomes a list: the marker, then its characters. At the end the lists of all words are one list "
-            "of strings, in order. `split` without an argument leaves no empty words, however many spaces there are.",
+            "Each word becomes a list: the marker, then its characters. At the end, join the lists of all words into "
+            "one list of strings. `split` without an argument leaves no empty words, however many spaces there are.",
             answers=("split_at_every_space", "last_word_only", "word_by_word", "repeated_words_once"),
         ),
         Hint(
             "outline",
             "Go through the words of the text.\n"
-            "Begin with the marker and the characters as single tokens.\n"
+            "Start with the marker and the characters as single tokens.\n"
             "For each merge, in the order of learning, go along the tokens from left to right.\n"
-            "Where a token and the next are the pair, replace both by the merged token, and go on after it.\n"
+            "Where a token and the next are the pair, replace both by the merged token, and move on.\n"
             "Add the tokens of the word to the result.",
             answers=(
                 "loops_exchanged",
@@ -162,25 +161,25 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "not_marked",
-            "Your answer has no ▁ before the words. It belongs to the word: put it there before you split the word "
-            "into characters, so that it can be merged as well.",
+            "Your answer has no ▁ before the words. Add it before you split a word into characters, so that it can "
+            "merge.",
             _slip((_MARKED, "[*word]")),
         ),
         Misconception(
             "first_word_not_marked",
-            "Your answer has no ▁ before the first word. Here every word has one, including the first.",
+            "Your answer has no ▁ before the first word. Every word has one, including the first.",
             _slip(("found: list[str] = []", "found, markers = [], iter(['', *'▁' * len(text)])"), _NEXT_MARK),
         ),
         Misconception(
             "marked_afterwards",
-            "Your answer puts ▁ before a word's tokens only once they are merged. It is a token like the others: put "
-            "it there before you merge, so that pairs with it are found.",
+            "Your answer adds ▁ after merging, so it misses the pairs with ▁. Add it before you merge: it is a token "
+            "like the others.",
             _slip((_MARKED, "[*word]"), ("extend(tokens)", 'extend(["▁" + tokens[0], *tokens[1:]])')),
         ),
         Misconception(
             "longest_piece_first",
-            "Your answer always takes the longest known token from the left. That is what WordPiece does. Byte-pair "
-            "encoding merges pairs in the order in which they were learned.",
+            "Your answer always takes the longest known token from the left, as WordPiece does. Byte-pair encoding "
+            "merges pairs in the order in which they were learned.",
             _slip(
                 (
                     _MARKED,
@@ -192,8 +191,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "leftmost_pair_first",
-            "Your answer merges the known pair furthest to the left. Merge the one that was learned first, "
-            "wherever it is.",
+            "Your answer merges the leftmost known pair. Merge the one that was learned first, wherever it is.",
             _slip(
                 (
                     "for left, right in merges:",
@@ -206,8 +204,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "loops_exchanged",
-            "Your answer goes along a word once and merges at each position whatever known pair begins there. The "
-            "order of learning decides: the loop over the pairs is the outer one.",
+            "Your answer goes along a word once and merges any known pair it meets. Merge in the order of learning: "
+            "put the loop over the pairs outside.",
             _slip(
                 (
                     f"for left, right in merges:\n            {_WALK}",
@@ -218,18 +216,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "stops_at_a_missing_pair",
-            "Your answer stops at the first pair that a word does not have. Go on with the next one: a later pair may "
+            "Your answer stops at the first pair that a word does not have. Continue with the next: a later pair may "
             "be there.",
             _slip(("i = 0", "if (left, right) not in pairwise(tokens):\n                break\n            i = 0")),
         ),
         Misconception(
             "reverse_order",
-            "Your answer goes through the pairs from the last to the first. Begin with the one that was learned first.",
+            "Your answer goes through the pairs from last to first. Start with the one that was learned first.",
             _slip(("in merges", "in merges[::-1]")),
         ),
         Misconception(
             "underscores",
-            "Your answer markers the words with an underscore, _. The marker is another character, ▁: write MARK.",
+            "Your answer marks the words with an underscore, _. The marker is another character, ▁: write MARK.",
             _slip(("▁", "_")),
         ),
         Misconception(
@@ -244,7 +242,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "text_replaced",
-            "Your answer replaces in the text, and so finds a pair inside larger tokens. Compare whole tokens.",
+            "Your answer uses replace on the text, so it finds a pair inside larger tokens. Compare whole tokens.",
             _slip(
                 (
                     "i = 0",
@@ -254,41 +252,41 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "skips_behind_a_joined_piece",
-            "Your answer goes on by two in a list that has just become shorter, and so skips the token after a merged "
-            "one. There the next token is only one further on.",
+            "Your answer moves on by two after a merge and skips a token. The list is one shorter now: the next token "
+            "is only one further on.",
             _slip((_JOINED, f"{_JOINED}\n                    i += 1")),
         ),
         Misconception(
             "characters",
-            "Your answer leaves the words in single characters: nothing is merged. Either no pair is ever found (a "
-            "list never equals a tuple), or what comes out of the merging is not kept.",
+            "Your answer merges nothing. Either it never finds a pair (a list never equals a tuple), or it does not "
+            "keep the merged list.",
             _slip(("tokens[i : i + 2] == [left, right]", "False")),
         ),
         Misconception(
             "word_by_word",
-            "Your answer has a list of its own for each word. Return one list with the tokens of all words.",
+            "Your answer has a separate list for each word. Return one list with the tokens of all words.",
             _slip(("extend(tokens)", "append(tokens)")),
         ),
         Misconception(
             "last_word_only",
-            "Your answer has the tokens of the last word only. Begin the list before the loop over the words, and add "
-            "to it in each round.",
+            "Your answer has only the tokens of the last word. Create the list before the loop over the words, and "
+            "add to it.",
             _slip(("found.extend(tokens)", "found = tokens")),
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a repeated word only once. A text is its words in order, each as often as it occurs.",
+            "Your answer has a repeated word only once. Encode the words in order, each as often as it occurs.",
             _slip(("text.split()", "dict.fromkeys(text.split())")),
         ),
         Misconception(
             "split_at_every_space",
-            "Your answer treats each single space as a border, so several in a row leave empty words. text.split() "
-            "without an argument skips them.",
+            "Your answer splits at every single space, so several in a row give empty words. text.split() without an "
+            "argument skips them.",
             _slip(("split()", "split(' ')")),
         ),
         Misconception(
             "lower_case",
-            "Your answer writes everything in lower case. Don't: a capital is a character of its own.",
+            "Your answer lower-cases the text. Don't: a capital is a different character.",
             _slip(("text.split()", "text.lower().split()")),
         ),
     ),

@@ -129,8 +129,8 @@ EXERCISE = Exercise(
     title="Bytes instead of characters",
     statement=(
         "encode_bytes(words: list of str, merges: list of pairs in the order in which they were learned, letters: "
-        "list of 256 str, join) -> list of str: the tokens of all words. Each word begins as its bytes in UTF-8, "
-        "written as letters[byte]; of the known pairs in it, the one learned first is merged, until none is left."
+        "list of 256 str, join) -> list of str: the tokens of all words. Each word is its UTF-8 bytes at first, "
+        "written as letters[byte]. Of its known pairs, merge the one learned first, until none is left."
     ),
     points=4,
     minutes=18,
@@ -144,21 +144,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A pair's rank is its index in `merges`. Among the neighbours of a word, find the pairs that have a rank, "
-            "merge the one with the smallest, and look again: there are new neighbours now.",
+            "A pair's rank is its index in `merges`. Find the neighbours in a word that have a rank, merge the pair "
+            "with the smallest, and look again: there are new neighbours now.",
         ),
         Hint(
             "shapes",
-            "A string's `encode` gives its bytes, and going through bytes gives numbers from 0 to 255: indices of "
-            "`letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. A dict from pairs to ranks "
-            "answers at once whether a pair is known.",
+            "A string's `encode` gives its bytes, and iterating over bytes gives numbers from 0 to 255: indices of "
+            "`letters`. `join` takes a tuple of tokens and a pair, and returns a tuple. Look pairs up in a dict from "
+            "pairs to ranks.",
             answers=("characters", "code_points", "chr_of_each_byte", "word_by_word", "last_word_only"),
         ),
         Hint(
             "outline",
             "Number the pairs, in a dict.\n"
             "For each word, make a tuple with the letter of each byte.\n"
-            "As long as there are known pairs among its neighbours, merge the one that was learned first.\n"
+            "While its neighbours include known pairs, merge the one that was learned first.\n"
             "Add the word's tokens to the result.",
             answers=("leftmost_pair_first", "last_learned_first", "merged_once", "longest_first", "nothing_merged"),
         ),
@@ -166,31 +166,31 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "characters",
-            "Your answer begins with characters. GPT-2 begins with bytes: word.encode() gives them, and letters[byte] "
-            "is how each is written.",
+            "Your answer starts from characters. GPT-2 starts from bytes: word.encode() gives them; write each as "
+            "letters[byte].",
             _slip((_BYTES, "character for character in word")),
         ),
         Misconception(
             "code_points",
-            "Your answer takes the letter of each character's code point. Only below 128 is that its byte: word.encode"
-            "() gives the bytes, two for an ä and four for a 🐈.",
+            "Your answer takes the letter of each character's code point, which equals its byte only below 128. Use "
+            "word.encode(): it gives two bytes for an ä and four for a 🐈.",
             _slip((_BYTES, "letters[ord(character)] for character in word")),
         ),
         Misconception(
             "chr_of_each_byte",
-            "Your answer writes a byte as chr(byte). The pairs are written with other characters, which can all be "
-            "printed: take letters[byte].",
+            "Your answer writes a byte as chr(byte). The pairs use other characters, all printable: take "
+            "letters[byte].",
             _slip(("letters[byte]", "chr(byte)")),
         ),
         Misconception(
             "across_words",
-            "Your answer merges across the border between two words. Cut each word on its own: GPT-2 splits a text "
-            "first so that no token is *dog.* or *dog!*.",
+            "Your answer merges across word boundaries. Encode each word separately: GPT-2 splits a text first, so no "
+            "token is *dog.* or *dog!*.",
             _slip(("in words", "in [''.join(words)]")),
         ),
         Misconception(
             "spaces_stripped",
-            "Your answer drops spaces. In GPT-2 the space before a word belongs to it, and is a byte like any other.",
+            "Your answer drops spaces. In GPT-2 the space before a word belongs to it. It is a byte like any other.",
             _slip(("word.encode()", "word.strip().encode()")),
         ),
         Misconception(
@@ -201,42 +201,40 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "leftmost_pair_first",
-            "Your answer merges the known pair furthest to the left. Merge the one that was learned first, "
-            "wherever it is.",
+            "Your answer merges the leftmost known pair. Merge the one that was learned first, wherever it is.",
             _slip((_KEY, "key=lambda pair: 0"), paired=False),
         ),
         Misconception(
             "last_learned_first",
-            "Your answer merges the pair that was learned last. Begin with the one that was learned first: it has the "
-            "smallest rank.",
+            "Your answer merges the pair that was learned last. Start with the one learned first: it has the smallest "
+            "rank.",
             _slip((_CHOSEN, "max(known,")),
         ),
         Misconception(
             "merged_once",
-            "Your answer merges one pair in each word and goes on to the next word. After merging look again, until no "
-            "known pair is left.",
+            "Your answer merges one pair per word. After each merge look again, until no known pair is left.",
             _slip(("while known :=", "if known :="), paired=False),
         ),
         Misconception(
             "nothing_merged",
-            "Your answer leaves the words in single bytes: nothing is merged. Either no pair is ever found (a list "
-            "never equals a tuple), or what `join` returns is not kept.",
+            "Your answer merges nothing. Either it never finds a pair (a list never equals a tuple), or it does not "
+            "keep what `join` returns.",
             _slip((_WHILE, "while known := []:"), paired=False),
         ),
         Misconception(
             "word_by_word",
-            "Your answer has a list of its own for each word. Return one list with the tokens of all words.",
+            "Your answer has a separate list for each word. Return one list with the tokens of all words.",
             _slip(("extend(tokens)", "append(list(tokens))")),
         ),
         Misconception(
             "last_word_only",
-            "Your answer has the tokens of the last word only. Begin the list before the loop over the words, and add "
-            "to it in each round.",
+            "Your answer has only the tokens of the last word. Create the list before the loop over the words, and "
+            "add to it.",
             _slip(("found.extend(tokens)", "found = list(tokens)")),
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a repeated word only once. A text is its words in order, each as often as it occurs.",
+            "Your answer has a repeated word only once. Encode the words in order, each as often as it occurs.",
             _slip(("in words", "in dict.fromkeys(words)")),
         ),
     ),

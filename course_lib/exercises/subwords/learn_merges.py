@@ -150,8 +150,9 @@ EXERCISE = Exercise(
     title="Learning the merges",
     statement=(
         "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are "
-        "merged: count the pairs of `words`, choose one, give the merged token the next id, merge the pair everywhere, "
-        "and start again; `merges` pairs at most, fewer where none is left. A token that has an id keeps it."
+        "merged. Count the pairs of `words`, choose one, give the merged token the next id, merge the pair "
+        "everywhere, and repeat, `merges` times at most, until no pair is left. A token that already has an id keeps "
+        "it."
     ),
     points=4,
     minutes=20,
@@ -166,23 +167,23 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Count, choose, merge, and do it again, because every merge changes the counts. Keep your own copies of "
-            "what came in, and stop early where there is no pair left.",
+            "Count, choose, merge, and repeat, because every merge changes the counts. Work on copies of the "
+            "arguments, and stop early if no pair is left.",
         ),
         Hint(
             "shapes",
-            "`words` is a dict from tuples of tokens to how often they occur, so every round builds a new dict of "
-            "merged tuples with the same numbers. `ids` is a dict from tokens to ids, in which a new token gets the "
-            "next number. Out comes a list of pairs, in the order of merging.",
+            "`words` is a dict from tuples of tokens to counts. Every round builds a new dict of merged tuples with "
+            "the same counts. `ids` is a dict from tokens to ids, in which a new token gets the next number. Return a "
+            "list of pairs, in the order of merging.",
             answers=("times_lost", "words_dropped", "joined_pieces_returned", "ids_from_zero"),
         ),
         Hint(
             "outline",
             "Copy the dict of ids.\n"
-            "As long as fewer than `merges` pairs are learned: count the pairs of the words as they are now.\n"
+            "While you have fewer than `merges` pairs: count the pairs of the words as they are now.\n"
             "Stop if there are none; an empty dict counts as False.\n"
-            "Choose a pair, note it, and give the merged token the next id unless it has one.\n"
-            "Merge the pair in every word, keeping its number.",
+            "Choose a pair, store it, and give the merged token the next id unless it has one.\n"
+            "Merge the pair in every word, and keep the word's count.",
             answers=(
                 "counted_once",
                 "nothing_joined",
@@ -195,8 +196,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "counted_once",
-            "Your answer counts the pairs once and takes the most frequent of them. After each merging there are "
-            "different neighbours: count again in every round.",
+            "Your answer counts the pairs once and takes the most frequent ones. Every merge makes new neighbours: "
+            "count again in every round.",
             _slip(
                 (
                     "= count(words)",
@@ -206,51 +207,49 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nothing_joined",
-            "Your answer learns the same pair again and again, because what it counts never changes. In every round "
-            "merge the pair in all words, and count again in these.",
+            "Your answer learns the same pair again and again, because the words never change. In every round merge "
+            "the pair in all words, then count again.",
             _slip(("join(tokens, pair)", "tokens")),
         ),
         Misconception(
             "times_lost",
-            "Your answer forgets, after the first merging, how often each word occurs. Keep the number: {join(tokens, "
-            "pair): times for tokens, times in words.items()}.",
+            "Your answer loses the words' counts after the first merge. Keep them: "
+            "{join(tokens, pair): times for tokens, times in words.items()}.",
             _slip((": times for", ": 1 for")),
         ),
         Misconception(
             "words_dropped",
-            "Your answer goes on only with the words that have the pair. The others stay in the text as they are: "
-            "keep them for the next round.",
+            "Your answer keeps only the words that have the pair. The others are still in the text: keep them for the "
+            "next round.",
             _slip(("words.items()", "words.items() if join(tokens, pair) != tokens")),
         ),
         Misconception(
             "rare_pairs_left_out",
-            "Your answer stops at pairs that occur only once. Here they are merged as well, as long as more pairs are "
-            "wanted.",
+            "Your answer stops at pairs that occur only once. Merge them as well, up to `merges` pairs.",
             _slip(("not counts", "max(counts.values(), default=0) < 2")),
         ),
         Misconception(
             "ids_from_zero",
-            "Your answer numbers the merged tokens from 0, so that they win ties against characters. The ids go on "
-            "where the given ones end: the next one is len(ids).",
+            "Your answer numbers the merged tokens from 0, so they win ties against characters. Continue from the "
+            "given ids: the next one is len(ids).",
             _slip(("len(ids)", "len(learned) - 1")),
         ),
         Misconception(
             "one_id_for_all_joined_pieces",
-            "Your answer gives all merged tokens the same id. Each gets the next one: len(ids), counted afresh in "
-            "every round.",
+            "Your answer gives all merged tokens the same id. Give each the next one: len(ids), computed in every "
+            "round.",
             _slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
         Misconception(
             "known_piece_gets_a_new_id",
-            "Your answer is right as long as each pair makes a new token. A token that already has an id keeps it: "
-            "ids.setdefault(token, len(ids)) leaves it alone.",
+            "Your answer gives a token a new id where it already has one. Let it keep its id: ids.setdefault(token, "
+            "len(ids)).",
             _slip(("ids.get(token, len(ids))", "len(ids)")),
             alone=True,
         ),
         Misconception(
             "known_piece_not_listed",
-            "Your answer is right as long as each pair makes a new token. A pair whose token already has an id is "
-            "merged and listed like any other.",
+            "Your answer leaves out a pair whose token already has an id. Merge and list it like any other.",
             _slip(("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []")),
             alone=True,
         ),
@@ -261,14 +260,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "joined_pieces_returned",
-            "Your answer lists the merged tokens. Return the pairs: `aba` alone does not say whether it was (a, ba) "
+            "Your answer lists the merged tokens. Return the pairs: `aba` does not show whether it came from (a, ba) "
             "or (ab, a).",
             _slip(("return learned", "return [''.join(pair) for pair in learned]")),
         ),
         Misconception(
             "choose_not_called",
-            "Your answer picks a most frequent pair on its own. Where several are equally frequent it matters which: "
-            "call choose(counts, ids), with the counts and the ids.",
+            "Your answer picks one of the most frequent pairs itself. Ties need a rule: call choose(counts, ids).",
             _slip(("choose(counts, ids)", "max(counts, key=counts.get)")),
         ),
     ),

@@ -93,13 +93,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Walk along the tokens with an index. Where the pair begins, take the merged token and go on by two; "
-            "elsewhere take the token and go on by one.",
+            "Walk along the tokens with an index. Where the pair begins, take the merged token and move on by two; "
+            "elsewhere take the token and move on by one.",
         ),
         Hint(
             "shapes",
-            "In goes a tuple of strings, out comes a tuple of strings. A slice of two tokens can be compared with the "
-            "pair, since both are tuples; at the end it is simply shorter, and equals no pair. A slice of a list is a "
+            "The input is a tuple of strings, and so is the result. You can compare a slice of two tokens with the "
+            "pair, since both are tuples. At the end the slice is shorter and equals no pair. A slice of a list is a "
             "list, and no list equals a tuple.",
             answers=("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
         ),
@@ -107,31 +107,29 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_one_only",
-            "Your answer merges only the first occurrence of the pair. Go on to the end of the word: merge every "
-            "occurrence.",
+            "Your answer merges only the first occurrence of the pair. Continue to the end of the word.",
             _slip(("both == pair", "both == pair and i == len(out)")),
         ),
         Misconception(
             "used_twice",
-            "Your answer uses a token twice: it turns `a a a` into `aa aa`. A token that has been merged is gone: go "
-            "on two tokens further.",
+            "Your answer uses a token twice: it turns `a a a` into `aa aa`. Move on by two after a merge.",
             _slip(("i += 2", "i += 1 if tokens[i + 1 : i + 3] == pair else 2")),
         ),
         Misconception(
             "right_piece_kept",
-            "Your answer goes on by one token after merging, so that the right one of the two comes once more, after "
-            "the merged token. Go on by two.",
+            "Your answer moves on by one token after a merge, so the right token appears again after the merged one. "
+            "Move on by two.",
             _slip(("i += 2", "i += 1")),
         ),
         Misconception(
             "last_piece_lost",
-            "Your answer loses the last token of a word, unless it is merged: the loop ends one token too early. Go on "
-            "while i < len(tokens).",
+            "Your answer loses the last token of a word unless it is merged: the loop ends one token too early. "
+            "Continue while i < len(tokens).",
             _slip(("i < len(tokens)", "i < len(tokens) - 1")),
         ),
         Misconception(
             "from_the_right",
-            "Your answer merges from the right: it turns `a a a` into `a aa`. Begin at the left: `aa a`.",
+            "Your answer merges from the right: it turns `a a a` into `a aa`. Start at the left: `aa a`.",
             _slip(
                 ("i = 0", "tokens, pair = tokens[::-1], pair[::-1]\n    i = 0"),
                 ("join(both)", "join(both[::-1])"),
@@ -140,35 +138,35 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "either_way_round",
-            "Your answer merges the two tokens the other way round as well. The left one must be on the left.",
+            "Your answer also merges the two tokens in reverse order. The left one must be on the left.",
             _slip(("== pair", "in (pair, pair[::-1])")),
         ),
         Misconception(
             "same_letters",
-            "Your answer merges whatever is spelt the same: even `a bc` for the pair (ab, c). A pair is two whole "
-            "tokens: compare each of them.",
+            "Your answer merges any tokens with the same spelling: even `a bc` for the pair (ab, c). Compare each of "
+            "the two tokens.",
             _slip(("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)")),
         ),
         Misconception(
             "nothing_joined",
-            "Your answer returns the tokens as they came. Either the pair is never found (a list never equals a "
-            "tuple), or what is merged is not kept.",
+            "Your answer returns the tokens unchanged. Either it never finds the pair (a list never equals a tuple), "
+            "or it does not keep the merged tokens.",
             _slip(("both == pair", "False")),
         ),
         Misconception(
             "text_replaced",
-            "Your answer replaces in the text, and so finds the pair inside larger tokens: `xl a` holds the text `l "
-            "a`, but no token `l`. Compare whole tokens.",
+            "Your answer uses replace on the text, so it finds the pair inside larger tokens: `xl a` contains the "
+            "text `l a`, but no token `l`. Compare whole tokens.",
             _replaced_in_the_text,
         ),
         Misconception(
             "space_between",
-            "Your answer keeps a space between the two halves of the merged token. Join them with nothing between.",
+            "Your answer leaves a space inside the merged token. Join the two halves directly.",
             _slip(('""', '" "')),
         ),
         Misconception(
             "a_list",
-            "Your answer is a list. Return a tuple: tokens are keys of a dict, and lists cannot be.",
+            "Your answer is a list. Return a tuple: tokens are keys of a dict, and a list cannot be one.",
             _slip(("return tuple", "return list")),
         ),
         Misconception(

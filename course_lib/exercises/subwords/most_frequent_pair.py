@@ -82,8 +82,7 @@ EXERCISE = Exercise(
     title="Choosing a pair",
     statement=(
         "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from tokens to ids) -> the most frequent "
-        "pair; of several, the one whose left token has the smallest id, and among those the one whose right token "
-        "has."
+        "pair. Among several, the left token's smallest id decides, then the right token's."
     ),
     points=1,
     minutes=8,
@@ -103,67 +102,65 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Python compares tuples from left to right, so a key of three numbers decides by the first, and by the "
-            "next where the first are equal. For the largest count and the smallest ids in one `min`, put a minus "
-            "before the count.",
+            "Python compares tuples from left to right: the first number decides, and the next one only if the first "
+            "are equal. To get the largest count and the smallest ids with one `min`, negate the count.",
         ),
     ),
     misconceptions=(
         Misconception(
             "first_of_several",
-            "Of equally frequent pairs your answer takes the one that comes first in `counts`. That depends on the "
-            "order of the text: take the one with the smallest ids, the left token's first.",
+            "Your answer breaks ties by the order of `counts`, which depends on the text. Take the pair with the "
+            "smallest ids, the left token's first.",
             _slip(_NO_TIE),
         ),
         Misconception(
             "alphabetical",
-            "Of equally frequent pairs your answer takes the alphabetically first one. Compare ids, not letters: a "
-            "merged token is younger than every character and so has a larger id.",
+            "Your answer breaks ties alphabetically. Compare ids, not letters: a merged token is newer than every "
+            "character, so its id is larger.",
             _slip((_IDS, "pair")),
         ),
         Misconception(
             "largest_ids",
-            "Of equally frequent pairs your answer takes the one with the largest ids. Take the smallest ones.",
+            "Your answer breaks ties by the largest ids. Take the smallest.",
             _slip((_IDS, "-ids[pair[0]], -ids[pair[1]]")),
         ),
         Misconception(
             "right_piece_first",
-            "Of equally frequent pairs your answer looks at the right token's id first. Look at the left one's first, "
-            "and at the right one's only where the left tokens are the same.",
+            "Your answer breaks ties by the right token's id first. Compare the left token's first, and the right "
+            "one's only if the left tokens are the same.",
             _slip((_TIE, ", right, left")),
         ),
         Misconception(
             "ids_as_text",
-            "Your answer compares ids as strings, where '10' comes before '9'. Compare them as the numbers that they "
-            "are.",
+            "Your answer compares ids as strings, where '10' comes before '9'. Compare them as numbers.",
             _slip((_IDS, "str(ids[pair[0]]), str(ids[pair[1]])")),
         ),
         Misconception(
             "right_piece_ignored",
-            "Where several most frequent pairs have the same left token, your answer takes the first one in `counts`. "
-            "Then the smaller id of the right token decides.",
+            "Your answer takes the first pair in `counts` where several have the same left token. The right token's "
+            "smaller id decides.",
             _slip((_TIE, ", left")),
         ),
         Misconception(
             "largest_right_piece",
-            "Where several most frequent pairs have the same left token, your answer takes the one whose right token "
-            "has the largest id. Take the smallest there as well.",
+            "Your answer takes the right token with the largest id where several pairs have the same left token. Take "
+            "the smallest.",
             _slip((_TIE, ", left, -right")),
         ),
         Misconception(
             "least_frequent",
-            "Your answer is a least frequent pair. `min` takes the smallest key: put a minus before the count.",
+            "Your answer returns a least frequent pair. `min` takes the smallest key: negate the count.",
             _slip((_COUNT, "counts[pair]")),
         ),
         Misconception(
             "counts_ignored",
-            "Your answer is the pair with the smallest ids, however rare. The count comes first, ids only where "
-            "several pairs are equally frequent.",
+            "Your answer returns the pair with the smallest ids, however rare. Compare counts first, and ids only for "
+            "ties.",
             _slip((_COUNT, "0")),
         ),
         Misconception(
             "with_its_count",
-            "Your answer returns the pair together with its count. Return the pair alone.",
+            "Your answer returns the pair and its count. Return only the pair.",
             _slip((_CHOSEN, f"{_CHOSEN}, counts[{_CHOSEN}]")),
         ),
         Misconception(

@@ -45,8 +45,8 @@ EXERCISE = Exercise(
     name="vocabulary_size",
     title="Predict: how many tokens?",
     statement=(
-        "vocabulary_size(characters, merges, special) -> int: how many tokens there are after `merges` pairs were "
-        "merged, each into a new token, including the characters and special tokens."
+        "vocabulary_size(characters, merges, special) -> int: the number of tokens after `merges` merges, each of "
+        "which makes a new token, including the characters and special tokens."
     ),
     points=1,
     minutes=5,
@@ -64,31 +64,31 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "What does a round add to the vocabulary, and does it take anything away? A character whose pairs are all "
-            "merged may still be needed for the next unknown word.",
+            "What does a merge add to the vocabulary, and does it take anything away? You may still need a character "
+            "for the next unknown word, even if all its pairs are merged.",
         ),
     ),
     misconceptions=(
         Misconception(
             "one_special_at_least",
-            "Where there is no special token your answer counts one: to Python 0 counts as False, in `special or 1`.",
+            "Your answer counts one special token where there are none: `special or 1` treats 0 as False.",
             _slip(("+ special", "+ (special or 1)"), paired=False),
         ),
         Misconception(
             "two_become_one",
-            "You expect the vocabulary to shrink, because two tokens become one. That happens in the *words*. In the "
-            "vocabulary both stay, because other words may need them: each pair adds a token.",
+            "You expect the vocabulary to shrink, because two tokens become one. That happens in the *words*. The "
+            "vocabulary keeps both for other words, so each merge adds a token.",
             _slip(("+ merges", "- merges")),
         ),
         Misconception(
             "replaced",
-            "You expect the vocabulary to stay as large as it is, with new tokens instead of old ones. Old tokens "
-            "stay, because other words may need them: each pair adds a token.",
+            "You expect new tokens to replace old ones. Old tokens stay, because other words may need them: each "
+            "merge adds a token.",
             _slip((" + merges", "")),
         ),
         Misconception(
             "special_forgotten",
-            "Your answer leaves out the special tokens. They, too, are tokens with ids.",
+            "Your answer leaves out the special tokens. They are tokens with ids, too.",
             _slip((" + special", "")),
         ),
         Misconception(
@@ -104,19 +104,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_few",
-            "Your answer is one too small. Every round makes a token, including the first and the last.",
+            "Your answer is one too small. Every merge makes a token, including the first and the last.",
             _slip(("return ", "return -1 + ")),
         ),
         Misconception(
             "one_too_many",
-            "Your answer is one too large. Each round adds one token and nothing else: the marker is already among the "
-            "characters.",
+            "Your answer is one too large. Each merge adds one token and nothing else: the marker is already among "
+            "the characters.",
             _slip(("return ", "return 1 + ")),
             alone=True,
         ),
         Misconception(
             "one_special_token",
-            "Your answer has one special token, whatever `special` is. GPT-2 has one, others have more: add `special`.",
+            "Your answer always counts one special token. GPT-2 has one, others have more: add `special`.",
             _slip(("+ special", "+ 1"), paired=False),
         ),
     ),

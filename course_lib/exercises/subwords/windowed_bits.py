@@ -99,9 +99,9 @@ EXERCISE = Exercise(
     name="bits_per_byte",
     title="Bits per byte of a long text",
     statement=(
-        "bits_per_byte(losses, ids: list of int, text: str, context: int, stride: int) -> float: the bits that a model "
-        "needs for each byte (in UTF-8) of a text, whose windows of at most `context` tokens begin at 0, stride, "
-        "2 stride, ...; each token but the first counts once, in the first window that predicts it."
+        "bits_per_byte(losses, ids: list of int, text: str, context: int, stride: int) -> float: the bits that a "
+        "model needs per byte (in UTF-8) of a text. Its windows of at most `context` tokens begin at 0, stride, 2 "
+        "stride, ...; each token but the first counts once, in the first window that predicts it."
     ),
     points=3,
     minutes=15,
@@ -117,22 +117,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two windows overlap so that the later one knows what came before. Of each window only the end is new: "
-            "keep count of how many tokens are done. Then turn nats into bits, and divide by the bytes.",
+            "Windows overlap so that the later one sees earlier tokens. Only the end of each window is new: keep "
+            "track of how many tokens you have counted. Then turn nats into bits, and divide by the bytes.",
         ),
         Hint(
             "shapes",
-            "What `losses` returns has one number less than its window has tokens, since nothing predicts the first. A "
-            "window's last token is at its beginning plus its length, less one. One nat is 1 / ln 2 bits; a string's "
+            "`losses` returns one number fewer than its window has tokens, since nothing predicts the first. A "
+            "window's last token is at its beginning plus its length, minus one. One nat is 1 / ln 2 bits; a string's "
             "`encode` gives its bytes.",
             answers=("per_character", "in_nats", "times_ln_2", "per_token"),
         ),
         Hint(
             "outline",
-            "Begin with one token done, the first, and no nats.\n"
+            "Start with one token counted, the first, and no nats.\n"
             "For each beginning 0, stride, 2 stride and so on, cut a window of at most `context` tokens.\n"
-            "Work out how many of its tokens are not done.\n"
-            "Add as many of its last losses, if there are any, and note that these tokens are done.\n"
+            "Work out how many of its tokens are new.\n"
+            "If there are any, add that many of its last losses, and mark these tokens as counted.\n"
             "Return the sum in bits, divided by the bytes of the text.",
             answers=("overlap_counted_again", "no_overlap", "first_losses", "short_window_dropped", "first_window_cut"),
         ),
@@ -140,42 +140,41 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "overlap_counted_again",
-            "Your answer counts a token again in each window that holds it. Count it once, in the first window that "
-            "predicts it: of later windows only the last losses are new.",
+            "Your answer counts a token in every window that contains it. Count it once, in the first window that "
+            "predicts it: only the last losses of later windows are new.",
             _slip((_NEW, ""), ("new > 0", "new > -stride")),
         ),
         Misconception(
             "first_losses",
-            "Your answer counts the first losses of each window. Those tokens are done already: the new ones are at "
-            "the window's end.",
+            "Your answer takes the first losses of each window, which you have counted already. The new tokens are at "
+            "its end.",
             _slip((_NEW, "[:new]")),
         ),
         Misconception(
             "no_overlap",
-            "Your answer begins each window where the last one ended, so nothing predicts its first token. Begin "
-            "`stride` tokens further each time.",
+            "Your answer begins each window where the last one ends, so nothing predicts its first token. Move on by "
+            "`stride` tokens each time.",
             _slip((_WINDOWS, "range(0, len(ids), context)"), paired=False),
         ),
         Misconception(
             "short_window_dropped",
-            "Your answer leaves out a last window that is shorter than `context`. Its tokens belong to the text: keep "
-            "it.",
+            "Your answer drops a last window that is shorter than `context`. Its tokens belong to the text: keep it.",
             _slip((_WINDOWS, "range(0, max(len(ids) - context, 0) + 1, stride)"), paired=False),
         ),
         Misconception(
             "first_window_cut",
-            "Your answer takes the last `stride` losses of the first window, too. There every token is new but the "
-            "first.",
+            "Your answer takes only the last `stride` losses of the first window. There, every token except the first "
+            "is new.",
             _slip((_NEW, "[-min(new, stride):]"), paired=False),
         ),
         Misconception(
             "mean_of_windows",
-            "Your answer adds up the mean losses of the windows. What a text costs is the sum of all its losses.",
+            "Your answer adds up the windows' mean losses. Add up the losses of all tokens instead.",
             _slip(("sum(losses(window)[-new:])", "sum(losses(window)[-new:]) / new")),
         ),
         Misconception(
             "spaces_left_out",
-            "Your answer counts the bytes of the words alone. Spaces and ends of lines are bytes of the text as well.",
+            "Your answer counts only the bytes of the words. Spaces and line breaks are bytes of the text as well.",
             _slip((_LENGTH, "len(''.join(text.split()).encode())")),
         ),
         Misconception(
@@ -196,13 +195,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "per_token",
-            "Your answer is the bits for each token. Models with other tokens cannot be compared like that: divide by "
+            "Your answer is in bits per token. Models with different tokens cannot be compared that way: divide by "
             "the bytes of the text.",
             _slip((_LENGTH, "len(ids)")),
         ),
         Misconception(
             "of_the_text",
-            "Your answer is the bits for the whole text. Divide by its bytes.",
+            "Your answer gives the bits of the whole text. Divide by its bytes.",
             _slip((_LENGTH, "1")),
         ),
         Misconception(

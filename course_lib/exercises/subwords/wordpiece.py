@@ -112,7 +112,7 @@ EXERCISE = Exercise(
     title="WordPiece",
     statement=(
         "wordpiece(word: str, tokens: list of str) -> list of str: from the left, always the longest known token, "
-        "those after the first with ## before them; ['[UNK]'] for the whole word where none fits."
+        "with ## before each but the first. If nothing fits, return ['[UNK]'] for the whole word."
     ),
     points=3,
     minutes=15,
@@ -126,13 +126,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Always the longest token that fits at the beginning of what is left. Try the whole rest, then one "
-            "character less, and so on; where not even one character fits, the whole word is unknown.",
+            "Always take the longest token that fits at the start of the rest. Try the whole rest, then one character "
+            "less, and so on. If not even one character fits, the whole word is unknown.",
         ),
         Hint(
             "shapes",
-            "In goes one word, out comes a list of strings. Every token but the word's first has `##` before it, "
-            "in the vocabulary and in the result, so put it there before you look the token up. It does not count as "
+            "The input is one word, the result a list of strings. Every token but the word's first has `##` before "
+            "it, in the vocabulary and in the result, so add it before you look the token up. It does not count as "
             "characters of the word.",
             answers=(
                 "looked_up_without_mark",
@@ -144,38 +144,36 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Let a position say where the rest begins, at first 0.\n"
-            "Try the longest stretch from there to the end of the word, with the marker if the position is not 0, and "
+            "Keep the position where the rest begins, at first 0.\n"
+            "Try the longest piece from there to the end of the word, with the marker if the position is not 0, and "
             "shorten it until it is known.\n"
-            "If nothing is left of it, the answer is the unknown token alone.\n"
-            "Otherwise keep it, and let the rest begin after it; stop at the end of the word.",
+            "If nothing is left of it, return the unknown token alone.\n"
+            "Otherwise keep it and move the position past it; stop at the end of the word.",
             answers=("one_unknown_character", "beginning_kept", "stops_where_stuck", "goes_back", "from_the_end"),
         ),
     ),
     misconceptions=(
         Misconception(
             "shortest_first",
-            "Your answer takes the shortest token that fits. Take the longest: try from the whole rest of the word "
-            "downwards.",
+            "Your answer takes the shortest token that fits. Take the longest: try the whole rest of the word first.",
             _slip(("max(", "min(")),
         ),
         Misconception(
             "first_in_the_list",
-            "Your answer takes the token that comes first in the list. Take the longest one that fits, wherever it "
-            "is in the list.",
+            "Your answer takes the token that comes first in the list. Take the longest one that fits.",
             _slip(
                 ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
             ),
         ),
         Misconception(
             "from_the_end",
-            "Your answer takes the longest token at the end of the word first. Begin at its beginning.",
+            "Your answer starts from the end of the word. Start from its beginning.",
             _from_the_end,
         ),
         Misconception(
             "goes_back",
             "Your answer goes back and tries a shorter token where the longest one leads nowhere. WordPiece never "
-            "goes back: where nothing fits after the longest token, the word is ['[UNK]'].",
+            "goes back: if nothing fits next, the word is ['[UNK]'].",
             Edited(
                 _cut_by_recursion,
                 (
@@ -192,58 +190,58 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mark_put_afterwards",
-            "Your answer looks up all tokens without ##, and puts it before them afterwards. After the first token "
-            "only those fit that have it in the vocabulary: look up '##' + text.",
+            "Your answer looks up tokens without ## and adds it afterwards. After the first token only those with ## "
+            "fit: look up '##' + text.",
             _slip(("if marker + word", "if word"), paired=False),
         ),
         Misconception(
             "marks_dropped",
-            "Your answer leaves out the ## of the tokens. It is part of them: `##ing` and `ing` are two entries of the "
+            "Your answer leaves out the ## of the tokens. Keep it: `##ing` and `ing` are two entries of the "
             "vocabulary.",
             _slip(("(marker + word", "(word")),
         ),
         Misconception(
             "one_unknown_character",
-            "Your answer puts [UNK] instead of a single character and goes on. WordPiece gives up on the whole word: "
-            "['[UNK]'] and nothing else.",
+            "Your answer replaces a single character by [UNK] and continues. WordPiece gives up on the whole word: "
+            "return just ['[UNK]'].",
             _slip((_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')),
         ),
         Misconception(
             "beginning_kept",
-            "Your answer keeps the tokens it found before it got stuck. WordPiece gives up on the whole word: "
-            "['[UNK]'] and nothing else.",
+            "Your answer keeps the tokens before the point where nothing fits. WordPiece gives up on the whole word: "
+            "return just ['[UNK]'].",
             _slip((_STUCK, 'return [*found, "[UNK]"]')),
         ),
         Misconception(
             "stops_where_stuck",
-            "Your answer returns what it has found so far where nothing fits, and the rest is gone. WordPiece gives up "
-            "on the whole word: ['[UNK]'].",
+            "Your answer returns the tokens so far if nothing fits, and loses the rest. WordPiece gives up on the "
+            "whole word: return ['[UNK]'].",
             _slip((_STUCK, "return found")),
         ),
         Misconception(
             "unknown_as_a_string",
-            "For a word that has no tokens your answer is the string [UNK]. Return a list with it: ['[UNK]'].",
+            "Your answer is the string [UNK] for an unknown word. Return a list: ['[UNK]'].",
             _slip((_STUCK, 'return "[UNK]"')),
         ),
         Misconception(
             "other_unknown",
-            "For a word that has no tokens your answer has <unk>, the token of earlier lessons. BERT's is [UNK].",
+            "Your answer uses <unk>, the token of earlier lessons, for an unknown word. BERT's is [UNK].",
             _slip((_STUCK, 'return ["<unk>"]')),
         ),
         Misconception(
             "single_characters_left_out",
-            "Your answer never tries a token of a single character. Go down to it: the smallest end is begin + 1.",
+            "Your answer never tries a token of a single character. Include it: the smallest end is begin + 1.",
             _slip(("begin + 1", "begin + 2")),
         ),
         Misconception(
             "mark_counted",
-            "Your answer goes on by the length of the token with its ##, and so skips two characters. Go on by what "
-            "was taken from the word.",
+            "Your answer counts the ## of a token, so it skips two characters. Move on by the characters taken from "
+            "the word.",
             _slip(("begin = end", "begin = end + len(marker)")),
         ),
         Misconception(
             "lower_case",
-            "Your answer writes the word in lower case. Don't: a capital is a character of its own.",
+            "Your answer lower-cases the word. Don't: a capital is a different character.",
             _slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
         ),
     ),
