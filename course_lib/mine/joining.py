@@ -11,7 +11,7 @@ import ast
 import builtins
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,13 +32,6 @@ _COURSE = {f"course_lib.{path}": _NAMES[exercise] for exercise, path in REFERENC
     **{f"course_lib.text.tokenization.{name}": name for name in ("PADDING_ID", "START_ID", "END_ID")},
 }
 """What lessons hand out of the library, and what does the same in the file."""
-
-_ADAPTERS = {
-    "causal_mask_on": '''def causal_mask_on(length, device=None):
-    """`causal_mask`, on the device of what it is for."""
-    return causal_mask(length).to(device)''',
-}
-"""What stands between pieces whose lessons call the same thing in two ways; written where one asks for it."""
 
 _BUILT_IN = frozenset({*dir(builtins), "__name__", "__doc__", "__file__"})
 
@@ -103,9 +96,7 @@ def _joined(file: _File, answers: Mapping[str, str], course: Mapping[str, str]) 
             except (CannotJoin, CannotRename) as why:
                 problem = str(why)
         own = bool(text)
-        if not own and like:
-            text = file.lend(name, like)
-        pieces.append(Piece(exercise_id, name, text, own, problem))
+        pieces.append(Piece(exercise_id, name, text or like, own, problem))
     return Joined(pieces, _written(file, pieces) if all(piece.text for piece in pieces) else "")
 
 
@@ -126,7 +117,6 @@ class _File:
         known: the pieces that it can use, by exercise.
         names: all that it can use in place of the course's.
         imports: its imports, each a line, by the name that it gives a meaning to.
-        parameters: what each piece is called with.
     """
 
     def __init__(self, name: str, beside: _File | None = None) -> None:
@@ -135,10 +125,8 @@ class _File:
         self.known: Mapping[str, str] = {**_PIECES[name], **(beside.known if beside else {})}
         self.names = {*_COURSE.values()} - (set() if beside else {*GPT_PIECES.values()})
         self.imports = {one: f"from {beside.name} import {one}" for one in beside.names} if beside else {}
-        self.parameters: dict[str, Sequence[Parameter]] = dict(beside.parameters) if beside else {}
-        self._taken: set[str] = {*self.known.values(), *_ADAPTERS}
+        self._taken: set[str] = {*self.known.values()}
         self._texts: set[str] = set()
-        self._adapted: set[str] = set()
         text, end = Path(__file__).with_name(f"{name}.template").read_text(encoding="utf-8"), 0
         for statement in statements_of(re.sub(r"^ *#.*$", "", text, flags=re.M)):
             self._taken |= statement.defines
@@ -160,9 +148,8 @@ class _File:
             CannotRename: a name of its must change, and cannot.
         """
         statements = _statements(name, script)
-        parameters = _parameters(name, script)
-        wanted = _parameters(name, like) if like else None
-        _check_called_alike(name, parameters, wanted)
+        if like:
+            _check_called_alike(name, _parameters(name, script), _parameters(name, like))
         cell = _Cell(self, name, set[str]().union(*(statement.mentions for statement in statements)))
         body = [statement for statement in statements if not cell.takes(statement)]
         defined = set[str]().union(*(statement.defines for statement in body))
@@ -177,20 +164,7 @@ class _File:
         self._texts |= {one.text for one in new if not (one.mentions | one.defines) & cell.changed.keys()}
         self._taken |= set(cell.names.values())
         self.imports |= cell.imports
-        self.parameters[name] = parameters if parameters is not None else wanted or ()
-        return "\n\n\n".join([*self._adapters(cell.names), *texts])
-
-    def lend(self, name: str, code: str) -> str:
-        """Add the course's own answer; return its text."""
-        self.parameters[name] = _parameters(name, code) or ()
-        names = {used: self.adapted(used) for used in names_of(code) & set(_COURSE.values()) - {name}}
-        changed = {old: new for old, new in names.items() if old != new}
-        return "\n\n\n".join([*self._adapters(names), renamed(code, changed)])
-
-    def adapted(self, found: str) -> str:
-        """What lessons call like this, in the file."""
-        alone = found == "causal_mask" and len(self.parameters.get(found, ())) == 1
-        return "causal_mask_on" if alone else found
+        return "\n\n\n".join(texts)
 
     def free(self, name: str, piece: str) -> str:
         """The name for something that a piece needs: its own, or one like it where that is taken."""
@@ -215,13 +189,6 @@ class _File:
             if len(kept) == len(shared):
                 return shared
             shared = kept
-
-    def _adapters(self, names: Mapping[str, str]) -> Iterator[str]:
-        """The adapters that stand for some of these names, and are not there yet."""
-        for adapter in dict.fromkeys(names.values()):
-            if adapter in _ADAPTERS and adapter not in self._adapted:
-                self._adapted.add(adapter)
-                yield _ADAPTERS[adapter]
 
 
 @dataclass
@@ -258,7 +225,7 @@ class _Cell:
             if isinstance(part, (ast.Import, ast.ImportFrom)) and any(_is_of_course(part, one) for one in part.names):
                 raise CannotJoin(f"it has {ast.unparse(part)!r} inside other code: import it above")
         lent = _lent(node, self.file.known)
-        self.names |= {bound: self.file.adapted(found) for bound, found in lent.items()}
+        self.names |= lent
         return bool(lent)
 
     def _import(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> None:
@@ -270,7 +237,7 @@ class _Cell:
         if _is_of_course(node, alias):
             path = line.split(" as ")[0].removeprefix("from ").removeprefix("import ").replace(" import ", ".")
             if _COURSE.get(path) in self.file.names:
-                self.names[bound] = self.file.adapted(_COURSE[path])
+                self.names[bound] = _COURSE[path]
             elif path != "course_lib.mine.answer":
                 raise CannotJoin(f"it uses {path}, and the file has nothing of the course")
             return
@@ -362,7 +329,7 @@ def _check_called_alike(name: str, own: Sequence[Parameter] | None, like: Sequen
     if name[0].isupper():
         fits = {*wanted} <= {one.name for one in own} and {*needed} <= {one.name for one in like}
     else:
-        fits = len(needed) <= len(wanted) <= len(own)
+        fits = len(needed) <= len(wanted) and len(like) <= len(own)
     if not fits:
         ways = [f"{name}({', '.join(one.name for one in side)})" for side in (own, like)]
         raise CannotJoin(f"it is called as {ways[0]}, and its exercise asks for {ways[1]}")

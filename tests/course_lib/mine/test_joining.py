@@ -119,9 +119,9 @@ import torch as t
 def helper(x):
     return x
 calls = 1
-def causal_mask(n):
+def causal_mask(n, device=None):
     calls = [helper(n) for helper in [helper]]
-    return t.ones(calls[0], helper(n)).tril() > 0
+    return t.ones(calls[0], helper(n), device=device).tril() > 0
 """,
     "masking.masked_weights": """
 import torch
@@ -153,6 +153,14 @@ WHOSE: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "from_outside": from_outside,
     "colliding": lambda: COLLIDING,
 }
+
+
+WITHOUT_DEVICE = {
+    "masking.causal_mask": "it is called as causal_mask(length), and its exercise asks for causal_mask(length, device)",
+    "positions.sinusoidal_encoding": "it is called as sinusoidal_encoding(length, d_model), and its exercise asks for "
+    "sinusoidal_encoding(length, d_model, device)",
+}
+"""Why answers to an earlier version cannot be joined, whose functions took no device."""
 
 
 @pytest.fixture(scope="module")
@@ -206,8 +214,9 @@ def test_it_is_torch_s_transformer_and_translates_and_runs_gpt_2(
     assert 0 < joined <= 1e-5
     assert translated.endswith("the cat danced: die Katze tanzte\n")
     assert [text.removesuffix("\n") for text in continued] == gpt2[1]
-    assert not [piece.problem for piece in whole.pieces if piece.problem]
-    assert {piece.exercise_id for piece in whole.pieces if piece.own} == WHOSE[name]().keys()
+    refused = {piece.exercise_id: piece.problem for piece in whole.pieces if piece.problem}
+    assert refused == (WITHOUT_DEVICE if name == "from_outside" else {})
+    assert {piece.exercise_id for piece in whole.pieces if piece.own} == WHOSE[name]().keys() - refused.keys()
     written = file.read_text() + file.with_name(f"{GPT_NAME}.py").read_text()
     assert written.count("# Borrowed from the course") == sum(not piece.own for piece in whole.pieces)
 
