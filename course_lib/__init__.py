@@ -10,6 +10,7 @@ import sys
 from importlib.util import find_spec
 
 from course_lib.ground.moved import forward
+from course_lib.ground.optional import install_command
 
 __version__ = "0.2.0"
 
@@ -35,7 +36,7 @@ def require_torch() -> None:
     if find_spec("torch") is None:
         raise Unusable(
             f"{sys.executable} has no torch. Is this the course's kernel? If not, choose that one (JupyterLab: Kernel "
-            "> Change Kernel; VS Code: Select Kernel, top right); if it is, run `%pip install torch` in a cell, "
+            f"> Change Kernel; VS Code: Select Kernel, top right); if it is, run:  {install_command('torch')}  Then "
             "restart the kernel, and run the cells from the top.",
             name="torch",
         ) from None

@@ -9,8 +9,11 @@ library inside the function that uses it:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 
 
 @contextmanager
@@ -18,12 +21,37 @@ def needed_for(purpose: str, *, package: str) -> Iterator[None]:
     """Import within this block; a library that is missing is reported with the line that installs it.
 
     Raises:
-        ModuleNotFoundError: the import within failed; the message says `%pip install package`.
+        ModuleNotFoundError: the import within failed; the message says how to install the package.
     """
     try:
         yield
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"{purpose} needs the package {package}, which is not installed here; run:  %pip install {package}",
+            f"{purpose} needs the package {package}, which is not installed here; run:  {install_command(package)}",
             name=error.name,
         ) from None
+
+
+def install_command(package: str) -> str:
+    """The line that installs a package for the Python that runs this: a cell's line in a notebook, else a terminal's.
+
+    An environment need not have pip: uv (`uv tool`, `uv venv`) and pipx make theirs without, and conda may.
+    """
+    in_a_cell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None
+    if in_a_cell and (find_spec("pip") or sys.platform == "emscripten"):
+        return f"%pip install {package}"
+    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    if find_spec("pip"):
+        command = f"{python} -m pip install {package}"
+    elif Path(sys.prefix, "pipx_metadata.json").is_file():
+        command = f"pipx inject {Path(sys.prefix).name} {package}"
+    elif _made_by_uv():
+        command = f"uv pip install{' --no-progress' * in_a_cell} --python {python} {package}"
+    else:
+        command = f"{python} -m ensurepip && {python} -m pip install {package}"
+    return f"!{command}" if in_a_cell else command
+
+
+def _made_by_uv() -> bool:
+    settings = Path(sys.prefix, "pyvenv.cfg")
+    return settings.is_file() and "\nuv = " in settings.read_text(encoding="utf-8")

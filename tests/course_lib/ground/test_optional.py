@@ -3,14 +3,49 @@
 from __future__ import annotations
 
 import importlib
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from course_lib.ground import optional
 from course_lib.ground.optional import needed_for
 
 
-def test_a_missing_library_is_asked_for_by_name() -> None:
-    message = r"^BLEU needs the package sacre-bleu, .* %pip install sacre-bleu$"
+@pytest.mark.parametrize(
+    ("seat", "command"),
+    [
+        ("notebook, pip", "%pip install sacre-bleu"),
+        ("notebook, browser", "%pip install sacre-bleu"),
+        ("notebook, uv", "!uv pip install --no-progress --python /env/bin/python sacre-bleu"),
+        ("notebook", "!/env/bin/python -m ensurepip && /env/bin/python -m pip install sacre-bleu"),
+        ("pip", "/env/bin/python -m pip install sacre-bleu"),
+        ("spaces, pip", '"/my env/bin/python" -m pip install sacre-bleu'),
+        ("uv", "uv pip install --python /env/bin/python sacre-bleu"),
+        ("pipx, uv", "pipx inject env sacre-bleu"),
+        ("notebook, pipx, uv", "!pipx inject env sacre-bleu"),
+        ("uv, pip", "/env/bin/python -m pip install sacre-bleu"),
+        ("", "/env/bin/python -m ensurepip && /env/bin/python -m pip install sacre-bleu"),
+    ],
+)
+def test_a_missing_library_comes_with_the_line_that_installs_it_here(
+    seat: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = "notebook" in seat
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: object() if cell else None))
+    monkeypatch.setattr(optional, "find_spec", lambda name: name if "pip" in seat.split(", ") else None)
+    monkeypatch.setattr(sys, "platform", "emscripten" if "browser" in seat else "linux")
+    monkeypatch.setattr(sys, "executable", f"/{'my ' * ('spaces' in seat)}env/bin/python")
+    environment = tmp_path / "env"
+    environment.mkdir()
+    monkeypatch.setattr(sys, "prefix", str(environment))
+    made = "uv = 0.13.9\n" if "uv" in seat else ""
+    (environment / "pyvenv.cfg").write_text(f"home = /opt/uv = x/bin\n{made}version_info = 3.11\n")
+    if "pipx" in seat:
+        (environment / "pipx_metadata.json").touch()
+    message = f"^BLEU needs the package sacre-bleu, .* run:  {re.escape(command)}$"
     with pytest.raises(ModuleNotFoundError, match=message), needed_for("BLEU", package="sacre-bleu"):
         importlib.import_module("no_such_module_anywhere")
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import course_lib
+from course_lib.ground.optional import install_command
 from course_lib.learner import arrival
 
 
@@ -42,7 +43,7 @@ def test_without_torch_the_first_cell_and_a_check_say_what_to_run(asks: str) -> 
     done = subprocess.run([sys.executable, "-c", f"{there}; {asks}"], capture_output=True, text=True, check=False)
     said = done.stderr.splitlines()[-1]
     assert said.startswith(f"course_lib.Unusable: {sys.executable} has no torch. Is this the course's kernel?")
-    assert "run `%pip install torch` in a cell" in said
+    assert f"if it is, run:  {install_command('torch')}  Then restart the kernel" in said
 
 
 @pytest.mark.parametrize(("asked", "refused"), [("0.1.0", False), ("0.0.9", False), ("0.10", True), ("1.0", True)])

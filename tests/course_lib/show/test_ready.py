@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from course_lib import show
-from course_lib.ground.optional import needed_for
+from course_lib.ground.optional import install_command, needed_for
 
 
 def dot_product_scores() -> None:
@@ -75,7 +75,7 @@ def test_a_package_that_is_missing_is_named_with_the_line_that_installs_it(capsy
 
     assert capsys.readouterr().out == (
         "Nothing to show yet: BLEU needs the package no_such_package, which is not installed here; "
-        "run:  %pip install no_such_package. Run this cell again once it is there.\n"
+        f"run:  {install_command('no_such_package')}. Run this cell again once it is there.\n"
     )
 
 

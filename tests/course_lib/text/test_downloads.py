@@ -154,7 +154,7 @@ class TestCopies:
 
     def test_need_no_pooch(self, server: Server, copies: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "pooch", None)
-        with pytest.raises(ModuleNotFoundError, match="%pip install pooch"):
+        with pytest.raises(ModuleNotFoundError, match="pip install pooch"):
             fetch(published(server))
         (copies / "set" / "file.txt").write_bytes(CONTENT)
         assert fetch(published(server)) == copies / "set" / "file.txt"
