@@ -54,8 +54,8 @@ EXERCISE = Exercise(
     name="contextual_embedding",
     title="A word in its context",
     statement=(
-        "contextual_embedding(embeddings [words, d_model], position) -> [d_model]: the average of all the words' "
-        "embeddings, weighted by the softmax of their dot products with the word at `position` (counted from 0)."
+        "contextual_embedding(embeddings [words, d_model], position) -> [d_model]: the average of all words' "
+        "embeddings, weighted by the softmax of their dot products with the word at `position` (counting from 0)."
     ),
     points=2,
     minutes=10,
@@ -74,57 +74,57 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A matrix times a vector is a dot product with every row, so one product compares the word with the whole "
-            "sentence. The weighted average is a product too, with the weights in front.",
+            "A matrix times a vector gives the dot product with every row, so a single product compares the word with "
+            "the whole sentence. The weighted average is a product too, with the weights in front.",
         ),
         Hint(
             "shapes",
-            "`[words, d_model]` times `[d_model]` gives `[words]`; `[words]` times `[words, d_model]` gives "
-            "`[d_model]`. Between the two is a softmax over the words, which keeps the shape.",
+            "`[words, d_model]` times `[d_model]` gives `[words]`. The softmax over the words keeps that shape. "
+            "`[words]` times `[words, d_model]` gives `[d_model]`.",
             answers=("weights_returned", "normalised_over_the_wrong_words", "no_softmax", "all_weights_1"),
         ),
     ),
     misconceptions=(
         Misconception(
             "context_ignored",
-            "Your answer is the word's own embedding, unchanged. Let every word of the sentence contribute, "
-            "weighted by its dot product with this one.",
+            "Your answer is the word's own embedding, unchanged. Average over every word of the sentence, weighted by "
+            "the softmax of its dot product with this one.",
             lambda embeddings, position: embeddings[position].clone(),
         ),
         Misconception(
             "plain_mean",
-            "Your answer is the plain mean of all the words, the same for every position. Weight each word by the "
-            "softmax of its dot product with the word at `position`.",
+            "Your answer is the plain mean of all words, the same for every position. Weight each word by the softmax "
+            "of its dot product with the word at `position`.",
             lambda embeddings, position: embeddings.mean(dim=0),
         ),
         Misconception(
             "all_weights_1",
-            "Your answer is the plain sum of all the words: each has the weight 1, as from a softmax over a dimension "
-            "of size 1. Take the softmax over the words.",
+            "Your answer is the plain sum of all words. Every weight is 1, as after a softmax over a dimension of "
+            "size 1. Take the softmax over the words.",
             lambda embeddings, position: embeddings.sum(dim=0),
         ),
         Misconception(
             "no_softmax",
-            "Your answer weights the words by their dot products as they are. Pass them through a softmax first, so "
-            "that the weights are positive and sum to 1.",
+            "Your answer uses the dot products as weights. Take their softmax first, so that the weights are positive "
+            "and sum to 1.",
             _slip((_WEIGHTS, "scores")),
         ),
         Misconception(
             "divided_by_their_sum",
-            "Your answer divides the dot products by their sum. They may be negative, so take exp of each of them "
-            "first: that is the softmax.",
+            "Your answer divides the dot products by their sum, but some can be negative. Apply exp to each one "
+            "first: that makes it a softmax.",
             _slip((_WEIGHTS, "scores / scores.sum()")),
         ),
         Misconception(
             "divided_by_number_of_words",
-            "Your answer takes the mean of the weighted words (or divides by their number) where they should be "
-            "summed. The weights already sum to 1: nothing is left to divide by.",
+            "Your answer averages the weighted words, or divides by their number. Sum them: the weights already sum "
+            "to 1.",
             _slip((_WEIGHTS, "torch.softmax(scores, dim=0) / len(scores)")),
         ),
         Misconception(
             "most_similar_word",
-            "Your answer is the embedding of the most similar word alone. Every word contributes, as much as the "
-            "softmax of the dot products gives it.",
+            "Your answer is the embedding of the most similar word alone. Average over all words, weighted by the "
+            "softmax of their dot products.",
             _slip((_WEIGHTS, "(scores == scores.max()).to(scores.dtype)")),
         ),
         Misconception(
@@ -135,31 +135,30 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer belongs to the word before the one asked for. Positions are counted from 0, so the word is "
-            "embeddings[position].",
+            "Your answer is for the word before the right one. Positions start at 0: use embeddings[position].",
             _slip(("[position]", "[position - 1]")),
         ),
         Misconception(
             "itself_left_out",
-            "Your answer leaves the word itself out of the average. It counts as well, with the softmax of its dot "
-            "product with itself.",
+            "Your answer leaves the word itself out of the average. Include it, weighted by its dot product with "
+            "itself.",
             _slip(("embeddings @ word", "(embeddings @ word).index_fill(0, torch.tensor(position), -torch.inf)")),
         ),
         Misconception(
             "cosine_similarity",
-            "Your answer compares the words by cosine similarity, which ignores their lengths. Use the dot product.",
+            "Your answer compares words by cosine similarity, which ignores their lengths. Use the dot product.",
             _slip(("embeddings @ word", "torch.cosine_similarity(embeddings, word, dim=-1)")),
         ),
         Misconception(
             "weights_returned",
-            "Your answer gives the weights, [words]. One step is missing: the sum of the embeddings, each times its "
-            "weight.",
+            "Your answer returns the weights, [words]. One step is missing: multiply each embedding by its weight, "
+            "and sum.",
             _slip(("weights @ embeddings", "weights")),
         ),
         Misconception(
             "normalised_over_the_wrong_words",
-            "The weights in your answer don't sum to 1: the softmax of the table of all dot products runs down its "
-            "columns, but you then take a row. Normalise over the words that you average.",
+            "The weights in your answer don't sum to 1: you take a softmax down the columns of the table of dot "
+            "products, but then use a row. Take the softmax over the words that you average.",
             lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
         ),
     ),

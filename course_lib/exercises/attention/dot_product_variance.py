@@ -58,8 +58,8 @@ EXERCISE = Exercise(
     name="dot_product_variance",
     title="The variance of dot products",
     statement=(
-        "dot_product_variance(q [samples, d_head], k [samples, d_head]) -> a tensor of shape []: the unbiased "
-        "sample variance of the dot products of row s of q with row s of k, over the samples s."
+        "dot_product_variance(q [samples, d_head], k [samples, d_head]) -> a tensor of shape []: the unbiased sample "
+        "variance of the dot products of row s of q with row s of k, over all samples s."
     ),
     points=1,
     minutes=8,
@@ -74,77 +74,78 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You want pairs, not all combinations: a matrix product would give every query with every key. Multiply "
-            "element by element and sum over the components.",
+            "Pair each query with one key. A matrix product would combine every query with every key, so multiply "
+            "elementwise and sum over the components instead.",
         ),
         Hint(
             "outline",
-            "Multiply `q` and `k` entry by entry, `[samples, d_head]`.\n"
+            "Multiply `q` and `k` elementwise, `[samples, d_head]`.\n"
             "Sum over the components: one dot product for each sample, `[samples]`.\n"
-            "The variance of these numbers, which torch takes without bias by itself.",
+            "Take the variance of these numbers. In torch it is unbiased by default.",
             answers=("biased", "standard_deviation", "mean_of_products"),
         ),
     ),
     misconceptions=(
         Misconception(
             "biased",
-            "Your answer divides by the number of samples, which comes out too small on average. The unbiased "
-            "variance divides by the number of samples - 1, as torch.var does by itself (numpy.var does not).",
+            "Your answer divides by the number of samples, which is too small on average. Divide by the number of "
+            "samples - 1, as torch.var does by default (numpy.var doesn't).",
             _slip((" - 1)", ")")),
         ),
         Misconception(
             "standard_deviation",
-            "Your answer takes a root at the end, which makes a standard deviation. The variance is its square.",
+            "Your answer is the standard deviation. Return the variance, its square.",
             _slip(("return variance", "return variance.sqrt()")),
         ),
         Misconception(
             "mean_not_subtracted_unbiased",
-            "Your answer squares the dot products as they are. Subtract their mean before squaring: that it is 0 in "
-            "theory doesn't make it 0 in a sample.",
+            "Your answer squares the dot products without subtracting their mean. Subtract it: the mean of a sample "
+            "is almost never exactly 0.",
             _slip(("dots - dots.mean()", "dots"), paired=False),
         ),
         Misconception(
             "not_divided",
-            "Your answer adds up the squared differences. Divide their sum by the number of samples - 1.",
+            "Your answer sums the squared differences. Divide the sum by the number of samples - 1.",
             _slip((" / (dots.numel() - 1)", ""), paired=False),
         ),
         Misconception(
             "products_not_summed",
-            "Your answer takes single products of components. Sum them over d_head first: one dot product per sample.",
+            "Your answer uses the products of single components. Sum them over d_head first, to get one dot product "
+            "per sample.",
             _slip((_DOTS, "q * k")),
         ),
         Misconception(
             "variance_of_each_component",
-            "Your answer has one variance for each component, [d_head]. Sum the products over d_head first, then "
-            "take the variance of these sums.",
+            "Your answer has one variance per component, [d_head]. Sum the products over d_head first, then take the "
+            "variance of the sums.",
             lambda q, k: (q * k).var(dim=0),
         ),
         Misconception(
             "sum_of_variances",
-            "Your answer adds up the variances of the components, as if they were uncorrelated; in a sample they "
-            "never quite are. Take the variance of the dot products themselves.",
+            "Your answer sums the variances of the components, as if they were uncorrelated. In a sample they never "
+            "quite are: take the variance of the dot products.",
             lambda q, k: (q * k).var(dim=0).sum(),
         ),
         Misconception(
             "every_pair",
-            "Your answer takes every row of q with every row of k. Take row s with row s only: (q * k).sum(dim=-1).",
+            "Your answer pairs every row of q with every row of k. Pair row s only with row s: (q * k).sum(dim=-1).",
             _slip((_DOTS, "q @ k.T")),
         ),
         Misconception(
             "summed_over_samples",
-            "Your answer sums over the samples where a dot product sums over the components: dim=-1, not dim=0.",
+            "Your answer sums over the samples, dim=0. Sum over the components, dim=-1, to get dot products.",
             _slip((_DOTS, "(q * k).sum(dim=0)")),
         ),
         Misconception(
             "already_scaled",
-            "Your answer divides the dot products by √d_head. Measure them unscaled: how fast they grow is what "
-            "scaling is for.",
+            "Your answer divides the dot products by √d_head. Measure them unscaled: you want to see how fast they "
+            "grow.",
             _slip((_DOTS, "(q * k).sum(dim=-1) / q.shape[-1] ** 0.5")),
         ),
         Misconception(
             "mean_of_products",
-            "Your answer takes the mean of the products where a dot product takes their sum, or divides by d_head: the "
-            "variance comes out too small by d_head².",
+            "Your answer takes the mean of the products instead of their sum, or divides by d_head, so the variance "
+            "is d_head² times too small. Sum the products.",
             _slip((_DOTS, "(q * k).mean(dim=-1)")),
         ),
         Misconception(
@@ -154,8 +155,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "theory_instead_of_measurement",
-            "Your answer is d_head, the variance that theory predicts for components of variance 1. Measure it on the "
-            "samples that you are given.",
+            "Your answer is d_head, the theoretical variance for components of variance 1. Measure the variance of "
+            "the given samples.",
             lambda q, k: torch.tensor(float(q.shape[-1]), dtype=q.dtype),
         ),
     ),

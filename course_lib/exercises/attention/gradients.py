@@ -85,9 +85,9 @@ EXERCISE = Exercise(
     name="attention_gradients",
     title="Attention, backwards",
     statement=(
-        "attention_gradients(q [..., queries, d_head], k [..., keys, d_head], v [..., keys, d_value], "
-        "of_out [..., queries, d_value]) -> (of_q, of_k, of_v), each like q, k, v: from the gradient of a loss with "
-        "respect to out = softmax(q kᵀ / √d_head) v, those with respect to q, k and v."
+        "attention_gradients(q [..., queries, d_head], k [..., keys, d_head], v [..., keys, d_value], of_out [..., "
+        "queries, d_value]) -> (of_q, of_k, of_v), shaped like q, k, v: given of_out, the gradient of a loss with "
+        "respect to out = softmax(q kᵀ / √d_head) v, the gradients with respect to q, k and v."
     ),
     points=3,
     minutes=25,
@@ -102,73 +102,72 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Walk back through the four steps: out = alpha v, then the softmax, the division, and the scores. In a "
-            "product of two matrices, the gradient of one factor is the gradient of the product times the other "
-            "factor, transposed, on the side where it belongs.",
+            "Go back through the four steps: out = alpha v, then the softmax, the division, and the scores. For a "
+            "matrix product, the gradient of one factor is the gradient of the product times the transpose of the "
+            "other factor, on the side where that factor was.",
         ),
         Hint(
             "shapes",
-            "The gradients of alpha, of the scaled scores and of the scores are all `[..., queries, keys]`. From there "
-            "the keys lead to `[..., queries, d_head]`, and the queries, with the gradient transposed, to "
-            "`[..., keys, d_head]`.",
+            "The gradients of alpha, of the scaled scores and of the scores are all `[..., queries, keys]`. Multiply "
+            "by the keys to get `[..., queries, d_head]`. Transpose, and multiply by the queries to get `[..., keys, "
+            "d_head]`.",
             answers=("alpha_not_transposed", "scores_not_transposed", "queries_and_keys_swapped"),
         ),
         Hint(
             "outline",
-            "Compute alpha once more, as on the way forward.\n"
-            "Of `v`: alpha transposed, times the gradient of out. Of alpha: that gradient, times `v` transposed.\n"
-            "Through the softmax: in each row subtract the mean of that gradient, weighted by alpha; then multiply by "
-            "alpha.\n"
-            "Through the division: divide by the same root again.\n"
-            "Of `q`: this times the keys. Of `k`: this transposed, times the queries.",
+            "Compute alpha as in the forward pass.\n"
+            "For `v`: alpha transposed, times the gradient of out. For alpha: the gradient of out, times `v` "
+            "transposed.\n"
+            "Softmax: in each row, subtract the alpha-weighted mean of alpha's gradient, then multiply by alpha.\n"
+            "Division: divide by the same root again.\n"
+            "For `q`: the result times the keys. For `k`: the result transposed, times the queries.",
             answers=("weights_alone", "through_a_sigmoid", "no_softmax", "not_weighted", "scaled_once", "over_queries"),
         ),
     ),
     misconceptions=(
         Misconception(
             "scaled_once",
-            "Your answer scales in the forward pass only. The scores were divided by √d_head, so their gradient is "
-            "divided by it, too.",
+            "Your answer scales only in the forward pass. Divide the gradient of the scores by √d_head too.",
             _slip(("of_scaled / root", "of_scaled")),
         ),
         Misconception(
             "unscaled_weights",
-            "Your answer takes the softmax of unscaled scores. Divide q kᵀ by √d_head first, as on the way forward.",
+            "Your answer takes the softmax of unscaled scores. Divide q kᵀ by √d_head first, as in the forward pass.",
             _slip(("q @ k.mT / root", "q @ k.mT")),
         ),
         Misconception(
             "divided_by_d_head",
-            "Your answer divides by d_head where its root belongs. Divide by √d_head, in both directions.",
+            "Your answer divides by d_head. Divide by its root, √d_head, forward and backward.",
             _slip(("math.sqrt(q.shape[-1])", "q.shape[-1]")),
         ),
         Misconception(
             "weights_alone",
-            "Your answer lacks the second term of the softmax's derivative. A score also takes weight from all other "
-            "keys: subtract the row's mean of the gradient of alpha, weighted by alpha.",
+            "Your answer lacks the second term of the softmax's derivative. Raising a score takes weight from all "
+            "other keys: subtract each row's alpha-weighted mean of alpha's gradient.",
             _slip((" - shared", "")),
         ),
         Misconception(
             "through_a_sigmoid",
-            "Your answer goes back through the softmax as if each weight had a score of its own, alpha (1 - alpha). "
-            "All the weights of a row depend on each score: take alpha times (gradient - its mean weighted by alpha).",
+            "Your answer treats the softmax like a sigmoid, with the derivative alpha (1 - alpha). But every score "
+            "affects all weights of its row: use alpha times (gradient - its alpha-weighted mean).",
             _slip(("alpha * (of_alpha - shared)", "alpha * (1 - alpha) * of_alpha")),
         ),
         Misconception(
             "no_softmax",
-            "Your answer passes the gradient of alpha on to the scores unchanged. Between them is the softmax: "
-            "multiply by its Jacobian.",
+            "Your answer uses alpha's gradient as the gradient of the scores. The softmax lies between them: multiply "
+            "by its Jacobian.",
             _slip(("alpha * (of_alpha - shared)", "of_alpha")),
         ),
         Misconception(
             "not_weighted",
-            "Your answer subtracts the mean but does not multiply by alpha afterwards. Row i of the Jacobian is "
-            "alpha_i (δ_ij - alpha_j): each entry has its own weight as a factor.",
+            "Your answer subtracts the mean but doesn't multiply by alpha afterwards. Row i of the Jacobian is "
+            "alpha_i (δ_ij - alpha_j), so each entry has its own weight as a factor.",
             _slip(("alpha * (of_alpha - shared)", "of_alpha - shared")),
         ),
         Misconception(
             "over_queries",
-            "Your answer sums over the queries in the softmax's derivative. Each query has a softmax of its own: sum "
-            "over its keys, dim=-1.",
+            "Your answer sums over the queries in the softmax's derivative. Each query has its own softmax: sum over "
+            "its keys, dim=-1.",
             _slip(("of_alpha).sum(dim=-1", "of_alpha).sum(dim=-2")),
         ),
         Misconception(
@@ -178,24 +177,23 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "alpha_not_transposed",
-            "Your gradient of v is alpha times the gradient of out. Value j is in every query's output, so its "
-            "gradient is column j of alpha: transpose alpha.",
+            "Your gradient of v is alpha times the gradient of out. Value j contributes to every query's output, with "
+            "the weights in column j: transpose alpha.",
             _slip(("alpha.mT @ of_out", "alpha @ of_out")),
         ),
         Misconception(
             "scores_not_transposed",
-            "Your gradient of k does not transpose the gradient of the scores. Key j belongs to column j.",
+            "Your gradient of k doesn't transpose the gradient of the scores. Key j belongs to column j: transpose it.",
             _slip(("of_scores.mT @ q", "of_scores @ q")),
         ),
         Misconception(
             "queries_and_keys_swapped",
-            "Your answer returns the gradients of k and q in this order. Return those of q, k and v.",
+            "Your answer returns the gradients of k and q in that order. Return q's first.",
             _lone(("return of_q, of_k", "return of_k, of_q")),
         ),
         Misconception(
             "of_the_sum",
-            "Your answer is the gradient of the sum of out: it never uses of_out. Begin with the gradient that comes "
-            "in.",
+            "Your answer ignores of_out, so it is the gradient of the sum of out. Start from of_out.",
             _lone(("    root = ", "    of_out = torch.ones_like(of_out)\n    root = ")),
         ),
     ),

@@ -61,21 +61,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A dot product adds up `d_head` products, so it grows with their number, but only like its root: some are "
-            "positive and some negative. What grows with the root is divided by the root.",
+            "A dot product is a sum of `d_head` products, some positive and some negative. So it grows like the root "
+            "of their number. Divide by that root.",
         ),
         Hint(
             "outline",
-            "`math.sqrt` takes the root of an ordinary number, and `d_head` is one.\n"
-            "Divide the whole tensor by that root; torch divides every score.\n"
-            "If you write a power instead, mind the order: `x ** 1/2` is half of x.",
+            "Use `math.sqrt` for the root: `d_head` is an ordinary number.\n"
+            "Divide the whole tensor by it; every score gets divided.\n"
+            "If you write a power instead, watch the order: `x ** 1/2` is half of x.",
         ),
     ),
     misconceptions=(
         *wrong_divisors(_scaled),
         Misconception(
             "multiplied",
-            "Your answer multiplies, which makes large scores larger still. Divide: scores / math.sqrt(d_head).",
+            "Your answer multiplies by √d_head, which makes large scores even larger. Divide: scores / "
+            "math.sqrt(d_head).",
             _slip(("scores / ", "scores * ")),
         ),
         Misconception(
@@ -85,14 +86,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_rounded",
-            "Your answer divides by √d_head rounded to an integer. Keep its fraction: math.sqrt(d_head) or "
-            "d_head ** 0.5.",
+            "Your answer rounds √d_head to an integer. Keep the fraction: math.sqrt(d_head) or d_head ** 0.5.",
             _slip(("math.sqrt(d_head)", "round(math.sqrt(d_head))")),
         ),
         Misconception(
             "softmax_too_early",
-            "Your answer is passed through a softmax. That is the next step: here the scores are divided, nothing "
-            "more.",
+            "Your answer takes a softmax. That is the next step: here, only divide.",
             _slip(("return scaled", "return torch.softmax(scaled, dim=-1)")),
         ),
     ),

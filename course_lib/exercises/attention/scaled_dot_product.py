@@ -91,13 +91,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Four steps that you have written before: compare queries with keys, scale, softmax over the keys, "
+            "Combine four steps that you already wrote: compare queries with keys, scale, softmax over the keys, "
             "average the values. `d_head` is the number of components of a query.",
         ),
         Hint(
             "shapes",
-            "Scores and weights are `[..., queries, keys]`: a row for each query, and it is the row that sums to 1. "
-            "`d_head` is the last dimension of `q`; the one before it is the number of queries. The values come in "
+            "Scores and weights are `[..., queries, keys]`: one row per query, and each row of weights sums to 1. "
+            "`d_head` is the last dimension of `q`; the one before it is the number of queries. You need the values "
             "only at the end.",
             answers=(
                 "softmax_over_queries",
@@ -109,10 +109,10 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Scores: queries times keys, with the last two dimensions of `k` swapped.\n"
+            "Compute the scores: queries times keys, with the last two dimensions of `k` swapped.\n"
             "Divide by the root of the last dimension of `q`.\n"
-            "Softmax over the last dimension, which is the keys.\n"
-            "The weights times the values.",
+            "Take the softmax over the last dimension, the keys.\n"
+            "Multiply the weights by the values.",
             answers=(
                 "scaled_after_softmax",
                 "divided_by_d_head",
@@ -127,14 +127,13 @@ EXERCISE = Exercise(
         *wrong_divisors(_attended),
         Misconception(
             "unscaled_softmax",
-            "Your answer takes the softmax of the unscaled scores. It should be the softmax of the scaled ones, the "
-            "scores divided by √d_head.",
+            "Your answer takes the softmax of the unscaled scores. Divide them by √d_head first.",
             _slip((" / math.sqrt(d_head)", "")),
         ),
         Misconception(
             "root_of_d_value",
-            "Your answer divides the scores by the root of the values' dimension. The scores are dot products of "
-            "queries and keys: divide by the root of their dimension, q.shape[-1].",
+            "Your answer divides the scores by the root of the values' dimension. Scores are dot products of queries "
+            "and keys: divide by the root of their dimension, q.shape[-1].",
             _slip_alone(("q.shape[-1]", "v.shape[-1]")),
         ),
         Misconception(
@@ -144,49 +143,48 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled_after_softmax",
-            "Your answer divides by √d_head after the softmax, where it only makes the result smaller. Divide the "
-            "scores, before the softmax.",
+            "Your answer divides by √d_head after the softmax, which only shrinks the result. Divide the scores "
+            "before the softmax.",
             _slip_alone((" / math.sqrt(d_head)", ""), ("alpha @ v", "alpha / math.sqrt(d_head) @ v")),
         ),
         Misconception(
             "no_softmax",
-            "Your answer weights the values by scores, not by weights that sum to 1. Pass the scores through a "
-            "softmax over the keys first.",
+            "Your answer weights the values by scores, which don't sum to 1. Take the softmax of the scores over the "
+            "keys first.",
             _slip((_SOFTMAX, "scaled")),
         ),
         Misconception(
             "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1: each query "
-            "shares out a weight of 1 among the keys.",
+            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each "
+            "query's weights sum to 1.",
             _slip(("dim=-1", "dim=-2")),
         ),
         Misconception(
             "softmax_over_the_first_dimension",
-            "Your answer takes the softmax over the first dimension, which in a batch mixes different sequences. "
-            "Take it over the keys, the last dimension: dim=-1.",
+            "Your answer takes the softmax over the first dimension, which mixes sequences in a batch. Take it over "
+            "the keys, the last dimension: dim=-1.",
             _slip_alone(("dim=-1", "dim=0")),
         ),
         Misconception(
             "softmax_over_the_second_dimension",
-            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. With leading "
-            "dimensions the keys are elsewhere: use dim=-1.",
+            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Use the last "
+            "dimension: dim=-1.",
             _slip_alone(("dim=-1", "dim=1")),
         ),
         Misconception(
             "softmax_twice",
-            "Your answer takes the softmax of the softmax, which flattens the weights. They already sum to 1 after "
-            "the first.",
+            "Your answer takes the softmax twice, which flattens the weights. Take it once.",
             _slip_alone((_SOFTMAX, "torch.softmax(torch.softmax(scaled, dim=-1), dim=-1)")),
         ),
         Misconception(
             "log_softmax",
-            "Your answer weights the values by logarithms, as log_softmax gives them. Take torch.softmax.",
+            "Your answer weights the values by logarithms, as log_softmax gives. Use torch.softmax.",
             _slip_alone(("torch.softmax", "torch.log_softmax")),
         ),
         *wrong_transposes(_attended),
         Misconception(
             "keys_as_values",
-            "Your answer averages the keys. The weights come from queries and keys, but what they average is v.",
+            "Your answer averages the keys. Average the values, v: the keys only help compute the weights.",
             _slip(("@ v", "@ k")),
         ),
         Misconception(
@@ -197,37 +195,37 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_and_values_swapped",
-            "Your answer compares the queries with the values and averages the keys. It is the other way round: "
-            "compare with k, average v.",
+            "Your answer swaps keys and values: it compares the queries with v and averages k. Compare with k and "
+            "average v.",
             _slip(("k.mT", "v.mT"), ("@ v", "@ k")),
         ),
         Misconception(
             "keys_ask",
-            "Your answer lets the keys ask the queries: k times q transposed. A row belongs to a query: "
-            "q @ k.transpose(-2, -1).",
+            "Your answer multiplies k by q transposed, so that each row belongs to a key. Each row belongs to a "
+            "query: q @ k.transpose(-2, -1).",
             _slip(("q @ k.mT", "k @ q.mT")),
         ),
         Misconception(
             "transposed",
-            "Your answer is transposed, [..., d_value, queries]. A row belongs to a query: weights @ v, as it comes.",
+            "Your answer is transposed, [..., d_value, queries]. Each row belongs to a query: return weights @ v.",
             _slip(("return out", "return out.mT")),
         ),
         Misconception(
             "weights_detached",
-            "The gradient stops at your weights: they are detached from the graph (.detach(), .data, numpy or "
-            "no_grad), so that queries and keys could never be learned.",
+            "The gradient stops at your weights, so queries and keys can't learn. Look for .detach(), .data, numpy or "
+            "no_grad.",
             _slip(("dim=-1)", "dim=-1).detach()")),
         ),
         Misconception(
             "no_gradients",
-            "No gradient reaches q, k or v from your answer: the computation leaves torch somewhere (.detach(), .data, "
-            "numpy, torch.tensor(...) or no_grad). Use torch operations from q, k and v to the end.",
+            "No gradient reaches q, k or v. Look for .detach(), .data, numpy, torch.tensor(...) or no_grad, and use "
+            "torch operations throughout.",
             _slip(("return out", "return out.detach()")),
         ),
         Misconception(
             "root_of_first_dimension",
-            "Your answer divides by the root of len(q), which is the number of queries, or of sequences in a batch. "
-            "d_head is the last dimension, q.shape[-1].",
+            "Your answer divides by the root of len(q), the number of queries, or of sequences in a batch. d_head is "
+            "the last dimension, q.shape[-1].",
             _slip_alone(("q.shape[-1]", "len(q)")),
         ),
         Misconception(

@@ -62,58 +62,58 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Entry (i, j) is the dot product of query i with key j: a matrix product, once the keys are columns. "
-            "`k.T` reverses all dimensions, which is right only for a single matrix.",
+            "Entry (i, j) is the dot product of query i with key j: a matrix product, with the keys as columns. Don't "
+            "use `k.T`: it reverses all dimensions, which is right only for a single matrix.",
         ),
         Hint(
             "shapes",
-            "For `[..., queries, d_head]` times something to be `[..., queries, keys]`, that something has to be "
-            "`[..., d_head, keys]`. Swap the last two dimensions of `k` and leave the ones in front alone.",
+            "`[..., queries, d_head]` times `[..., d_head, keys]` is `[..., queries, keys]`. So swap the last two "
+            "dimensions of `k`, and keep the leading ones.",
             answers=("keys_as_rows", "reshaped_not_transposed", "not_transposed", "across_the_batch"),
         ),
     ),
     misconceptions=(
         Misconception(
             "keys_as_rows",
-            "Your answer is the transpose, [..., keys, queries]. In this course a row belongs to a query: q times k "
-            "transposed, not k times q transposed.",
+            "Your answer is the transpose, [..., keys, queries]. Each row belongs to a query: multiply q by k "
+            "transposed, not k by q transposed.",
             _slip(("q @ k.mT", "k @ q.mT")),
         ),
         *wrong_transposes(_scored),
         Misconception(
             "not_transposed",
-            "Your answer multiplies q by k as it is, which fits only where there are as many keys as components. "
-            "Transpose its last two dimensions: q @ k.transpose(-2, -1).",
+            "Your answer multiplies q by k itself, which only works if there are as many keys as components. "
+            "Transpose k's last two dimensions: q @ k.transpose(-2, -1).",
             _slip(("k.mT", "k")),
         ),
         Misconception(
             "first_dimensions_swapped",
-            "Your answer swaps dimensions 0 and 1 of k, which are the last two only for a single sequence. Count them "
-            "from the end: k.transpose(-2, -1).",
+            "Your answer swaps dimensions 0 and 1 of k, which are the last two only for a single sequence. Count from "
+            "the end: k.transpose(-2, -1).",
             _slip(("k.mT", "k.transpose(0, 1)")),
         ),
         Misconception(
             "scaled_too_early",
-            "Your answer is divided by √d_head. That is the next step: the scores are the dot products themselves.",
+            "Your answer divides by √d_head. Scaling is the next step: return the dot products.",
             _slip(("    return", "    scores = scores / q.shape[-1] ** 0.5\n    return")),
         ),
         Misconception(
             "softmax_too_early",
-            "Your answer is passed through a softmax. That comes later: the scores are the dot products themselves.",
+            "Your answer takes a softmax. That comes later: return the dot products.",
             _slip((" scores\n", " torch.softmax(scores, dim=-1)\n")),
         ),
         Misconception(
             "cosine_similarity",
-            "Your answer is the cosine similarity: queries and keys are brought to length 1 first. The dot product "
-            "keeps their lengths.",
+            "Your answer is the cosine similarity, which scales queries and keys to length 1. Use the dot product, "
+            "which keeps their lengths.",
             _slip(
                 ("    scores =", "    q, k = (rows / rows.norm(dim=-1, keepdim=True) for rows in (q, k))\n    scores =")
             ),
         ),
         Misconception(
             "distance",
-            "Your answer is the Euclidean distance between queries and keys. The dot product is the sum of products, "
-            "which is large where they are alike.",
+            "Your answer is the Euclidean distance between queries and keys. Use the dot product, which is large "
+            "where they are similar.",
             lambda q, k: (q.unsqueeze(-2) - k.unsqueeze(-3)).pow(2).sum(-1).sqrt(),
         ),
         Misconception(
@@ -123,14 +123,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_key_for_each_query",
-            "Your answer compares each query with one key only, the one at the same position. Every query meets every "
+            "Your answer compares each query only with the key at the same position. Compare every query with every "
             "key: [..., queries, keys].",
             lambda q, k: (q * k).sum(dim=-1),
         ),
         Misconception(
             "across_the_batch",
-            "Your answer is right for one sequence, but in a batch it also compares the queries of one sequence "
-            "with the keys of the others. Use q @ k.transpose(-2, -1), which treats each sequence by itself.",
+            "Your answer also compares queries with the keys of other sequences in the batch. Use q @ k.transpose(-2, "
+            "-1), which keeps sequences apart.",
             lambda q, k: torch.tensordot(q, k, dims=([-1], [-1])),
         ),
     ),

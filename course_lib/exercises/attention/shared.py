@@ -37,14 +37,14 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
         ),
         Misconception(
             "divided_by_twice_d_head",
-            "Your answer divides the scores by 2 · d_head. If you wrote d_head ** 1/2: the power comes before the "
-            "division. Divide by d_head ** 0.5, or by math.sqrt(d_head).",
+            "Your answer divides the scores by 2 · d_head. In d_head ** 1/2, the power comes before the division. Use "
+            "d_head ** 0.5 or math.sqrt(d_head).",
             Edited(right, ("math.sqrt(d_head)", "(2 * d_head)")),
         ),
         Misconception(
             "root_of_number_of_keys",
-            "Your answer divides the scores by the root of the number of keys. Divide by √d_head: the scores "
-            "grow with the number of components of a query, not with the number of keys.",
+            "Your answer divides the scores by the root of the number of keys. Divide by √d_head: scores grow with "
+            "the number of components of a query, not with the number of keys.",
             Edited(right, ("math.sqrt(d_head)", "math.sqrt(scores.shape[-1])")),
         ),
         Misconception(
@@ -55,8 +55,7 @@ def wrong_divisors(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
         ),
         Misconception(
             "root_cut_to_an_integer",
-            "Your answer divides by √d_head cut down to an integer. Keep its fraction: math.sqrt(d_head) or "
-            "d_head ** 0.5.",
+            "Your answer cuts √d_head down to an integer. Keep the fraction: math.sqrt(d_head) or d_head ** 0.5.",
             Edited(right, ("math.sqrt(d_head)", "math.isqrt(d_head)")),
         ),
     )
@@ -67,14 +66,14 @@ def wrong_transposes(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "all_dimensions_reversed",
-            "Your answer reverses all dimensions of k, as k.T does: that is right for one sequence, but wrong in a "
-            "batch. Swap only the last two: k.transpose(-2, -1).",
+            "Your answer reverses all dimensions of k, as k.T does, which is wrong for a batch. Swap only the last "
+            "two: k.transpose(-2, -1).",
             Edited(right, ("k.mT", "k.permute(*reversed(range(k.ndim)))")),
         ),
         Misconception(
             "reshaped_not_transposed",
-            "Your answer turns k into [..., d_head, keys] with reshape or view, which tears the keys apart. Transpose "
-            "its last two dimensions: k.transpose(-2, -1).",
+            "Your answer reshapes k to [..., d_head, keys], which mixes numbers from different keys. Transpose its "
+            "last two dimensions: k.transpose(-2, -1).",
             Edited(right, ("k.mT", "k.reshape(k.mT.shape)")),
         ),
     )

@@ -80,38 +80,37 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "All weights share one sum, so a score moves every weight of its row: the derivative is a matrix. On the "
-            "diagonal a weight answers to its own score, elsewhere it gives way to another one.",
+            "The weights of a row share one sum, so each score affects all of them: the derivative is a matrix. Its "
+            "diagonal says how a weight reacts to its own score; the other entries say how it reacts to other scores.",
         ),
         Hint(
             "shapes",
-            "J is diag(alpha) minus the outer product of alpha with itself. `torch.diag_embed` takes `[..., keys]` to "
-            "`[..., keys, keys]`; a column `[..., keys, 1]` times a row `[..., 1, keys]` makes the outer product.",
+            "J is diag(alpha) minus the outer product of alpha with itself. `torch.diag_embed` turns `[..., keys]` "
+            "into `[..., keys, keys]`. A column `[..., keys, 1]` times a row `[..., 1, keys]` is the outer product.",
             answers=("inner_product", "diagonal_left_out", "own_weight_squared", "identity_not_weighted"),
         ),
     ),
     misconceptions=(
         Misconception(
             "only_the_diagonal",
-            "Your answer is only the diagonal, [..., keys]. A score moves all the weights, so the derivative is a "
+            "Your answer is only the diagonal, [..., keys]. Each score affects all weights, so return the whole "
             "matrix: [..., keys, keys].",
             _slip(("return jacobian", "return jacobian.diagonal(dim1=-2, dim2=-1)")),
         ),
         Misconception(
             "zero_off_the_diagonal",
             "Your answer is 0 off the diagonal, as for a sigmoid. The weights sum to 1, so raising one score lowers "
-            "the other weights: -alpha_i alpha_j there.",
+            "the others: put -alpha_i alpha_j there.",
             _slip(("return jacobian", "return torch.diag_embed(jacobian.diagonal(dim1=-2, dim2=-1))")),
         ),
         Misconception(
             "diagonal_left_out",
-            "Your answer lacks the first term, alpha_i on the diagonal: it is -alpha_i alpha_j everywhere.",
+            "Your answer lacks the first term: add alpha_i on the diagonal.",
             _slip(("own = alpha", "own = torch.zeros_like(alpha)")),
         ),
         Misconception(
             "second_term_left_out",
-            "Your answer lacks the second term: it is alpha_i on the diagonal and 0 elsewhere. Subtract "
-            "alpha_i alpha_j from every entry.",
+            "Your answer lacks the second term. Subtract alpha_i alpha_j from every entry.",
             _slip((" - product", "")),
             alone=True,  # without the first term as well, nothing is left: zeros, which are no answer at all
         ),
@@ -128,48 +127,47 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "identity_not_weighted",
-            "Your answer has 1 - alpha_i² on the diagonal: δ_ij - alpha_i alpha_j. The factor alpha_i multiplies δ_ij "
-            "as well: alpha_i (δ_ij - alpha_j).",
+            "Your answer is δ_ij - alpha_i alpha_j, with 1 - alpha_i² on the diagonal. Multiply δ_ij by alpha_i as "
+            "well: alpha_i (δ_ij - alpha_j).",
             _slip(("own = alpha", "own = torch.ones_like(alpha)")),
         ),
         Misconception(
             "delta_always_one",
-            "Your answer is alpha_i (1 - alpha_j) everywhere. The 1 is δ_ij, which is on the diagonal only: off it "
-            "the entry is -alpha_i alpha_j.",
+            "Your answer is alpha_i (1 - alpha_j) everywhere. That 1 is δ_ij, so it belongs on the diagonal only: "
+            "elsewhere the entry is -alpha_i alpha_j.",
             _slip(("torch.diag_embed(own)", "own.unsqueeze(-1)")),
         ),
         Misconception(
             "own_weight_squared",
-            "Your answer is alpha_i (δ_ij - alpha_i): both factors have the index of the row. The second one is the "
-            "weight of the score with respect to which it is differentiated, alpha_j.",
+            "Your answer is alpha_i (δ_ij - alpha_i), with the row's index in both factors. The second weight belongs "
+            "to the score that you differentiate by: alpha_j.",
             _slip((_PRODUCT, "alpha.square().unsqueeze(-1)")),
         ),
         Misconception(
             "inner_product",
             "Your answer subtracts the same number everywhere, the sum of the squared weights: a row times a column. "
-            "A column times a row makes a matrix, alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
+            "Multiply a column by a row to get a matrix: alpha.unsqueeze(-1) * alpha.unsqueeze(-2).",
             _slip((_PRODUCT, "alpha.square().sum(dim=-1)[..., None, None]")),
         ),
         Misconception(
             "of_log_softmax",
-            "Your answer is δ_ij - alpha_j, the derivative of the logarithm of the weights. For the weights "
-            "themselves multiply row i by alpha_i.",
+            "Your answer is δ_ij - alpha_j, the derivative of the log weights. Multiply row i by alpha_i.",
             _slip(("own = alpha", "own = torch.ones_like(alpha)"), (_PRODUCT, "alpha.unsqueeze(-2)")),
         ),
         Misconception(
             "scores_instead_of_weights",
-            "Your answer puts the scores themselves into the formula. alpha is their softmax.",
+            "Your answer puts the scores into the formula. Use alpha, their softmax.",
             _slip((_ALPHA, "scores")),
         ),
         Misconception(
             "softmax_over_the_first_dimension",
-            "Your answer takes the softmax over the first dimension, which is the keys only where there are no "
-            "leading ones. Use dim=-1.",
+            "Your answer takes the softmax over the first dimension, which is the keys only for a single row. Use "
+            "dim=-1.",
             _slip((_ALPHA, "torch.softmax(scores, dim=0)")),
         ),
         Misconception(
             "softmax_twice",
-            "Your answer takes the softmax of the weights once more. The softmax of the scores is already alpha.",
+            "Your answer takes the softmax twice. alpha is the softmax of the scores: take it once.",
             _slip((_ALPHA, "torch.softmax(torch.softmax(scores, dim=-1), dim=-1)")),
         ),
     ),

@@ -65,8 +65,8 @@ EXERCISE = Exercise(
     title="Attention weights",
     statement=(
         "attention_weights(scaled [..., queries, keys]) -> [..., queries, keys]: the softmax of each row, so that a "
-        "query's weights sum to 1 over the keys; written with exp, and right even for scores in the hundreds and for "
-        "rows whose scores are far apart."
+        "query's weights sum to 1 over the keys; written with exp, and correct for scores in the hundreds and for rows "
+        "whose scores are far apart."
     ),
     points=3,
     minutes=12,
@@ -85,13 +85,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A softmax does not change if the same number is subtracted from all scores of a row. Subtract the row's "
-            "largest: then no exponent is above 0, and nothing can overflow.",
+            "Subtracting the same number from all scores of a row doesn't change its softmax. Subtract the row's "
+            "largest score: then every exponent is at most 0, and nothing can overflow.",
         ),
         Hint(
             "shapes",
-            "A sum or a maximum over the keys is `[..., queries]`, and broadcasting would line that up with the wrong "
-            "dimension. With `keepdim=True` it is `[..., queries, 1]`: one number for each row.",
+            "A sum or maximum over the keys is `[..., queries]`, which broadcasting aligns with the wrong dimension. "
+            "With `keepdim=True` it is `[..., queries, 1]`: one number for each row.",
             answers=(
                 "safe_sum_without_keepdim",
                 "maximum_without_keepdim",
@@ -102,130 +102,130 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "The largest score of each row, over the last dimension, with the dimension kept.\n"
+            "Find the largest score of each row: maximum over the last dimension, keeping the dimension.\n"
             "Subtract it from the row and take `exp`.\n"
-            "The sum of each row, with the dimension kept.\n"
+            "Sum each row, keeping the dimension.\n"
             "Divide.",
         ),
     ),
     misconceptions=(
         Misconception(
             "large_scores_overflow",
-            "Your answer is right for small scores, but exp of a large score is infinite, and of a very low one 0, so "
-            "it ends in NaN. Subtract each row's largest score before exp: the weights stay the same.",
+            "Your answer works for small scores. But exp of a large score is infinite and exp of a very low one is 0, "
+            "so you get NaN. Subtract each row's largest score before exp: the weights stay the same.",
             _slip(("scaled - largest", "scaled")),
         ),
         Misconception(
             "one_maximum_for_all_rows",
-            "Your answer subtracts one maximum from all rows: a row far below it becomes all 0, and its weights NaN. "
+            "Your answer subtracts one maximum from all rows. A row far below it becomes all 0, and its weights NaN. "
             "Subtract each row's own largest score (dim=-1, keepdim=True).",
             _slip((_LARGEST, "scaled.max()")),
         ),
         Misconception(
             "clamped",
-            "Your answer cuts off large scores before exp, so that different large scores get the same weight. "
-            "Subtract each row's largest score instead: that changes no weight.",
+            "Your answer cuts off large scores before exp, so different large scores get the same weight. Subtract "
+            "each row's largest score instead: that keeps the weights.",
             _slip(("scaled - largest", "scaled.clamp(-80, 80)")),
         ),
         Misconception(
             "nan_to_zero",
-            "Your answer turns NaN into 0 afterwards, so that a row of large scores has no weights. Prevent the NaN: "
+            "Your answer replaces NaN by 0 afterwards, so a row of large scores has no weights. Prevent the NaN: "
             "subtract each row's largest score before exp.",
             _slip(("scaled - largest", "scaled"), ("return exps / total", "return torch.nan_to_num(exps / total)")),
         ),
         Misconception(
             "overflows_far_above",
-            "Your answer is NaN where one score is far above the rest of its row: its exp still overflows. Subtract "
+            "Your answer is NaN where one score is far above the rest of its row, because its exp overflows. Subtract "
             "the row's largest score before exp: then no exp is larger than 1.",
             _slip((_LARGEST, "scaled[..., :1]")),
         ),
         Misconception(
             "largest_never_below_zero",
-            "Your answer is NaN where all scores of a row are far below 0: what it subtracts is 0 there, as from a "
-            "search for the largest that begins at 0. Subtract the row's largest score: amax.",
+            "Your answer is NaN where all scores of a row are far below 0: it subtracts 0 there, as if your search "
+            "for the maximum started at 0. Subtract the row's largest score: amax.",
             _slip((_LARGEST, f"{_LARGEST}.clamp(min=0)")),
         ),
         Misconception(
             "normalised_over_queries",
-            "Your answer's columns sum to 1: it normalises over the queries (dim=-2). Normalise over the keys, "
+            "Your answer's columns sum to 1: it normalizes over the queries (dim=-2). Normalize over the keys, "
             "dim=-1, so that every row sums to 1.",
             lambda scaled: torch.softmax(scaled, dim=-2),
         ),
         Misconception(
             "normalised_over_the_first_dimension",
-            "Your answer normalises over the first dimension, which in a batch mixes different sequences. Normalise "
-            "over the keys, the last dimension: dim=-1.",
+            "Your answer normalizes over the first dimension, which mixes sequences in a batch. Normalize over the "
+            "keys, the last dimension: dim=-1.",
             lambda scaled: torch.softmax(scaled, dim=0),
         ),
         Misconception(
             "normalised_over_the_second_dimension",
-            "Your answer normalises over dim=1, which is the keys only for a single sequence. With leading dimensions "
-            "the keys are elsewhere: use dim=-1.",
+            "Your answer normalizes over dim=1, which is the keys only for a single sequence. Use the last dimension: "
+            "dim=-1.",
             lambda scaled: torch.softmax(scaled, dim=1),
         ),
         Misconception(
             "one_sum_for_everything",
-            "Your answer divides by the sum over the whole tensor. Each query has weights of its own: divide every "
-            "row by its own sum (dim=-1, keepdim=True).",
+            "Your answer divides by the sum of the whole tensor. Divide every row by its own sum (dim=-1, "
+            "keepdim=True).",
             _slip((_SUM, "exps.sum()")),
         ),
         Misconception(
             "sum_over_queries",
-            "Your answer divides by the sums of the columns (dim=-2). Each query has weights of its own: sum over the "
-            "keys, dim=-1, where the maximum is taken as well.",
+            "Your answer divides by the sums of the columns (dim=-2). Sum over the keys, dim=-1, where you also take "
+            "the maximum.",
             _slip((_SUM, "exps.sum(dim=-2, keepdim=True)"), paired=False),
         ),
         Misconception(
             "safe_sum_without_keepdim",
-            "Your answer divides each column by the sum of a row: without keepdim the sums of the rows line up with "
-            "the columns. Keep the dimension in the sum as well: sum(dim=-1, keepdim=True).",
+            "Your answer divides each column by the sum of a row: without keepdim, the row sums line up with the "
+            "columns. Keep the dimension: sum(dim=-1, keepdim=True).",
             _slip((_SUM, "exps.sum(dim=-1)")),
         ),
         Misconception(
             "not_normalised",
-            "Your answer is exp of the scores. Divide each row by its sum, so that the weights of a query sum to 1.",
+            "Your answer is exp of the scores. Divide each row by its sum, so that a query's weights sum to 1.",
             _slip(("scaled - largest", "scaled"), (" / total", ""), paired=False),
         ),
         Misconception(
             "largest_is_1",
-            "The largest weight of each row is 1 in your answer. Divide each row by its sum, after the exp, so that "
-            "the weights of a query sum to 1.",
+            "The largest weight of each row is 1 in your answer. After exp, divide each row by its sum, so that a "
+            "query's weights sum to 1.",
             _slip((" / total", ""), paired=False),
         ),
         Misconception(
             "no_exp",
-            "Your answer divides the scores by their sum without exp, so that weights can be negative or beyond 1. "
-            "Take exp first.",
+            "Your answer divides the scores by their sum without exp, so weights can be negative or above 1. Take exp "
+            "first.",
             lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True),
         ),
         Misconception(
             "sigmoid",
-            "Your answer passes every score through a sigmoid on its own, so its rows don't sum to 1. Softmax divides "
-            "exp of each score by the sum over the row.",
+            "Your answer applies a sigmoid to each score, so rows don't sum to 1. A softmax divides exp of each score "
+            "by the row's sum of exp.",
             torch.sigmoid,
         ),
         Misconception(
             "too_little_subtracted",
-            "Your answer subtracts less than each row's largest score before exp (its mean or its smallest, say): a "
-            "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
+            "Your answer subtracts less than each row's largest score (its mean or minimum, for example), so a score "
+            "far above that still overflows. Subtract the largest: then no exp is larger than 1.",
             _slip((_LARGEST, "scaled.mean(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "maximum_of_each_column",
             "Your answer subtracts each column's largest score (dim=-2), which changes the weights within a row. "
-            "Subtract the row's own: dim=-1.",
+            "Subtract the row's largest: dim=-1.",
             _slip((_LARGEST, "scaled.amax(dim=-2, keepdim=True)")),
         ),
         Misconception(
             "maximum_without_keepdim",
-            "Your answer subtracts the maximum of a row from each column: without keepdim=True the maxima, [queries], "
+            "Your answer subtracts a row's maximum from each column: without keepdim=True, the maxima, [queries], "
             "line up with the keys. Keep the dimension.",
             _slip((_LARGEST, "scaled.amax(dim=-1)")),
         ),
         Misconception(
             "small_number_added_1e_8",
-            "Your answer adds a small number to the sum that it divides by, so that the weights no longer sum to 1. "
-            "There is no 0 to fear: once the row's largest score is subtracted, the sum is at least 1.",
+            "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need it: once "
+            "you subtract the row's largest score, the sum is at least 1.",
             _slip((_SUM, f"{_SUM} + 1e-8")),
         ),
     ),
