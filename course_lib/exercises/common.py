@@ -23,8 +23,8 @@ ALMOST_EVERYTHING = 1 - 1e-12
 
 
 LITTLE_LEFT = (
-    "Your answer fills forbidden scores with a number that is hardly low enough, such as -10 or -20: exp(-10) is "
-    "0.00005 and not 0, so forbidden keys keep a little weight. Fill with -inf, or torch.finfo(scaled.dtype).min."
+    "Your answer fills forbidden scores with a number such as -10 or -20. That isn't low enough: exp(-10) is 0.00005, "
+    "so forbidden keys keep a little weight. Fill with -inf or torch.finfo(scaled.dtype).min."
 )
 """The message on a fill of -10 or -20, in masking and in the heads."""
 
@@ -190,8 +190,8 @@ def made_on_the_cpu(right: Callable[..., Value], device: str, *, paired: bool = 
         paired: whether it is tried together with other mistakes: where it has no part of its own.
     """
     message = (
-        "Your answer makes a tensor on the CPU, whatever device it is asked for: on a GPU that ends in an error, for "
-        f"tensors of two devices cannot meet. Make it where it is needed: device={device}."
+        "Your answer always makes a tensor on the CPU. On a GPU that raises an error, because one operation can't mix "
+        f"tensors of two devices. Make it with device={device}."
     )
     return Misconception("on_the_cpu", message, Edited(right, (f", device={device}", ""), paired=paired))
 

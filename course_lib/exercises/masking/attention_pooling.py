@@ -139,9 +139,9 @@ EXERCISE = Exercise(
     name="AttentionPooling",
     title="Attention pooling",
     statement=(
-        "class AttentionPooling(nn.Module): __init__(d_model) makes the parameter `query` [d_model]; forward(x "
-        "[batch, tokens, d_model], mask bool [batch, tokens]) -> [batch, d_model] is scaled dot-product attention from "
-        "that one query to the tokens, padding masked out wherever it is, with gradients."
+        "class AttentionPooling(nn.Module): __init__(d_model) makes the parameter `query` [d_model]; forward(x [batch, "
+        "tokens, d_model], mask bool [batch, tokens]) -> [batch, d_model] is scaled dot-product attention from that "
+        "one query to the tokens, with padding masked out wherever it is, with gradients."
     ),
     points=4,
     minutes=20,
@@ -157,14 +157,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "It is attention with a single query, which is learned and the same for every sentence. What comes out is "
-            "one weighted average for each sentence, and padding gets no weight.",
+            "This is attention with a single learned query, the same for every sentence. It returns one weighted "
+            "average per sentence, in which padding gets no weight.",
         ),
         Hint(
             "shapes",
-            "`x` times the query is `[batch, tokens]`: a score for each token. To average with the weights, make them "
-            "a row `[batch, 1, tokens]`, multiply by `x`, and remove that dimension again, by its number, so that a "
-            "batch of one sentence keeps its own.",
+            "`x` times the query is `[batch, tokens]`: one score per token. To average, make the weights a row, "
+            "`[batch, 1, tokens]`, and multiply by `x`. Then remove that dimension by its number: a plain `squeeze()` "
+            "would also drop a batch of one.",
             answers=(
                 *("dimension_kept", "squeezed", "softmax_over_the_batch"),
                 *("weighted_mean", "weighted_mean_of_words", "weights_returned"),
@@ -172,11 +172,11 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "A score for each token: `x` times the learned query.\n"
+            "Score each token: `x` times the learned query.\n"
             "Divide by the root of the number of components.\n"
             "Fill the padding with the lowest finite number of the dtype of `x`.\n"
-            "Softmax over the tokens, the last dimension.\n"
-            "The weighted sum of the tokens, `[batch, d_model]`.",
+            "Take the softmax over the tokens, the last dimension.\n"
+            "Return the weighted sum of the tokens, `[batch, d_model]`.",
             answers=(
                 *("not_scaled", "divided_by_d_model", "root_of_number_of_words"),
                 *("scores_times_mask", "scores_times_mask_then_zeroed", "masked_after_softmax"),
@@ -187,7 +187,7 @@ EXERCISE = Exercise(
         Misconception(
             "padding_counted",
             "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where it is "
-            "False, and use what masked_fill returns: without an underscore it leaves the old tensor as it is.",
+            "False, and use the result: masked_fill, without an underscore, doesn't change the old tensor.",
             _slip((MASKED, "scaled")),
         ),
         *wrong_masks(_Pooling),
@@ -195,13 +195,13 @@ EXERCISE = Exercise(
         inverted_and_repaired(_Pooling),
         Misconception(
             "mean_pooling",
-            "Your answer is the plain mean of the tokens; the query plays no part. Weight the tokens by the softmax of "
+            "Your answer is the plain mean of the tokens and ignores the query. Weight the tokens by the softmax of "
             "their scaled dot products with the query.",
             _slip_alone((SOFTMAX, "mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True)")),
         ),
         Misconception(
             "mean_pooling_with_padding",
-            "Your answer is the plain mean over all positions, padding included. Weight the tokens by the softmax of "
+            "Your answer is the plain mean of all positions, padding included. Weight the tokens by the softmax of "
             "their scaled dot products with the query, with padding masked out.",
             _slip_alone((_AVERAGED, "x.mean(dim=1)")),
         ),
@@ -213,95 +213,94 @@ EXERCISE = Exercise(
         *wrong_divisors(_Pooling),
         Misconception(
             "words_of_zeros_left_out",
-            "Your answer gives no weight to a token whose vector is all zeros. A token is where the mask is True, "
-            "whatever its numbers are: its score is 0, and it takes its share.",
+            "Your answer gives no weight to a token whose vector is all zeros. Go by the mask alone: such a token has "
+            "a score of 0 and still gets weight.",
             _slip_alone(("        scores =", "        mask = mask & (x != 0).any(dim=-1)\n        scores =")),
         ),
         Misconception(
             "scores_times_mask",
-            "Your answer sets the scores of padding to 0 (multiplying by the mask does that), but exp(0) is 1, so "
+            "Your answer sets the scores of padding to 0, as multiplying by the mask does. But exp(0) is 1, so "
             "padding still gets weight. Fill them with -inf before the softmax.",
             _slip((MASKED, "scaled * mask")),
         ),
         Misconception(
             "scores_times_mask_then_zeroed",
-            "Your answer sets the scores (or the vectors) of padding to 0, but exp(0) is 1, so padding takes a share "
-            "of the weights, which is lost. Fill the scores with -inf before the softmax.",
+            "Your answer sets the scores (or vectors) of padding to 0. But exp(0) is 1, so padding takes part of the "
+            "weight, which is then lost. Fill the scores with -inf before the softmax.",
             _slip_alone((MASKED, "scaled * mask"), _TIMES_MASK),
         ),
         Misconception(
             "masked_after_softmax",
-            "Your answer masks after the softmax, so that the weights of a padded sequence no longer sum to 1. Mask "
-            "the scores, before the softmax.",
+            "Your answer masks after the softmax, so the weights of a padded sequence don't sum to 1. Mask the scores "
+            "before the softmax.",
             _slip((MASKED, "scaled"), _TIMES_MASK),
         ),
         Misconception(
             "exp_not_divided",
-            "Your answer weights the tokens by exponentials that were never divided by their sum. Divide them by it, "
-            "or let torch.softmax do both.",
+            "Your answer weights the tokens by exponentials, without dividing by their sum. Divide, or use "
+            "torch.softmax.",
             _slip_alone((SOFTMAX, "masked.exp()")),
         ),
         Misconception(
             "softmax_over_the_batch",
-            "Your answer takes the softmax over the batch (dim=0), which mixes different sequences. Take it over the "
-            "tokens, dim=-1 of the scores [batch, tokens].",
+            "Your answer takes the softmax over the batch (dim=0), which mixes sequences. Take it over the tokens, "
+            "dim=-1 of the scores [batch, tokens].",
             _slip((SOFTMAX, "torch.softmax(masked, dim=0)")),
         ),
         Misconception(
             "weighted_mean",
-            "Your answer takes the mean of the weighted tokens (or divides by their number). The weights already sum "
-            "to 1: add up the weighted tokens.",
+            "Your answer takes the mean of the weighted tokens (or divides by their number). Sum them: the weights "
+            "already sum to 1.",
             _slip(("sum(dim=1)", "mean(dim=1)")),
         ),
         Misconception(
             "weighted_mean_of_words",
-            "Your answer divides the sum of the weighted tokens by the number of tokens. The weights already sum to 1: "
-            "leave it at the sum.",
+            "Your answer divides the weighted sum by the number of tokens. Don't divide: the weights already sum to 1.",
             _slip_alone((SOFTMAX, f"{SOFTMAX} / mask.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "dimension_kept",
-            "Your answer is [batch, 1, d_model]: the dimension of the single query is still there. Remove it with "
+            "Your answer has shape [batch, 1, d_model]: it keeps the dimension of the single query. Remove it with "
             "squeeze(1).",
             _slip((_AVERAGED, "alpha.unsqueeze(1) @ x")),
         ),
         Misconception(
             "squeezed",
-            "Your answer loses the batch dimension in a batch of one: squeeze() without a number removes every "
-            "dimension of size 1. Say which one: squeeze(1).",
+            "Your answer loses the batch dimension in a batch of one: squeeze() removes every dimension of size 1. "
+            "Say which one: squeeze(1).",
             _slip((_AVERAGED, "(alpha.unsqueeze(1) @ x).squeeze()")),
         ),
         Misconception(
             "weights_returned",
-            "Your answer gives the weights. Average the tokens with them: the sum of alpha times x over the tokens.",
+            "Your answer returns the weights. Average the tokens with them: sum alpha times x over the tokens.",
             _slip_alone((_AVERAGED, "alpha")),
         ),
         Misconception(
             "first_words_counted",
-            "Your answer takes as many tokens from the front as the mask allows. The mask says which ones: padding may "
-            "stand before the tokens or between them.",
+            "Your answer takes the first tokens, as many as the mask allows. Go by the mask: padding may come before "
+            "the tokens or between them.",
             _slip_alone(("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "first_mask_for_all",
-            "Your answer uses the first sequence's mask for the whole batch. Each sequence has a row of its own.",
+            "Your answer uses the first sequence's mask for the whole batch. Use each sequence's own row.",
             _slip_alone(("~mask", "~mask[:1]")),
         ),
         Misconception(
             "query_detached",
-            "No gradient reaches `query`: somewhere your answer uses query.data, query.detach() or "
-            "torch.tensor(query). Use the parameter itself, or it can never be learned.",
+            "No gradient reaches `query`, so it can't learn. Use the parameter itself: look for query.data, "
+            "query.detach() or torch.tensor(query).",
             _slip(("self.query\n", "self.query.detach()\n")),
         ),
         Misconception(
             "weights_detached",
-            "In your answer the gradient stops at the weights: they are detached from the graph (.detach(), .data, "
-            ".item(), numpy or no_grad), so that `query` can never be learned.",
+            "The gradient stops at your weights, so `query` can't learn. Look for .detach(), .data, .item(), numpy or "
+            "no_grad.",
             _slip((SOFTMAX, f"{SOFTMAX}.detach()")),
         ),
         Misconception(
             "softmax_left_out",
-            "Your answer weights the tokens by the scores themselves. Take the softmax of the scores first.",
+            "Your answer uses the scores as weights. Take their softmax first.",
             _slip_alone((MASKED, "scaled.masked_fill(~mask, 0.0)"), (SOFTMAX, "masked")),
         ),
     ),

@@ -55,7 +55,7 @@ EXERCISE = Exercise(
     title="Causal mask",
     statement=(
         "causal_mask(length, device=None) -> bool [length, length], on that device: True where query i (row) may "
-        "attend to key j (column): at itself and at everything before it."
+        "attend to key j (column): to itself and everything before it."
     ),
     points=1,
     minutes=4,
@@ -70,59 +70,56 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A token may see itself and what comes before it: the lower triangle of a square, its diagonal included. "
-            "`tril` keeps just that part of a matrix; mind the dtype, which is `torch.bool`.",
+            "A token may see itself and everything before it. That is the lower triangle of a square, including the "
+            "diagonal. `tril` keeps exactly that part of a matrix. Make sure that the dtype is `torch.bool`.",
         ),
     ),
     misconceptions=(
         Misconception(
             "itself_forbidden",
-            "Your mask forbids each token to attend to itself, and the first token to attend to anything. The diagonal "
-            "is allowed: query i attends to keys 0 to i.",
+            "Your mask forbids each token to attend to itself, which leaves the first token with nothing. Include the "
+            "diagonal: query i attends to keys 0 to i.",
             _slip(("ones.tril()", "ones.tril(-1)")),
         ),
         Misconception(
             "one_word_ahead",
-            "Your mask also allows the next token, which is the very one it has to predict. Query i attends to keys 0 "
-            "to i only.",
+            "Your mask also allows the next token, which is the one to predict. Query i attends to keys 0 to i only.",
             _slip(("ones.tril()", "ones.tril(1)")),
         ),
         Misconception(
             "keys_as_rows",
-            "Your mask is the transpose, upper-triangular: it allows the future and forbids the past. Some "
-            "index [key, query]; here rows are queries, so the allowed part is the lower triangle.",
+            "Your mask is upper-triangular: it allows the future and forbids the past. Its rows are queries, so allow "
+            "the lower triangle.",
             _slip(("ones.tril()", "ones.triu()")),
         ),
         Misconception(
             "inverted",
-            "Your mask is True where attention is forbidden, as in nn.MultiheadAttention. In this course True means "
-            "`may attend`: invert it with ~.",
+            "Your mask is True where attention is forbidden, as in nn.MultiheadAttention. Here, True means `may "
+            "attend`: invert the mask with ~.",
             _slip(("ones.tril()", "ones.triu(1)")),
         ),
         *wrong_dtypes(_triangle),
         made_on_the_cpu(_triangle, "device", paired=True),
         Misconception(
             "additive",
-            "Your mask holds 0 and -inf, to be added to the scores. Here a mask is boolean, True where a query may "
-            "attend.",
+            "Your mask contains 0 and -inf, to be added to scores. Make it boolean: True where a query may attend.",
             _slip(("return mask", "return torch.zeros_like(mask, dtype=torch.float).masked_fill(~mask, -torch.inf)")),
         ),
         Misconception(
             "first_word_sees_itself",
-            "Your mask forbids each token except the first to attend to itself. The whole diagonal is allowed: query i "
+            "Your mask forbids every token but the first to attend to itself. Include the whole diagonal: query i "
             "attends to keys 0 to i.",
             _slip(("ones.tril()", "ones.tril(-1)"), ("return mask", "mask[0, 0] = True\n    return mask")),
         ),
         Misconception(
             "two_words",
-            "Your mask allows each token to attend to itself and the one before it. Everything that came before is "
-            "allowed: the whole lower triangle.",
+            "Your mask allows each token only itself and the one before it. Allow everything before it: the whole "
+            "lower triangle.",
             _slip(("ones.tril()", "ones.tril().triu(-1)")),
         ),
         Misconception(
             "only_itself",
-            "Your mask allows each token to attend to itself only. What came before it is allowed as well: the whole "
-            "lower triangle.",
+            "Your mask allows each token only itself. Allow everything before it too: the whole lower triangle.",
             _slip(("ones.tril()", "ones.tril().triu()")),
         ),
     ),

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     title="The leak test",
     statement=(
         "leak_test(model, x [tokens, d_model]) -> bool [tokens, tokens]: True at [i, j] where the output of token i "
-        "changes when token j is changed; model takes [tokens, d_model] and returns a row for each token."
+        "changes when you change token j; model takes [tokens, d_model] and returns one row per token."
     ),
     points=4,
     minutes=20,
@@ -112,81 +112,81 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Change one token and leave all others as they are. Every output that is not what it was has seen that "
-            "token.",
+            "Change one token and keep all the others. Every output that changes has seen that token.",
         ),
         Hint(
             "shapes",
-            "Changing token j fills column j of the result: `[tokens]`, an entry for each output. An output is a row "
-            "of `d_model` numbers, and one number that differs is enough.",
+            "Changing token j fills column j of the result: `[tokens]`, one entry per output. An output is a row of "
+            "`d_model` numbers. If a single one differs, the output has changed.",
             answers=("transposed", "all_components", "first_component", "itself_left_out"),
         ),
         Hint(
             "outline",
-            "The outputs for `x` as it is, once.\n"
-            "A `[tokens, tokens]` tensor of booleans, all False.\n"
-            "For each token: a fresh copy of `x`, in which this token's vector is replaced by random numbers.\n"
-            "Call the model on the copy, and compare each output with what it was.\n"
-            "Write which of them differ into the token's column.",
+            "Compute the outputs for `x` once.\n"
+            "Make a `[tokens, tokens]` tensor of booleans, all False.\n"
+            "For each token, copy `x` and replace that token's vector in the copy by random numbers.\n"
+            "Call the model on the copy, and compare each output with the original one.\n"
+            "Write which outputs differ into the token's column.",
             answers=("changes_pile_up", "one_component_changed", "scaled"),
         ),
     ),
     misconceptions=(
         *_slips(
             transposed=(
-                "Your result is transposed: its rows are the tokens that you change. Rows are outputs, and columns the "
-                "tokens that they see, as in a mask.",
+                "Your result is transposed. Rows are outputs, and columns are the tokens that you change, as in a "
+                "mask.",
                 ("seen[:, token] =", "seen[token] ="),
             ),
             changes_pile_up=(
-                "Your answer leaves earlier tokens changed while it tries the later ones, so that outputs seem to see "
-                "tokens that they don't. Begin each time with a fresh copy, x.clone(), and leave x itself alone.",
+                "Your answer leaves earlier tokens changed while it tests later ones, so outputs seem to see tokens "
+                "that they don't. Start each time from a fresh copy, x.clone(), and don't change x.",
                 ("x.clone()", "changed if token else x.clone()"),
             ),
             all_components=(
-                "Your answer wants every number of an output to differ. One is enough: any(dim=-1).",
+                "Your answer requires every number of an output to differ. One is enough: any(dim=-1).",
                 (_DIFFERS, "differs.all(dim=-1)"),
             ),
             inverted=(
-                "Your result is True where nothing changes. It should be True where an output sees the token.",
+                "Your result is True where nothing changes. Make it True where an output sees the token.",
                 ("return seen", "return ~seen"),
             ),
             numbers=(
-                "Your result consists of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
+                "Your result contains the numbers 1 and 0. Return booleans: compare, or end with .bool().",
                 ("return seen", "return seen.long()"),
             ),
         ),
         *_slips_alone(
             scaled=(
-                "Your answer multiplies a token by a number, or sets it to 0. One that is all zeros stays what it is: "
-                "replace it by random numbers.",
+                "Your answer multiplies a token by a number, or sets it to 0, which doesn't change a token of zeros. "
+                "Replace it by random numbers.",
                 (_OTHER, "0"),
             ),
             one_component_changed=(
-                "Your answer changes one component of each token, and a model need not look at that one. Replace the "
+                "Your answer changes one component of each token, and a model may not look at that one. Replace the "
                 "whole vector.",
                 ("changed[token] = torch.randn(x.shape[1])", "changed[token, 0] += 1"),
             ),
             first_component=(
-                "Your answer compares the first component of each output only. One that differs anywhere is enough.",
+                "Your answer compares only the first component of each output. Compare all: one difference anywhere "
+                "is enough.",
                 (_DIFFERS, "differs[:, 0]"),
             ),
             all_tokens_changed=(
-                "Your answer changes all tokens at once, so that every output differs. Change one token and leave the "
-                "others as they are.",
+                "Your answer changes all tokens at once, so every output differs. Change one token at a time.",
                 ("changed[token] = torch.randn(x.shape[1])", "changed[:] = torch.randn(x.shape)"),
             ),
             itself_left_out=(
-                "Your answer does not say that a token sees itself. The diagonal is tried like all the rest.",
+                "Your answer never says that a token sees itself. Test the diagonal like every other entry.",
                 ("return seen", "return seen & ~torch.eye(len(x), dtype=torch.bool)"),
             ),
             leaks_alone=(
-                "Your result shows leaks only, above the diagonal. Return what each output sees, on and below it too.",
+                "Your result shows only leaks, above the diagonal. Return everything that each output sees, on and "
+                "below the diagonal too.",
                 ("return seen", "return seen.triu(1)"),
             ),
             yes_or_no=(
-                "Your answer says whether there is a leak, in one word. Return which output sees which token, "
-                "[tokens, tokens].",
+                "Your answer says only whether there is a leak. Return which output sees which token, [tokens, "
+                "tokens].",
                 ("return seen", "return seen.triu(1).any()"),
             ),
         ),

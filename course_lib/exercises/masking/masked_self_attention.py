@@ -95,8 +95,8 @@ EXERCISE = Exercise(
     title="Masked self-attention",
     statement=(
         "masked_self_attention(x [..., tokens, d_model], mask bool [..., tokens, tokens] or broadcasts to it) -> [..., "
-        "tokens, d_model]: scaled dot-product attention with q = k = v = x under the mask, even with scores in the "
-        "thousands, with gradients."
+        "tokens, d_model]: scaled dot-product attention with q = k = v = x under the mask, for scores in the thousands "
+        "too, with gradients."
     ),
     points=3,
     minutes=10,
@@ -112,16 +112,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The five names of the course, in order: scores, scaled, masked, alpha, out. `x` asks, is asked and is "
-            "averaged.",
+            "Compute, in this order: scores, scaled, masked, alpha, out. `x` is the queries, the keys and the values.",
         ),
         Hint(
             "outline",
-            "Scores: `x` with its own last two dimensions swapped.\n"
+            "Compute the scores: `x` times itself, with the last two dimensions of the second swapped.\n"
             "Divide by the root of the last dimension of `x`.\n"
             "Fill the forbidden positions with the lowest finite number of the dtype.\n"
-            "Softmax over the keys, the last dimension.\n"
-            "The weights times `x`.",
+            "Take the softmax over the keys, the last dimension.\n"
+            "Multiply the weights by `x`.",
             answers=(
                 *("divided_by_number_of_keys", "divided_by_d_model", "root_of_number_of_words"),
                 *("unscaled_scores_masked", "softmax_over_queries", "softmax_over_the_second_dimension"),
@@ -136,7 +135,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "unscaled_scores_masked",
-            "Your answer masks the unscaled scores. Mask the scaled ones, the scores divided by √d_model.",
+            "Your answer masks the unscaled scores. Divide the scores by √d_model before you mask them.",
             _slip((" / math.sqrt(x.shape[-1])", "")),
         ),
         *wrong_divisors(_self_attention),
@@ -147,37 +146,36 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_of_two",
-            "Your answer divides the scores by √2, which is √d_model in the worked example only. d_model is "
-            "x.shape[-1].",
+            "Your answer divides the scores by √2, which is √d_model in the worked example only. Use x.shape[-1] for "
+            "d_model.",
             _slip_alone(("math.sqrt(x.shape[-1])", "math.sqrt(2)")),
         ),
         Misconception(
             "scores_times_mask",
-            "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
-            "forbidden tokens still take a share. Fill them with -inf before the softmax.",
+            "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so forbidden "
+            "tokens still get weight. Fill them with -inf before the softmax.",
             _slip((MASKED, "scaled * mask")),
         ),
         Misconception(
             "masked_after_softmax",
-            "Your answer masks after the softmax, so the weights no longer sum to 1. Mask the scores, before the "
-            "softmax.",
+            "Your answer masks after the softmax, so the weights don't sum to 1. Mask the scores before the softmax.",
             _slip((MASKED, "scaled"), ("alpha @ x", "(alpha * mask) @ x")),
         ),
         Misconception(
             "mask_ignored",
-            "Your answer attends to every token, as if nothing were masked. If you do fill the scores, use what comes "
-            "back: masked_fill, without an underscore, returns a new tensor and leaves the old one as it is.",
+            "Your answer attends to every token, as if nothing were masked. If you do fill the scores, use the "
+            "result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
             _slip((MASKED, "scaled")),
         ),
         Misconception(
             "added_not_enough",
-            "Your answer lowers the forbidden scores by some number, but a score far above the others stays above "
-            "them and takes the weight. Fill with -inf, masked_fill(~mask, -math.inf), rather than adding.",
+            "Your answer subtracts a number from forbidden scores, but a score far above the others stays above them "
+            "and takes the weight. Fill instead: masked_fill(~mask, -math.inf).",
             _slip_alone((MASKED, "scaled - 1e3 * ~mask")),
         ),
         Misconception(
             "forbidden_score_far_above",
-            f"{FORBIDDEN_FAR_ABOVE} A row whose weights are all 0 then ends in 0 / 0, NaN.",
+            f"{FORBIDDEN_FAR_ABOVE} Otherwise 0 / 0 makes such a row NaN.",
             _slip_alone(
                 (MASKED, "scaled"), ("alpha @ x", "alpha * mask / (alpha * mask).sum(dim=-1, keepdim=True) @ x")
             ),
@@ -187,8 +185,7 @@ EXERCISE = Exercise(
         inverted_and_repaired(_self_attention),
         Misconception(
             "always_causal",
-            "Your answer makes a causal mask of its own and ignores the one it is given. Use the argument: the mask "
-            "may be any.",
+            "Your answer ignores the given mask and always uses a causal one. Use the argument: it can be any mask.",
             _slip_alone(
                 (
                     "    scores =",
@@ -200,31 +197,30 @@ EXERCISE = Exercise(
         *wrong_dimensions(_self_attention),
         Misconception(
             "weights_transposed",
-            "Your answer averages with the weights transposed: alpha's rows are queries, and each token's output is "
-            "its row times x. Write alpha @ x.",
+            "Your answer transposes the weights. Each row of alpha belongs to a query: return alpha @ x.",
             _slip((SOFTMAX, f"{SOFTMAX}.mT")),
         ),
         Misconception(
             "view_for_transpose",
-            "Your answer turns x with view or reshape, which keeps the numbers in their order and so mixes up the "
-            "tokens. Transpose it: x.transpose(-2, -1).",
+            "Your answer turns x with view or reshape, which keeps the numbers in order and so mixes the tokens. "
+            "Transpose it: x.transpose(-2, -1).",
             _slip_alone(("x.mT", "x.reshape(*x.shape[:-2], *x.shape[:-3:-1])")),
         ),
         Misconception(
             "weights_returned",
-            "Your answer gives the weights. Average the tokens with them: alpha @ x.",
+            "Your answer returns the weights. Average the tokens with them: alpha @ x.",
             _slip_alone(("alpha @ x", "alpha")),
         ),
         Misconception(
             "weights_detached",
-            "In your answer the gradient stops at the weights: they are detached from the graph (.detach(), .data, "
-            "numpy or no_grad), and only the values could learn.",
+            "The gradient stops at your weights, so only the values can learn. Look for .detach(), .data, numpy or "
+            "no_grad.",
             _slip(("alpha @ x", "alpha.detach() @ x")),
         ),
         Misconception(
             "no_gradients",
-            "No gradient reaches x: your computation leaves torch somewhere (.detach(), .data, numpy, "
-            "torch.tensor(...) or no_grad). Use torch operations from x to the end.",
+            "No gradient reaches x. Look for .detach(), .data, numpy, torch.tensor(...) or no_grad, and use torch "
+            "operations throughout.",
             _slip_alone(("alpha @ x", "(alpha @ x).detach()")),
         ),
     ),

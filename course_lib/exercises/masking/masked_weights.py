@@ -72,14 +72,14 @@ _SAFELY_DIVIDED = ("return alpha * mask", f"{_KEPT}{_DIVIDED}.masked_fill(total 
 
 
 _EVEN_IN_A_ROW = (
-    "In a row without any allowed key your answer gives the same weight to every key, though all are forbidden. Set "
-    "such rows to 0; multiplying the weights by the mask at the end does it."
+    "In a row without any allowed key, your answer gives every key the same weight. Set such rows to 0: multiply the "
+    "weights by the mask at the end."
 )
 
 
 _NOT_LOW_ENOUGH = (
-    "Your answer fills forbidden scores with a number that is not low enough: where the allowed ones lie below "
-    "it, the forbidden keys take the weight. Fill with -inf, or torch.finfo(scaled.dtype).min."
+    "Your answer fills forbidden scores with a number that isn't low enough: if the allowed scores are lower, "
+    "forbidden keys take the weight. Fill with -inf or torch.finfo(scaled.dtype).min."
 )
 
 
@@ -105,8 +105,8 @@ EXERCISE = Exercise(
     title="Masked weights",
     statement=(
         "masked_weights(scaled [..., queries, keys], mask bool, same shape or broadcasts to it) -> [..., queries, "
-        "keys]: the softmax over the keys that each query may attend to, 0 at the others; a row that allows no key is "
-        "all 0; scores between -5000 and 5000; with gradients, those of such rows 0 and not NaN."
+        "keys]: the softmax over the keys that each query may attend to, and 0 at the other keys; a row that allows no "
+        "key is all 0; for scores between -5000 and 5000; with gradients, which are 0 and not NaN in such rows."
     ),
     points=4,
     minutes=15,
@@ -122,14 +122,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Give forbidden positions so low a score that the softmax gives them 0, before the softmax and not after "
-            "it. Low enough is the most negative finite number of the dtype; minus infinity turns rows that allow "
-            "nothing into `nan`.",
+            "Before the softmax, give forbidden keys a score so low that their weight is 0. Use the most negative "
+            "finite number of the dtype. Minus infinity turns a row that allows nothing into `nan`.",
         ),
         Hint(
             "shapes",
-            "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where it is True: "
-            "our mask is True where nothing should be filled. The softmax runs along the keys, the last dimension.",
+            "`masked_fill` takes a condition of any shape that broadcasts to the scores, and fills where it is True. "
+            "Our mask is True where you must not fill, so invert it. The softmax runs over the keys, the last "
+            "dimension.",
             answers=(
                 *("inverted", "inverted_throughout", "inverted_with_a_large_number", "keys_as_rows"),
                 *("softmax_over_queries", "softmax_over_the_second_dimension"),
@@ -137,10 +137,10 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "The lowest finite number of the dtype of the scores, from `torch.finfo`.\n"
-            "A copy of the scores with it at the positions where the mask is False.\n"
-            "Softmax over the keys. A row that allows nothing comes out uniform.\n"
-            "Multiply by the mask: that row becomes 0, and all others stay as they are.",
+            "Get the lowest finite number of the scores' dtype from `torch.finfo`.\n"
+            "Fill the scores with it where the mask is False, in a copy.\n"
+            "Take the softmax over the keys. A row that allows nothing comes out uniform.\n"
+            "Multiply by the mask: that row becomes 0, and the others don't change.",
             answers=(
                 *("nan_where_nothing_is_allowed", "nan_repaired_afterwards", "zero_times_infinity", "exp_overflows"),
                 *("uniform_where_nothing_is_allowed", "uniform_by_addition_where_nothing_is_allowed"),
@@ -150,8 +150,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "nan_where_nothing_is_allowed",
-            "A row without any allowed key ends in NaN in your answer, which then spreads through the whole model: set "
-            "such rows to 0.",
+            "Your answer is NaN in a row without any allowed key, and NaN spreads through the whole model. Set such "
+            "rows to 0.",
             _slip((MASKED, "scaled.masked_fill(~mask, -torch.inf)"), _NOTHING_AFTER),
         ),
         Misconception("uniform_where_nothing_is_allowed", _EVEN_IN_A_ROW, _slip(_NOTHING_AFTER)),
@@ -162,9 +162,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nan_repaired_afterwards",
-            "The weights are right, but in a row without any allowed key their gradient is NaN: there was a NaN on the "
-            "way, and repairing it afterwards does not mend the gradient. Fill with torch.finfo(scaled.dtype).min "
-            "(masked_fill, nothing added), and multiply the weights by the mask.",
+            "Your weights are right, but the gradient of a row without any allowed key is NaN: replacing a NaN "
+            "afterwards doesn't repair its gradient. Use masked_fill with torch.finfo(scaled.dtype).min, and multiply "
+            "the weights by the mask.",
             _slip_alone(
                 (MASKED, "scaled + mask.to(scaled.dtype).log()"), ("alpha * mask", "alpha.nan_to_num(nan=0.0)")
             ),
@@ -177,38 +177,37 @@ EXERCISE = Exercise(
         Misconception("filled_not_low_enough_times_mask", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW)),
         Misconception(
             "scores_times_mask",
-            "Your answer sets forbidden scores to 0 (multiplying by the mask does that), but exp(0) is 1, so "
-            "forbidden keys still get weight. Fill them with -inf before the softmax.",
+            "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so forbidden "
+            "keys still get weight. Fill them with -inf before the softmax.",
             _slip((MASKED, "scaled * mask"), _NOTHING_AFTER),
         ),
         Misconception(
             "scores_times_mask_then_zeroed",
-            "Your answer sets forbidden scores to 0, but exp(0) is 1, so they take a share of their row; making their "
-            "weights 0 afterwards does not give it back. Fill them with -inf before the softmax.",
+            "Your answer sets forbidden scores to 0. But exp(0) is 1, so they take part of the weight, and zeroing "
+            "their weights afterwards doesn't return it. Fill them with -inf before the softmax.",
             _slip((MASKED, "scaled * mask")),
         ),
         Misconception(
             "masked_after_softmax",
-            "Your answer masks after the softmax, so the rows no longer sum to 1: the forbidden keys have already "
-            "taken their share. Mask the scores, before the softmax.",
+            "Your answer masks after the softmax, when forbidden keys have already taken part of the weight. So rows "
+            "don't sum to 1. Mask the scores before the softmax.",
             _slip(_UNCHANGED),
         ),
         Misconception("forbidden_score_far_above", FORBIDDEN_FAR_ABOVE, _slip_alone(_UNCHANGED, _SAFELY_DIVIDED)),
         Misconception(
             "forbidden_score_far_above_nan",
-            f"{FORBIDDEN_FAR_ABOVE} A row whose weights are all 0 then ends in 0 / 0, NaN.",
+            f"{FORBIDDEN_FAR_ABOVE} Otherwise 0 / 0 makes such a row NaN.",
             _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}{_DIVIDED}")),
         ),
         Misconception(
             "forbidden_score_far_above_repaired",
-            f"{FORBIDDEN_FAR_ABOVE} Turning the NaN of 0 / 0 into 0 hides it, and passes no gradient on.",
+            f"{FORBIDDEN_FAR_ABOVE} Replacing the NaN of 0 / 0 by 0 still loses the gradient.",
             _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}    return (kept / total).nan_to_num()")),
         ),
         Misconception(
             "mask_ignored",
-            "Your answer is the softmax of all the scores, as if nothing were masked. If you do fill the scores, use "
-            "what comes back: masked_fill, without an underscore, returns a new tensor and leaves the old one as it "
-            "is.",
+            "Your answer is the softmax of all scores, as if nothing were masked. If you do fill the scores, use the "
+            "result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
             _slip(_UNCHANGED, _NOTHING_AFTER),
         ),
         *wrong_masks(_weights, _NOTHING_AFTER),
@@ -216,14 +215,14 @@ EXERCISE = Exercise(
         Misconception("keys_as_rows", KEYS_AS_ROWS, _slip((_BEFORE, f"    mask = mask.mT\n{_BEFORE}"))),
         Misconception(
             "always_causal",
-            "Your answer uses a causal mask, whatever mask it is given. Use the argument: it may allow anything.",
+            "Your answer always uses a causal mask. Use the mask that you are given: it can be any.",
             _slip_alone((_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}")),
         ),
         *wrong_dimensions(_weights),
         Misconception(
             "scaled_again",
-            "Your answer divides the scores by the root of their last size. They are already scaled, and that size is "
-            "the number of keys: use them as they are.",
+            "Your answer divides the scores by the root of their last size, the number of keys. They are already "
+            "scaled: don't divide again.",
             _slip_alone((_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}")),
         ),
     ),

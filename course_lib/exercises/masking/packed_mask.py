@@ -100,58 +100,59 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Give each token the number of its document. Then two tokens are in the same one if their numbers are "
-            "equal, and the causal rule does the rest.",
+            "Number the documents, and give each token its document's number. Two tokens are in the same document if "
+            "their numbers are equal. Then apply the causal mask too.",
         ),
         Hint(
             "shapes",
-            "How many documents have ended so far is a sum along the row, `[batch, tokens]`. As a column "
-            "`[batch, tokens, 1]` and as a row `[batch, 1, tokens]` it makes a table for each row of the batch; the "
-            "causal mask `[tokens, tokens]` is the same for all of them.",
+            "Count along each row how many documents have ended: `[batch, tokens]`. Compare that as a column, "
+            "`[batch, tokens, 1]`, with itself as a row, `[batch, 1, tokens]`. The causal mask, `[tokens, tokens]`, "
+            "is the same for every row of the batch.",
             answers=("counted_over_the_batch", "end_opens_the_next"),
         ),
         Hint(
             "outline",
-            "Where the ids are `end`.\n"
-            "Each token's document: how many have ended before it. `cumsum` counts the token itself, so take it off "
-            "again where it is an end.\n"
+            "Find where the ids are `end`.\n"
+            "Find each token's document: how many have ended before it. `cumsum` counts the token itself, so subtract "
+            "it again where it is an end.\n"
             "Compare the documents of all queries with those of all keys.\n"
-            "A causal mask on the device of the ids.\n"
-            "Both must allow it.",
+            "Make a causal mask on the device of the ids.\n"
+            "Allow a key only where both masks do.",
             answers=("both_directions", "only_causal", "either_is_enough"),
         ),
     ),
     misconceptions=(
         *_slips(
             end_opens_the_next=(
-                "In your answer an end belongs to the document that follows it. It closes its own: count the ends "
-                "before a token, and not the token itself.",
+                "Your answer assigns an end to the next document. It closes its own: count the ends before a token, "
+                "without the token itself.",
                 (_DOCUMENT, "ends.cumsum(dim=-1)"),
             ),
             counted_over_the_batch=(
-                "Your answer counts the ends from one row of the batch to the next. Documents follow one another along "
-                "the tokens: dim=-1.",
+                "Your answer counts ends across the rows of the batch. Count along the tokens: dim=-1.",
                 ("cumsum(dim=-1)", "cumsum(dim=0)"),
             ),
             keys_as_rows=(
-                "Your mask is transposed: it allows the future and forbids the past. Rows are queries: the allowed "
-                "part is in the lower triangle.",
+                "Your mask is transposed: it allows the future and forbids the past. Its rows are queries, so allow "
+                "only the lower triangle.",
                 ("return mask", "return mask.mT"),
             ),
             itself_forbidden=(
-                "Your mask forbids each token to attend to itself. The diagonal is allowed.",
+                "Your mask forbids each token to attend to itself. Include the diagonal.",
                 ("tril()", "tril(-1)"),
             ),
             one_word_ahead=(
-                "Your mask also allows the next token, which is the very one that a token has to predict.",
+                "Your mask also allows the next token, which is the one to predict. Query i attends to keys up to i "
+                "only.",
                 ("tril()", "tril(1)"),
             ),
             inverted=(
-                "Your mask is True where attention is forbidden. In this course True means `may attend`.",
+                "Your mask is True where attention is forbidden. Here, True means `may attend`: invert the mask with "
+                "~.",
                 ("return mask", "return ~mask"),
             ),
             heads_as_well=(
-                "Your mask has a dimension of size 1 for heads. Here it is [batch, tokens, tokens].",
+                "Your mask has an extra dimension of size 1 for heads. Return [batch, tokens, tokens].",
                 ("return mask", "return mask.unsqueeze(1)"),
             ),
         ),
@@ -159,24 +160,25 @@ EXERCISE = Exercise(
         made_on_the_cpu(_packed, "ids.device"),
         *_slips_alone(
             both_directions=(
-                "Your mask keeps documents apart, but allows the future inside each. Apply the causal rule too.",
+                "Your mask separates documents, but allows the future inside each. Apply the causal mask too.",
                 ("same & earlier", "same"),
             ),
             only_causal=(
-                "Your mask lets a token see the documents before its own, as the causal mask or a comparison with >= "
-                "does. The query's document and the key's must be equal.",
+                "Your mask lets a token see earlier documents, as the causal mask alone or a comparison with >= does. "
+                "The query's document and the key's must be equal.",
                 ("same & earlier", "earlier.expand_as(same)"),
             ),
             either_is_enough=(
-                "Your mask allows a key that satisfies either rule. It must satisfy both: & rather than |.",
+                "Your mask allows a key that satisfies either rule. Require both: & instead of |.",
                 ("same & earlier", "same | earlier"),
             ),
             first_row_for_all=(
-                "Your mask uses the documents of the first row for the whole batch. Each row has its own.",
+                "Your mask uses the documents of the first row for the whole batch. Use each row's own.",
                 ("ends = ids == end", "ends = (ids[:1] == end).expand_as(ids)"),
             ),
             one_row=(
-                "Your mask loses the batch where it is 1. Each row of ids has its mask: [batch, tokens, tokens].",
+                "Your mask loses the batch dimension when it is 1. Give each row of ids its own mask: [batch, tokens, "
+                "tokens].",
                 ("return mask", "return mask.squeeze(0)"),
             ),
         ),

@@ -68,7 +68,7 @@ EXERCISE = Exercise(
     title="Padding mask",
     statement=(
         "padding_mask(lengths int64 [batch], max_length) -> bool [batch, max_length]: True at the first lengths[b] "
-        "positions of row b, the tokens, and False at the padding after them; on the device of lengths."
+        "positions of row b, its tokens, and False at the padding after them; on the device of lengths."
     ),
     points=2,
     minutes=8,
@@ -83,13 +83,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A token is real if its position is smaller than the length of its sentence. Compare all positions with "
-            "all lengths at once and let broadcasting make the table.",
+            "A position holds a token if it is smaller than the length of its sentence. Compare all positions with "
+            "all lengths at once by broadcasting.",
         ),
         Hint(
             "shapes",
-            "Positions are a row `[max_length]`, lengths have to be a column `[batch, 1]`: together they make "
-            "`[batch, max_length]`. A comparison gives booleans by itself.",
+            "Make the positions a row, `[max_length]`, and the lengths a column, `[batch, 1]`. Comparing them gives "
+            "booleans of shape `[batch, max_length]`.",
             answers=(
                 "batch_as_columns",
                 "lengths_beside_the_positions",
@@ -102,65 +102,65 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "inverted",
-            "Your mask is True at the padding, as in nn.MultiheadAttention's key_padding_mask. In this course True "
-            "means `may attend`: True at the tokens.",
+            "Your mask is True at the padding, like nn.MultiheadAttention's key_padding_mask. Here, True means `may "
+            "attend`: make it True at the tokens.",
             _slip((_WORDS, "positions >= column")),
         ),
         Misconception(
             "one_too_many",
-            "Your mask allows one position too many in each row. Positions are counted from 0, so the tokens of a row "
-            "are those below its length: < rather than <=.",
+            "Your mask allows one position too many in each row. Positions start at 0, so tokens are at positions "
+            "below the length: use < instead of <=.",
             _slip((_WORDS, "positions <= column")),
         ),
         Misconception(
             "one_too_few",
-            "Your mask forbids the last token of each row. The tokens are at positions 0 to length - 1, inclusive.",
+            "Your mask forbids the last token of each row. Allow positions 0 to length - 1.",
             _slip((_WORDS, "positions < column - 1")),
         ),
         Misconception(
             "padding_in_front",
-            "Your mask puts the padding in front of the tokens. Here the tokens come first and the padding follows.",
+            "Your mask puts the padding before the tokens. Put the tokens first.",
             _slip((_WORDS, "positions >= max_length - column")),
         ),
         Misconception(
             "batch_as_columns",
-            "Your mask is transposed, [max_length, batch]. One row for each sequence: [batch, max_length].",
+            "Your mask is transposed, [max_length, batch]. Give each sequence a row: [batch, max_length].",
             _slip(("return mask", "return mask.mT")),
         ),
         Misconception(
             "lengths_beside_the_positions",
-            "Your answer compares position 0 with the first length, position 1 with the second, and so on. Every "
-            "position meets every length: make the lengths a column, lengths.unsqueeze(-1).",
+            "Your answer compares position 0 with the first length, position 1 with the second, and so on. Compare "
+            "every position with every length: make the lengths a column, lengths.unsqueeze(-1).",
             _slip(("lengths.unsqueeze(-1)", "lengths")),
         ),
         Misconception(
             "as_wide_as_the_longest",
-            "Your mask is only as wide as the longest sequence of the batch. It has max_length columns, even where "
-            "no sequence is that long.",
+            "Your mask is only as wide as the longest sequence of the batch. Give it max_length columns, even if no "
+            "sequence is that long.",
             _slip(("arange(max_length,", "arange(int(lengths.max()),")),
         ),
         *wrong_dtypes(_compared),
         made_on_the_cpu(_compared, "lengths.device"),
         Misconception(
             "inverted_and_one_off",
-            "Your mask is True after the tokens, and misses the first position there: position > length. True is for "
-            "the tokens, where the position is below the length: <.",
+            "Your mask is True after the tokens, and starts one position late: position > length. Make it True at the "
+            "tokens: position < length.",
             _slip((_WORDS, "positions > column")),
         ),
         Misconception(
             "last_word_alone",
-            "Your mask is True only at the last token of each row. All tokens count: every position below the length.",
+            "Your mask is True only at the last token of each row. Allow every token: every position below the length.",
             _slip((_WORDS, "positions == column - 1")),
         ),
         Misconception(
             "full_rows_emptied",
-            "Your mask is right except for sequences of max_length tokens, whose rows are empty. Does a slice end at "
-            "-0, or a length go through % max_length? Compare each position with the length.",
+            "Your mask is right, except that rows of max_length tokens are empty. Does a slice end at -0, or do you "
+            "use % max_length? Compare each position with the length.",
             _slip((_WORDS, "positions < column % max_length")),
         ),
         Misconception(
             "longest_for_all",
-            "Your mask uses the longest sequence's length in every row. Each row has a length of its own.",
+            "Your mask uses the longest sequence's length in every row. Use each row's own length.",
             _slip((_WORDS, "(positions < lengths.max()).expand(len(lengths), -1)")),
         ),
     ),

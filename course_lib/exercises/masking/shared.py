@@ -53,26 +53,26 @@ def shared_masks(generator: Generator) -> Iterator[Case]:
 
 
 WRONG_WAY_ROUND = (
-    "Your answer uses the mask the wrong way round: it masks where attention is allowed. True means `may attend`: fill "
-    "where the mask is False, ~mask."
+    "Your answer masks where attention is allowed. In our masks, True means `may attend`: fill where the mask is "
+    "False, ~mask."
 )
 
 
 KEYS_AS_ROWS = (
-    "Your answer uses the mask transposed, [key, query]. Here its rows are queries, like those of the scores: use it "
-    "as it comes."
+    "Your answer transposes the mask. Its rows are already queries, like those of the scores: use it without a "
+    "transpose."
 )
 
 
 FORBIDDEN_FAR_ABOVE = (
-    "Where a forbidden score lies far above the allowed ones of its row, your answer leaves these no weight: next to "
-    "it, their exponentials are 0. Fill the forbidden scores with -inf (or the lowest number) before the softmax."
+    "If a forbidden score is far above the allowed ones, your answer leaves them no weight: their exponentials "
+    "underflow to 0. Fill forbidden scores with -inf (or the lowest number) before the softmax."
 )
 
 
 BARE_EXP = (
-    "Your answer takes exp of the scores as they are: that is infinite for large ones, and 0 for very low ones. "
-    "Subtract each row's largest allowed score first; or fill with -inf and let torch.softmax do it."
+    "Your answer takes exp of the raw scores, which is infinite for large ones and 0 for very low ones. Subtract each "
+    "row's largest allowed score first, or fill with -inf and use torch.softmax."
 )
 
 
@@ -100,8 +100,8 @@ def wrong_masks(right: Callable[..., Any], *edits: Edit) -> tuple[Misconception,
         Misconception("exp_overflows", BARE_EXP, Edited(right, (MASKED, "scaled"), divided, *edits, paired=False)),
         Misconception(
             "zero_times_infinity",
-            "Your answer is NaN everywhere. Does it multiply a mask by -inf? 0 times infinity is NaN, so even what is "
-            "allowed becomes NaN. Fill instead: scaled.masked_fill(~mask, -math.inf).",
+            "Your answer is NaN everywhere. Do you multiply a mask by -inf? 0 times infinity is NaN, even at allowed "
+            "keys. Fill instead: scaled.masked_fill(~mask, -math.inf).",
             Edited(right, (MASKED, "scaled + ~mask * -torch.inf"), *edits, paired=False),
         ),
     )
@@ -133,7 +133,7 @@ def wrong_dimensions(right: Callable[..., Any], *, paired: bool = True) -> tuple
         ),
         Misconception(
             "softmax_over_the_second_dimension",
-            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Take the last "
+            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Use the last "
             "dimension, dim=-1.",
             Edited(right, (SOFTMAX, "torch.softmax(masked, dim=1)"), paired=paired),
         ),
@@ -145,7 +145,7 @@ def wrong_divisors(right: Callable[..., Any]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "divided_by_d_model",
-            "All in all, your answer divides the scores by d_model. The paper's formula takes the root: divide by "
+            "Overall, your answer divides the scores by d_model. The paper's formula takes the root: divide by "
             "√d_model.",
             Edited(right, ("math.sqrt(x.shape[-1])", "x.shape[-1]")),
         ),
@@ -163,14 +163,14 @@ def wrong_dtypes(right: Callable[..., Any]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "zeros_and_ones",
-            "The entries of your mask are the numbers 0.0 and 1.0. A mask is boolean: make it with dtype=torch.bool, "
-            "a comparison or &, or end with .bool().",
+            "Your mask contains the numbers 0.0 and 1.0. Make it boolean: with dtype=torch.bool, a comparison, &, or "
+            ".bool() at the end.",
             Edited(right, ("return mask", "return mask.float()")),
         ),
         Misconception(
             "integers",
-            "The entries of your mask are the integers 0 and 1. A mask is boolean: make it with dtype=torch.bool, "
-            "a comparison or &, or end with .bool().",
+            "Your mask contains the integers 0 and 1. Make it boolean: with dtype=torch.bool, a comparison, &, or "
+            ".bool() at the end.",
             Edited(right, ("return mask", "return mask.long()")),
         ),
     )
