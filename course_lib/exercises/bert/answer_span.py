@@ -95,9 +95,9 @@ EXERCISE = Exercise(
     name="best_spans",
     title="The best span",
     statement=(
-        "best_spans(logits [batch, 2, tokens], max_tokens=None) -> int [batch, 2]: the positions first <= last whose "
-        "scores logits[:, 0, first] + logits[:, 1, last] are largest together; with no more than max_tokens tokens, if "
-        "that is given. The largest sum is finite, and there are no ties."
+        "best_spans(logits [batch, 2, tokens], max_tokens=None) -> int [batch, 2]: the positions first <= last with "
+        "the largest sum of scores, logits[:, 0, first] + logits[:, 1, last]. If max_tokens is given, a span has at "
+        "most that many tokens. The largest sum is finite, and there are no ties."
     ),
     points=4,
     minutes=18,
@@ -113,23 +113,23 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The best beginning and the best end, each by itself, may belong to different answers, or come in the "
-            "wrong order. Score all pairs at once, and forbid those that are no spans.",
+            "The best beginning and the best end may belong to different answers, or come in the wrong order. Score "
+            "all pairs at once, and mask those that are not spans.",
         ),
         Hint(
             "shapes",
-            "Broadcasting beginnings as `[batch, tokens, 1]` and ends as `[batch, 1, tokens]` makes a table of all "
-            "sums, `[batch, tokens, tokens]`. The spans that exist are its upper triangle, diagonal included; a limit "
-            "on the length cuts off a corner, for which `triu` and `tril` have the argument `diagonal`.",
+            "Broadcast beginnings as `[batch, tokens, 1]` and ends as `[batch, 1, tokens]` to get a table of all "
+            "sums, `[batch, tokens, tokens]`. Valid spans are its upper triangle, with the diagonal. A limit on the "
+            "length cuts off a corner: use the argument `diagonal` of `triu` and `tril`.",
             answers=("lower_triangle", "one_word_excluded", "one_word_too_many", "limit_ignored", "cut_off"),
         ),
         Hint(
             "outline",
             "Split the logits into beginnings and ends, and add them as a table.\n"
-            "A boolean table of what is possible: the upper triangle, and with `max_tokens` only a band of it.\n"
-            "Fill the rest with minus infinity, for sums may be negative.\n"
-            "The `argmax` of each flattened table is one number, row times tokens plus column.\n"
-            "Division without remainder, and the remainder, give back the two.",
+            "Make a boolean table of the valid spans: the upper triangle, and with `max_tokens` only a band of it.\n"
+            "Fill the rest with minus infinity, because sums may be negative.\n"
+            "Take the `argmax` of each flattened table: it is row times tokens plus column.\n"
+            "Integer division and the remainder give back the two.",
             answers=(
                 "each_by_itself",
                 "sorted_afterwards",
@@ -143,100 +143,100 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "each_by_itself",
-            "Your answer takes the best of all pairs, which is the best beginning and the best end, each by itself: an "
-            "answer may end before it begins. Look for the best pair with first <= last.",
+            "Your answer takes the best beginning and the best end separately, so an answer may end before it begins. "
+            "Find the best pair with first <= last.",
             lambda logits, max_tokens=None: logits.argmax(dim=2),
         ),
         Misconception(
             "sorted_afterwards",
-            "Your answer takes the best beginning and the best end, and swaps them where they are the wrong way "
-            "round. That is a span, but not the best one: look for the pair with the largest sum.",
+            "Your answer takes the best beginning and the best end separately, and swaps them if they are in the "
+            "wrong order. That is a span, but not the best one: find the pair with the largest sum.",
             lambda logits, max_tokens=None: logits.argmax(dim=2).sort(dim=1).values,
         ),
         Misconception(
             "beginning_first",
-            "Your answer takes the best beginning, and the best end after it. A beginning that is a little worse may "
-            "have a much better end: compare the sums of all pairs.",
+            "Your answer takes the best beginning, then the best end after it. A slightly worse beginning may have a "
+            "much better end: compare the sums of all pairs.",
             _first_then_last,
         ),
         Misconception(
             "search_from_zero",
-            "Your answer returns 0, 0 where all sums are negative: it looks for a sum above 0. Let the best sum so far "
-            "begin at -inf.",
+            "Your answer returns 0, 0 where all sums are negative, because it looks for a sum above 0. Start the best "
+            "sum at -inf.",
             _slip((_BEST, f"{_BEST} * (scores.amax(dim=1) > 0)"), paired=False),
         ),
         Misconception(
             "one_for_the_batch",
-            "Your answer finds one span, the best of the whole batch, and returns it for every text. Flatten the table "
-            "of each text by itself, .flatten(1), and take argmax(dim=1).",
+            "Your answer returns the best span of the whole batch for every text. Flatten each text's table "
+            "separately, .flatten(1), and take argmax(dim=1).",
             _slip((_BEST, "scores[scores.amax(dim=1).argmax()].argmax().expand(len(logits))"), paired=False),
         ),
         Misconception(
             "lower_triangle",
-            "Your spans end before they begin, or are single tokens: you keep the wrong triangle. With beginnings as "
-            "rows and ends as columns the possible spans are the upper one, triu.",
+            "Your answer keeps the wrong triangle: its spans end before they begin, or are single tokens. With "
+            "beginnings as rows and ends as columns, the valid spans are the upper one, triu.",
             _slip(("~possible", "~possible.mT"), paired=False),
         ),
         Misconception(
             "one_word_excluded",
-            "Your answer allows no span of a single token. First and last may be the same token: keep the diagonal.",
+            "Your answer allows no span of a single token. First and last may be the same: keep the diagonal.",
             _slip(("triu()", "triu(1)")),
         ),
         Misconception(
             "impossible_spans_at_zero",
-            "Where all sums are negative, spans that do not exist win in your answer: they hold 0, as triu of the "
-            "sums leaves there, or another number that is not small enough. Give them -inf.",
+            "Your answer picks invalid spans where all sums are negative. It fills them with 0, as triu does, or with "
+            "another number that is too large. Fill with -inf.",
             _slip(("-math.inf", "0.0")),
         ),
         Misconception(
             "triangle_multiplied",
-            "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 where there is no span, which "
-            "beats a negative sum, and turns -inf into NaN: fill these positions with -inf instead.",
+            "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 at invalid spans, which beats a "
+            "negative sum, and turns -inf into NaN. Fill with -inf instead.",
             _slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
         Misconception(
             "multiplied",
-            "Your answer multiplies the two scores. They are logarithms up to a constant, so probabilities are "
-            "multiplied by adding scores.",
+            "Your answer multiplies the two scores. Scores are logarithms up to a constant: to multiply "
+            "probabilities, add scores.",
             _slip((_SUMS, "first.unsqueeze(2) * last.unsqueeze(1)")),
         ),
         Misconception(
             "sum_of_probabilities",
-            "Your answer adds the two probabilities. The probability of a span is their product; for the scores, "
-            "which are logarithms, that means the sum.",
+            "Your answer adds the two probabilities. A span's probability is their product, which is the sum of the "
+            "scores.",
             _slip((_SUMS, "first.softmax(1).unsqueeze(2) + last.softmax(1).unsqueeze(1)")),
         ),
         Misconception(
             "last_and_first",
-            "Your answer returns the last position, then the first. The order is first, last.",
+            "Your answer returns the last position first. The order is first, last.",
             _slip((_TOLD, "best % tokens, best // tokens")),
         ),
         Misconception(
             "end_behind_the_span",
-            "Your second number is the position after the span, as in a Python slice. Return the last token's own "
-            "position.",
+            "Your answer returns the position after the span, as in a Python slice. Return the position of the last "
+            "token.",
             _slip((_TOLD, f"{_TOLD} + 1")),
         ),
         Misconception(
             "limit_ignored",
-            "Your answer does not look at max_tokens. Where it is given, leave out spans with more tokens.",
+            "Your answer ignores max_tokens. If it is given, leave out spans with more tokens.",
             _slip(("max_tokens is not None", "False")),
         ),
         Misconception(
             "one_word_too_many",
-            "Your answer allows one token more than max_tokens. From first to last there are last - first + 1 tokens.",
+            "Your answer allows one token more than max_tokens. A span has last - first + 1 tokens.",
             _slip(("max_tokens - 1", "max_tokens")),
         ),
         Misconception(
             "first_words_only",
-            "Your answer looks only at the first max_tokens tokens of the text. The limit is the length of the span, "
+            "Your answer searches only the first max_tokens tokens of the text. The limit is the length of the span, "
             "which may be anywhere.",
             _slip(("tokens = ", "logits = logits[:, :, :max_tokens]\n    tokens = "), paired=False),
         ),
         Misconception(
             "cut_off",
-            "Your answer finds the best span of any length and then cuts off its end. Another one, which is short "
-            "enough as it is, may have the larger sum: search only among those.",
+            "Your answer finds the best span of any length, then cuts off its end. A shorter span may have a larger "
+            "sum: search only those within the limit.",
             _slip(
                 ("max_tokens is not None", "False"),
                 (_TOLD, "best // tokens, (best % tokens).minimum(best // tokens + (max_tokens or tokens) - 1)"),

@@ -41,7 +41,7 @@ EXERCISE = Exercise(
     title="Predict first: how many?",
     statement=(
         "expected_counts(tokens) -> a tuple of three floats: of that many tokens, how many on average become [MASK], "
-        "how many become another token, and how many are asked for although they are unchanged."
+        "how many become another token, and how many the model must predict although they are unchanged."
     ),
     points=1,
     minutes=4,
@@ -59,73 +59,72 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "First the share of tokens that are chosen at all, then the shares among those: 0.15 times 0.8, and so on. "
-            "An average need not be whole.",
+            "First take the share of tokens that are chosen, then the shares among those: 0.15 times 0.8, and so on. "
+            "An average need not be a whole number.",
         ),
     ),
     misconceptions=(
         Misconception(
             "one_chosen_at_least",
-            "Your answer chooses at least one token. The average over many short sentences may well be below one.",
+            "Your answer chooses at least one token. The average over many short sentences may be below one.",
             _slip((_COUNTS, f"chosen = max(chosen, 1.0)\n    {_COUNTS}")),
         ),
         Misconception(
             "words_for_masks",
-            "Your answer has as many other tokens as there should be [MASK]. 80 % of the chosen tokens become [MASK].",
+            "Your answer swaps the first two numbers. 80 % of the chosen tokens become [MASK].",
             _slip((_SHARES, "0.1, 0.8, 0.1")),
         ),
         Misconception(
             "shares_of_all_words",
-            "Your numbers are shares of all the tokens. Only 15 % of them are chosen, and 80, 10 and 10 % are shares "
-            "of the chosen ones.",
+            "Your answer takes shares of all tokens. Only 15 % are chosen, and 80, 10 and 10 % are shares of those.",
             _slip(("0.15", "1.0")),
         ),
         Misconception(
             "all_become_mask",
-            "In your answer all the chosen tokens become [MASK]. Only 80 % of them do; 10 % become another token, and "
+            "Your answer turns all chosen tokens into [MASK]. Only 80 % become [MASK]; 10 % become another token, and "
             "10 % stay.",
             _slip((_SHARES, "1.0, 0.0, 0.0")),
         ),
         Misconception(
             "all_the_chosen_first",
-            "Your first number counts all the chosen tokens. Only 80 % of these become [MASK].",
+            "Your first number counts all chosen tokens. Only 80 % of them become [MASK].",
             _slip((_SHARES, "1.0, 0.1, 0.1")),
         ),
         Misconception(
             "none_stays",
-            "In your answer all the chosen tokens that do not become [MASK] become another token. 10 % of the chosen "
-            "ones do, and 10 % stay as they are.",
+            "Your answer leaves no chosen token unchanged. 10 % of them become another token, and 10 % stay as they "
+            "are.",
             _slip((_SHARES, "0.8, 0.2, 0.0")),
         ),
         Misconception(
             "all_the_unchanged",
-            "Your third number also counts the tokens that were not chosen. Only the 10 % of the chosen ones that stay "
-            "are asked for; nothing is asked at the others.",
+            "Your third number includes tokens that were not chosen. Count only the 10 % of the chosen tokens that "
+            "stay: the model predicts no others.",
             _slip((_SHARES, "0.8, 0.1, 0.865 / 0.15")),
         ),
         Misconception(
             "tenths_of_all",
-            "Your second and third numbers are 10 % of all the tokens. They are 10 % of the 15 % that were chosen.",
+            "Your second and third numbers are 10 % of all tokens. They are 10 % of the chosen 15 %.",
             _slip((_SHARES, "0.8, 0.1 / 0.15, 0.1 / 0.15")),
         ),
         Misconception(
             "fractions",
-            "Your answer gives fractions of the tokens. Multiply them by the number of tokens.",
+            "Your answer gives shares. Multiply them by the number of tokens.",
             _slip(("tokens * ", "")),
         ),
         Misconception(
             "rounded",
-            "Your numbers are rounded to whole ones. An average need not be a whole number: leave it as it is.",
+            "Your answer rounds to whole numbers. An average need not be whole: don't round.",
             _slip((_COUNT, "float(round(chosen * share))")),
         ),
         Misconception(
             "cut_down",
-            "Your numbers are cut down to whole ones. An average need not be a whole number: leave it as it is.",
+            "Your answer rounds down to whole numbers. An average need not be whole: don't round.",
             _slip((_COUNT, "float(int(chosen * share + 1e-9))")),
         ),
         Misconception(
             "chosen_cut_down",
-            "Your answer cuts the number of chosen tokens down to a whole one. It is an average: leave it as it is.",
+            "Your answer rounds down the number of chosen tokens. It is an average: don't round.",
             _slip((_COUNTS, f"chosen = int(chosen + 1e-9)\n    {_COUNTS}")),
         ),
         Misconception(
@@ -135,7 +134,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "order_reversed",
-            "Your numbers are in reverse order. The order is: as [MASK], as another token, unchanged.",
+            "Your answer is in reverse order. The order is [MASK], another token, unchanged.",
             _slip(("return counts", "return counts[::-1]")),
         ),
     ),

@@ -70,8 +70,8 @@ EXERCISE = Exercise(
     name="few_labels",
     title="A fair handful of labels",
     statement=(
-        "few_labels(labels [texts], order [texts], count) -> [count]: the first positions in `order` of each class, as "
-        "many of one class as of another, in the order of `order`."
+        "few_labels(labels [texts], order [texts], count) -> [count]: the first positions in `order` of each class, "
+        "equally many for each, in the order of `order`."
     ),
     points=2,
     minutes=10,
@@ -86,12 +86,11 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Walk along `order` once. Take a text as long as its class has not got its share yet, and stop taking that "
-            "class when it has.",
+            "Walk along `order` once. Take a text while its class has not reached its share.",
         ),
         Hint(
             "shapes",
-            "`order` holds positions: `labels[order]` are the labels in the order in which you walk. Each class gets "
+            "`order` holds positions: `labels[order]` are the labels in the order of your walk. Each class gets "
             "`count` divided by the number of different labels.",
             answers=("labels_in_their_own_order", "ranks_returned", "count_of_each"),
         ),
@@ -99,8 +98,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_of_all",
-            "Your answer takes the first `count` texts, whatever their classes are. Take as many of one class as of "
-            "another, or a small set has hardly any of the rare class.",
+            "Your answer takes the first `count` texts of any class. Take equally many of each class, or a small set "
+            "has hardly any of the rare class.",
             _slip((_ENOUGH, "if len(chosen) < count:")),
         ),
         Misconception(
@@ -110,36 +109,35 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_many",
-            "Your answer takes one text of each class too many: compare with `<`, and count a text when you take it.",
+            "Your answer takes one text too many of each class: compare with `<`, and count a text when you take it.",
             _slip((_ENOUGH, "if taken[label] <= each:")),
         ),
         Misconception(
             "class_after_class",
-            "You have the right texts, class after class. Return them in the order of `order`.",
+            "Your texts are right, but grouped by class. Return them in the order of `order`.",
             lambda labels, order, count: torch.cat(
                 [order[labels[order] == label][: count // len(labels.unique())] for label in labels.unique()]
             ),
         ),
         Misconception(
             "sorted",
-            "You have the right texts, sorted by their positions. Return them in the order of `order`.",
+            "Your texts are right, but sorted by position. Return them in the order of `order`.",
             _slip((_RETURN, "torch.tensor(sorted(chosen), dtype=torch.int64)")),
         ),
         Misconception(
             "order_ignored",
-            "Your answer walks through the texts as they are stored. Walk along `order`, or all draws are one.",
+            "Your answer walks along the texts as they are stored, so every draw is the same. Walk along `order`.",
             _slip((_LOOP, "for position in range(len(labels)):")),
         ),
         Misconception(
             "from_the_end",
-            "Your answer takes the last texts of each class in `order`. Take the first, so that small sets are part of "
-            "larger ones.",
+            "Your answer takes the last texts of each class in `order`. Take the first, so that small sets are part "
+            "of larger ones.",
             _slip((_LOOP, "for position in order.tolist()[::-1]:"), (_RETURN, f"{_RETURN}.flip(0)")),
         ),
         Misconception(
             "ranks_returned",
-            "Your answer returns where in `order` the texts are. Return their positions in `labels`: look them up with "
-            "`order[...]`.",
+            "Your answer returns ranks in `order`. Return positions in `labels`: look them up with `order[...]`.",
             _slip(
                 (_LOOP, "for rank, position in enumerate(order.tolist()):"),
                 ("chosen.append(position)", "chosen.append(rank)"),
@@ -147,8 +145,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "labels_in_their_own_order",
-            "Your answer looks up the label by how far you have walked. `order` holds positions: the label of position "
-            "p is `labels[p]`.",
+            "Your answer looks up the label by the rank in `order`. `order` holds positions: the label of position p "
+            "is `labels[p]`.",
             _slip(
                 (_LOOP, "for rank, position in enumerate(order.tolist()):"),
                 (_LABEL, "int(labels[rank])"),
@@ -156,8 +154,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "in_proportion",
-            "Your answer gives each class its proportion of all texts. Give each class the same number, so that a "
-            "coin is right half of the time at every size.",
+            "Your answer gives each class its proportion of all texts. Give each class the same number, so that "
+            "guessing is right half of the time at every size.",
             lambda labels, order, count: order[
                 sum(
                     (

@@ -104,7 +104,8 @@ EXERCISE = Exercise(
     title="A linear layer on frozen features",
     statement=(
         "linear_probe(features [texts, d_model], labels [texts], new_features [new, d_model], classes, rate, decay, "
-        "steps) -> [new, classes]: the scores of new texts, by a linear layer trained from 0 on standardized features."
+        "steps) -> [new, classes]: scores of the new texts, from a linear layer trained from 0 on standardized "
+        "features."
     ),
     points=4,
     minutes=20,
@@ -119,21 +120,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You do not know the new texts: measure everything on the training texts, and use it for both. "
-            "Then it is a training loop like that of lesson 05, with all texts in every step.",
+            "You don't know the new texts yet: measure mean and variance on the training texts, and use them for "
+            "both. Then write a training loop as in lesson 05, with all texts in every step.",
         ),
         Hint(
             "shapes",
             "Mean and variance are `[d_model]`, one number for each feature. W is `[classes, d_model]` and b is "
-            "`[classes]`; both begin as zeros, and only W decays.",
+            "`[classes]`. Both start at zero, and only W decays.",
             answers=("each_text_by_itself", "bias_decays", "variance_by_n_minus_1"),
         ),
         Hint(
             "outline",
-            "Mean and variance of each feature, over the training texts.\n"
+            "Compute mean and variance of each feature over the training texts.\n"
             "Standardize training texts and new texts with these two.\n"
-            "W and b as zeros.\n"
-            "In each step: logits, mean cross-entropy, its gradients, both parameters one step on; fresh gradients.\n"
+            "Set W and b to zeros.\n"
+            "In each step, compute the logits, the mean cross-entropy and new gradients, and update both parameters.\n"
             "Return the new texts' scores, before the softmax.",
         ),
     ),
@@ -141,13 +142,13 @@ EXERCISE = Exercise(
         Misconception(
             "statistics_of_the_new_texts",
             "Your answer standardizes the new texts by their own mean and variance. Use those of the training texts: "
-            "W has learned on that scale, and a new text may come alone.",
+            "W was trained on that scale, and a new text may come alone.",
             _slip((_NEW, "new = (new_features - new_features.mean(0)) / (new_features.var(0, False) + 1e-5).sqrt()")),
         ),
         Misconception(
             "statistics_of_both",
-            "Your answer takes mean and variance over training texts and new texts together. That is leakage: what you "
-            "test on has had a say in the training. Take them from the training texts.",
+            "Your answer takes mean and variance over training and new texts together. That is leakage: the test set "
+            "influences the training. Use the training texts only.",
             _slip(
                 ("features.mean(dim=0)", "torch.cat([features, new_features]).mean(dim=0)"),
                 ("features.var(", "torch.cat([features, new_features]).var("),
@@ -156,25 +157,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "new_texts_as_they_are",
-            "Your answer standardizes the training texts and not the new ones. W has learned on standardized features: "
-            "give it such.",
+            "Your answer standardizes only the training texts. W was trained on standardized features: standardize "
+            "the new texts as well.",
             _slip((_NEW, "new = new_features")),
         ),
         Misconception(
             "not_standardized",
-            "Your answer trains on the features as they are. Subtract each feature's mean and divide by the root of "
-            "its variance first.",
+            "Your answer trains on raw features. First subtract each feature's mean and divide by the root of its "
+            "variance.",
             _slip((_X, "x = features"), (_NEW, "new = new_features")),
         ),
         Misconception(
             "not_centred",
-            "Your answer divides the features and does not subtract their means.",
+            "Your answer scales the features but does not centre them. Subtract their means.",
             _slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),
         ),
         Misconception(
             "each_text_by_itself",
-            "Your answer standardizes each text over its features, as layer norm does. Here each feature is "
-            "standardized over the training texts: dimension 0.",
+            "Your answer standardizes each text over its features, like layer norm. Standardize each feature over the "
+            "training texts: dimension 0.",
             _slip(
                 (_X, "x = F.layer_norm(features, features.shape[1:])"),
                 (_NEW, "new = F.layer_norm(new_features, features.shape[1:])"),
@@ -182,30 +183,31 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_forgotten",
-            "Your answer divides by the variance. Divide by its root.",
+            "Your answer divides by the variance. Divide by its square root.",
             _slip((_SCALE, "variance + 1e-5")),
         ),
         Misconception(
             "variance_by_n_minus_1",
-            "Your variance divides by the number of texts less one, as torch does by default. Divide by the number of "
-            "texts: `correction=0`.",
+            "Your answer divides the variance by the number of texts minus one, torch's default. Divide by the number "
+            "of texts: `correction=0`.",
             _slip(("unbiased=False", "unbiased=len(features) > 1")),
         ),
         Misconception(
             "nothing_added",
-            "Your answer divides by 0, or by a rounding error, where a feature is the same in all training texts. Add "
-            "1e-5 to the variance before you take the root.",
+            "Your answer divides by 0, or by a rounding error, where a feature is constant. Add 1e-5 to the variance "
+            "before you take the root.",
             _slip((_SCALE, "variance.sqrt()")),
         ),
         Misconception(
             "summed_over_the_texts",
-            "Your gradients are those of the summed loss. Take the mean over the texts, or the step grows with their "
-            "number.",
+            "Your answer uses the gradient of the summed loss, so the step grows with the number of texts. Take the "
+            "mean over the texts.",
             _slip((" / len(x)", " / 1.0")),
         ),
         Misconception(
             "gradients_pile_up",
-            "Your gradients pile up from step to step: backward() adds to what is there. Begin each step anew.",
+            "Your answer accumulates gradients over the steps: backward() adds to what is there. Clear them in each "
+            "step.",
             _slip(
                 ("for _ in range(steps):", "of_W, of_b = 0.0 * W, 0.0 * b\n    for _ in range(steps):"),
                 ("of_W, of_b = wrong.T @ x, wrong.sum(dim=0)", "of_W, of_b = of_W + wrong.T @ x, of_b + wrong.sum(0)"),
@@ -213,48 +215,48 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "bias_decays",
-            "Your bias decays too. Only W does: a bias may be as large as it likes.",
+            "Your answer decays the bias too. Only W decays.",
             _slip((_B, "b - rate * (of_b + decay * b)")),
         ),
         Misconception(
             "no_decay",
-            "Your answer has no weight decay. Each step also takes `rate * decay * W` away from W.",
+            "Your answer has no weight decay. In each step also subtract `rate * decay * W` from W.",
             _slip((_W, "W - rate * of_W")),
         ),
         Misconception(
             "twice_the_decay",
-            "Your W decays twice as fast: the gradient of the squared weights is 2 W. Add half of `decay` times their "
-            "sum to the loss, or `decay * W` to the gradient.",
+            "Your W decays twice as fast, because the gradient of its squared weights is 2 W. Add `decay / 2` times "
+            "their sum to the loss, or `decay * W` to the gradient.",
             _slip((_W, "W - rate * (of_W + 2 * decay * W)")),
         ),
         Misconception(
             "decay_without_the_rate",
-            "Your answer takes `decay * W` away in each step. It is multiplied by the rate as well.",
+            "Your answer subtracts `decay * W` in each step. Multiply it by the rate as well.",
             _slip((_W, "W - rate * of_W - decay * W")),
         ),
         Misconception(
             "uphill",
-            "Your steps go uphill. Subtract the gradients.",
+            "Your answer adds the gradients, which raises the loss. Subtract them.",
             _slip((_W, "W + rate * of_W - rate * decay * W"), (_B, "b + rate * of_b")),
         ),
         Misconception(
             "bias_forgotten",
-            "Your bias stays 0. It is a parameter like W, and is trained with it.",
+            "Your answer never updates the bias. Train it like W.",
             _slip((_B, "b")),
         ),
         Misconception(
             "one_step_too_few",
-            "Your answer makes one step too few.",
+            "Your answer takes one step too few.",
             _slip(("range(steps)", "range(1, steps)")),
         ),
         Misconception(
             "probabilities",
-            "Your answer is probabilities. Return the scores before the softmax.",
+            "Your answer returns probabilities. Return the scores before the softmax.",
             _slip((_RETURN, "return (new @ W.T + b).softmax(dim=-1)")),
         ),
         Misconception(
             "classes_chosen",
-            "Your answer is the class of each new text. Return the scores of all classes.",
+            "Your answer returns the class of each new text. Return the scores of all classes.",
             _slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),
         ),
     ),

@@ -95,9 +95,9 @@ EXERCISE = Exercise(
     name="mask_words",
     title="Hide words",
     statement=(
-        "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, tokens]: choose "
-        "where chance < 0.15 and not special; there show [MASK] (fate < 0.8), anything (fate < 0.9) or the token "
-        "itself; labels hold the ids of the chosen tokens, and -100 elsewhere."
+        "mask_words(ids, special, chance, fate, anything, mask_id) -> corrupted, labels, all [batch, tokens]. Choose "
+        "a token where chance < 0.15 and it is not special. Replace it by [MASK] (fate < 0.8) or by anything (fate < "
+        "0.9), or keep it. Labels hold the ids of the chosen tokens, and -100 elsewhere."
     ),
     points=4,
     minutes=15,
@@ -112,22 +112,23 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two nested questions for each position: is it chosen at all, and if so, which of three fates has it? The "
-            "label asks for the right token at all chosen positions, also where the token was left as it is.",
+            "Ask two nested questions at each position: is it chosen, and if so, which of the three things happens to "
+            "it? The label holds the right token at every chosen position, even where the token is unchanged.",
         ),
         Hint(
             "shapes",
             "Everything is `[batch, tokens]`. `torch.where(condition, a, b)` takes from a where the condition is True "
-            "and from b elsewhere, and either may be a number; three fates are two of these, one inside the other. "
+            "and from b elsewhere, and either may be a number. For three cases, put one `torch.where` inside another. "
             "Combine booleans with `&` and `~`.",
             answers=("or_for_and", "special_chosen", "the_other_words_hidden", "one_draw_for_both"),
         ),
         Hint(
             "outline",
-            "Chosen: `chance` below 0.15, and not special.\n"
-            "What a chosen position would show: the mask below 0.8, another token below 0.9, otherwise the token "
-            "itself.\nShown is that at the chosen positions, and the old id everywhere else.\n"
-            "The labels are the ids at the chosen positions, and -100 everywhere else.",
+            "Choose a position if `chance` is below 0.15 and it is not special.\n"
+            "Work out its new id: the mask if `fate` is below 0.8, another token below 0.9, otherwise the token "
+            "itself.\n"
+            "Use the new id at the chosen positions, and the old id everywhere else.\n"
+            "Set the labels to the ids at the chosen positions, and to -100 everywhere else.",
             answers=(
                 "labels_only_where_mask",
                 "labels_only_where_changed",
@@ -141,13 +142,12 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "no_label_where_the_word_itself_is_drawn",
-            "Your answer does not ask where the token drawn at random is the right one. Every chosen token is asked "
-            "for.",
+            "Your answer has no label where the random token equals the right one. Every chosen token needs a label.",
             _slip((_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")),
         ),
         *alike(
-            "Your answer treats a [MASK] that is already in the text differently. It is a token like any "
-            "other: chance and `special` alone decide what is chosen and asked for.",
+            "Your answer treats a [MASK] that is already in the text differently. It is a token like any other: only "
+            "chance and `special` decide which tokens are chosen and labelled.",
             mask_never_chosen=_slip((_CHOSEN, f"{_CHOSEN} & (ids != mask_id)"), paired=False),
             every_mask_asked_for=_slip(
                 (_LABELS, "torch.where(chosen | (corrupted == mask_id), ids, -100)"), paired=False
@@ -160,111 +160,108 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "or_for_and",
-            "Your answer chooses every token that is not special, and the special ones with a small chance. Both must "
-            "hold, a chance below 0.15 and a token that is not special: join them with &, not with |.",
+            "Your answer chooses every token that is not special, and special ones with a small chance. Both "
+            "conditions must hold: combine them with &, not |.",
             _slip((_CHOSEN, "small | ~special")),
         ),
         Misconception(
             "the_other_words_hidden",
-            "Your answer hides the 85 % that were not chosen. A token is chosen where chance is *below* 0.15.",
+            "Your answer hides the other 85 %. Choose a token where chance is *below* 0.15.",
             _slip((_CHOSEN, "~small & ~special")),
         ),
         Misconception(
             "first_and_last_left_out",
-            "Your answer treats the first and the last position of each row as the special ones. `special` says which "
-            "are: padding is special as well.",
+            "Your answer treats the first and last position of each row as special. Use `special`: it includes "
+            "padding.",
             _slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
         ),
         Misconception(
             "unchosen_hidden_too",
-            "Your answer changes what the model reads even where no token was chosen. Look at `fate` only where one "
-            "was; the others stay as they are.",
+            "Your answer changes tokens that were not chosen. Use `fate` only at the chosen positions.",
             _slip(("torch.where(chosen, shown, ids)", "shown")),
         ),
         Misconception(
             "all_but_special_hidden",
-            "In your answer every token that is not special meets its `fate`; `chance` decides only about the labels. "
-            "Tokens that are not chosen stay as they are.",
+            "Your answer applies `fate` to every token that is not special, and uses `chance` only for the labels. "
+            "Leave tokens that are not chosen as they are.",
             _slip(("chosen, shown", "~special, shown")),
         ),
         Misconception(
             "always_mask",
-            "Your answer replaces every chosen token by [MASK]. That is for `fate`, the second draw, below 0.8 only: "
-            "below 0.9 show the token in `anything`, and above leave the token as it is.",
+            "Your answer replaces every chosen token by [MASK]. Do so only where `fate` is below 0.8. Below 0.9 use "
+            "the token in `anything`, and above that keep the token.",
             _slip(("fate < 0.8", "fate < 2")),
         ),
         Misconception(
             "no_word_stays",
-            "Your answer leaves none of the chosen tokens as they are. Show the token in `anything` only from 0.8 to "
-            "0.9; above that the chosen token stays.",
+            "Your answer keeps no chosen token. Use the token in `anything` only from 0.8 to 0.9; above that keep the "
+            "chosen token.",
             _slip(("fate < 0.9", "fate < 2")),
         ),
         Misconception(
             "others_and_stays_exchanged",
-            "Your answer leaves tokens as they are from 0.8 to 0.9, and shows `anything` above. It is the other way "
-            "round.",
+            "Your answer swaps two cases: it keeps tokens from 0.8 to 0.9 and uses `anything` above. Do the reverse.",
             _slip(("anything, ids", "ids, anything")),
         ),
         Misconception(
             "one_draw_for_both",
-            "Your answer divides the chosen tokens by `chance` once more: below 0.12, below 0.135, and above. What is "
-            "shown in place of a chosen token depends on `fate`, its second draw.",
+            "Your answer uses `chance` again to decide what replaces a chosen token, with limits such as 0.12 and "
+            "0.135. Use `fate`, the second draw.",
             _slip(("shown = ", "fate = chance / 0.15\n    shown = ")),
         ),
         Misconception(
             "mask_id_of_bert",
-            "Your answer writes 103 for [MASK], which is its id in BERT's own vocabulary. Use `mask_id`.",
+            "Your answer writes 103 for [MASK], its id in BERT's own vocabulary. Use `mask_id`.",
             _slip(("mask_id, ", "103, ")),
         ),
         Misconception(
             "labels_only_where_changed",
-            "Your labels are missing where the model reads the right token itself. It is asked there as well: that is "
-            "why those tokens were chosen.",
+            "Your answer has no label where the token is unchanged. Every chosen token needs one: that is why it was "
+            "chosen.",
             _slip((_LABELS, "torch.where(corrupted == ids, -100, ids)")),
         ),
         Misconception(
             "labels_missing_where_kept",
-            "Your labels are missing where a chosen token stays as it is. The model is asked there as well: that is "
-            "why those tokens were chosen.",
+            "Your answer has no label where a chosen token stays. Every chosen token needs one: that is why it was "
+            "chosen.",
             _slip((_LABELS, "torch.where(chosen & (fate < 0.9), ids, -100)")),
         ),
         Misconception(
             "labels_only_where_mask",
-            "Your labels are there only where a token was replaced by [MASK]. All chosen tokens are asked for, "
-            "whatever is shown in their place.",
+            "Your answer has labels only at [MASK]. Every chosen token needs one, whatever replaces it.",
             _slip((_LABELS, "torch.where(chosen & (fate < 0.8), ids, -100)")),
         ),
         Misconception(
             "labels_everywhere",
-            "Your labels are all the tokens. Only the chosen ones are asked for; the others are -100.",
+            "Your answer has a label for every token. Only the chosen ones have labels; the others are -100.",
             _slip((_LABELS, "ids.clone()")),
         ),
         Misconception(
             "labels_after_hiding",
-            "Your labels are what the model reads, not what it should guess: they were taken after the tokens were "
-            "hidden. Take them from the ids as they came.",
+            "Your answer takes the labels from the corrupted tokens. Take them from the original ids.",
             _slip((_LABELS, "torch.where(chosen, corrupted, -100)")),
         ),
         Misconception(
             "labels_inverted",
-            "Your labels are -100 at the chosen tokens, and hold the others. It is the other way round: the chosen "
-            "ones are asked for.",
+            "Your answer has the labels inverted: -100 at the chosen tokens, ids elsewhere. Put the ids at the chosen "
+            "ones.",
             _slip((_LABELS, "torch.where(chosen, -100, ids)")),
         ),
         Misconception(
             "labels_zero",
-            "Your labels are 0 where nothing is asked. 0 is the id of a token: write -100, which the loss leaves out.",
+            "Your answer uses label 0 at tokens that were not chosen. 0 is the id of a token: use -100, which the "
+            "loss ignores.",
             _slip((_LABELS, "torch.where(chosen, ids, 0)")),
         ),
         Misconception(
             "special_asked_for",
-            "Your answer leaves [CLS], [SEP] and padding as they are, but asks for them in the labels. Where "
-            "`special` is True the label is -100.",
+            "Your answer leaves [CLS], [SEP] and padding unchanged but gives them labels. Where `special` is True the "
+            "label is -100.",
             _slip((_LABELS, "torch.where(small, ids, -100)")),
         ),
         Misconception(
             "exchanged",
-            "You return labels, corrupted. The order is: what the model reads, then what it should guess.",
+            "Your answer returns labels, corrupted. The order is corrupted, labels.",
             _slip(("corrupted, labels", "labels, corrupted")),
         ),
     ),

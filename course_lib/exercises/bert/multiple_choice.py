@@ -81,8 +81,8 @@ EXERCISE = Exercise(
     name="choice_probabilities",
     title="One of several",
     statement=(
-        "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, tokens] -> [batch, choices]: how "
-        "probable each choice is, where score(ids, segments, mask) reads rows [rows, tokens] and gives [rows]."
+        "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, tokens] -> [batch, choices]: the "
+        "probability of each choice. score(ids, segments, mask) takes rows [rows, tokens] and gives [rows]."
     ),
     points=3,
     minutes=12,
@@ -98,14 +98,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "To the encoder every choice is a row of its own. Lay the choices out as rows, ask for all scores, put "
-            "them back, and let the choices of one question compete.",
+            "To the encoder every choice is a separate row. Flatten the choices into rows, get all scores, restore "
+            "the shape, and let the choices of one question compete.",
         ),
         Hint(
             "shapes",
-            "`flatten` merges two neighbouring dimensions: `[batch, choices, tokens]` becomes "
-            "`[batch * choices, tokens]`, question by question, and the scores come in the same order. Back to "
-            "`[batch, choices]`, the softmax runs over the last dimension.",
+            "`flatten` merges two neighbouring dimensions: `[batch, choices, tokens]` becomes `[batch * choices, "
+            "tokens]`, question by question, and the scores come in the same order. Restore `[batch, choices]`, then "
+            "take the softmax over the last dimension.",
             answers=(
                 "rows_mixed_up",
                 "laid_out_by_choices",
@@ -119,53 +119,51 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "scores_returned",
-            "Your answer is the scores. One step is missing: the softmax over the choices.",
+            "Your answer returns the scores. Take the softmax over the choices.",
             _slip((_SOFTMAX, "scores")),
         ),
         Misconception(
             "softmax_over_the_batch",
-            "Your answer takes the softmax over the questions, so that they compete with each other. The choices of "
-            "one question do.",
+            "Your answer takes the softmax over the questions. Take it over the choices of one question.",
             _slip((_SOFTMAX, "scores.softmax(dim=0)")),
         ),
         Misconception(
             "softmax_over_all_rows",
-            "Your answer takes the softmax over all rows of the batch. The probabilities of one question's choices "
-            "must sum to 1: shape the scores [batch, choices] first.",
+            "Your answer takes the softmax over all rows of the batch. Each question's choices must sum to 1: reshape "
+            "the scores to [batch, choices] first.",
             _slip((_SOFTMAX, "scores.flatten().softmax(dim=0).view_as(scores)")),
         ),
         Misconception(
             "softmax_twice",
-            "Your answer takes the softmax of the softmax. One is enough: the scores go into it as they are.",
+            "Your answer takes the softmax of the softmax. Once is enough.",
             _slip((_SOFTMAX, f"{_SOFTMAX}.softmax(dim=1)")),
         ),
         Misconception(
             "each_by_itself",
-            "Your answer asks about each choice by itself whether it is right (a sigmoid). Exactly one of them is: "
-            "take the softmax over the choices.",
+            "Your answer judges each choice separately, with a sigmoid. Exactly one choice is right: take the softmax "
+            "over the choices.",
             _slip((_SOFTMAX, "scores.sigmoid()")),
         ),
         Misconception(
             "log_probabilities",
-            "Your answer gives log-probabilities. Return the probabilities themselves, which sum to 1.",
+            "Your answer returns log-probabilities. Return the probabilities, which sum to 1.",
             _slip((_SOFTMAX, "scores.log_softmax(dim=1)")),
         ),
         Misconception(
             "exponentials",
-            "Your answer is exp of the scores, which are no probabilities yet. Divide them by their sum over the "
-            "choices: that is the normalizer.",
+            "Your answer returns exp of the scores. Divide by their sum over the choices.",
             _slip((_SOFTMAX, "scores.exp()")),
         ),
         Misconception(
             "rows_mixed_up",
-            "Your answer puts the scores back in the wrong order: reshaping [choices, batch] does not give [batch, "
-            "choices] here. The rows were laid out question by question: view them as [batch, choices].",
+            "Your answer mixes up the scores: reshaping to [choices, batch] and transposing changes their order. The "
+            "rows are question by question: view them as [batch, choices].",
             _slip(("view(batch, choices)", "view(choices, batch).T")),
         ),
         Misconception(
             "laid_out_by_choices",
-            "Your answer lays the rows out choice by choice, but reads the scores as if they came question by "
-            "question. Leave the tensors as they are: flatten(0, 1) lays them out question by question.",
+            "Your answer flattens the rows choice by choice, but reads the scores question by question. Use "
+            "flatten(0, 1) on the tensors as they are.",
             _slip(
                 (
                     "given = ",
@@ -175,8 +173,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "squeezed",
-            "Your answer is not [batch, choices] where there is a single question: its dimension is lost, perhaps by "
-            "a squeeze().",
+            "Your answer loses the batch dimension where there is a single question, perhaps by squeeze(). Return "
+            "[batch, choices].",
             _slip((_RETURN, "return p.squeeze()")),
         ),
         Misconception(
@@ -186,38 +184,38 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_read",
-            "Your answer reads the padding too: it hands `score` a mask that is True everywhere. Hand on the mask that "
-            "came in.",
+            "Your answer reads the padding: it passes `score` a mask that is True everywhere. Pass the mask you were "
+            "given.",
             _slip((_MASK, f"torch.ones_like({_MASK})")),
         ),
         Misconception(
             "mask_inverted",
-            "Your answer hands `score` the mask inverted, so that it reads the padding alone. Hand on the mask that "
-            "came in: True means `may attend`.",
+            "Your answer passes `score` the inverted mask, so it reads only padding. Pass the mask you were given: "
+            "True means that a query may attend.",
             _slip((_MASK, f"~{_MASK}")),
         ),
         Misconception(
             "one_segment",
-            "Your answer hands `score` segments of 0 only. Hand on those that came in: they say where the choice "
-            "begins.",
+            "Your answer passes `score` only zeros as segments. Pass the segments you were given: they show where the "
+            "choice begins.",
             _slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),
         ),
         Misconception(
             "exponentials_too_large",
-            "Your answer takes exp of the scores themselves: for large ones it overflows, and for very negative ones "
-            "all become 0. torch.softmax subtracts the question's largest score first.",
+            "Your answer takes exp of the raw scores: large ones overflow, and very negative ones all become 0. Use "
+            "torch.softmax, which subtracts the question's largest score first.",
             _slip((_SOFTMAX, "scores.exp() / scores.exp().sum(dim=1, keepdim=True)")),
         ),
         Misconception(
             "something_added_below",
-            "Your answer takes exp of the scores themselves, which overflows at large ones, and adds a small number "
-            "to keep the sum away from 0, so that probabilities do not sum to 1. torch.softmax needs neither.",
+            "Your answer takes exp of the raw scores, which overflows for large ones. It also adds a small number to "
+            "the sum, so the probabilities don't sum to 1. torch.softmax needs neither.",
             _slip((_SOFTMAX, "scores.exp() / (scores.exp().sum(dim=1, keepdim=True) + 1e-8)")),
         ),
         Misconception(
             "largest_of_the_batch",
-            "Your answer subtracts the largest score of the whole batch, so for a question with much smaller ones all "
-            "exponentials become 0. Subtract the largest of each question, as torch.softmax does.",
+            "Your answer subtracts the largest score of the whole batch, so all exponentials become 0 for a question "
+            "with much smaller ones. Subtract each question's largest, as torch.softmax does.",
             _slip((_SOFTMAX, "(scores - scores.max()).exp()\n    p = p / p.sum(dim=1, keepdim=True)")),
         ),
     ),

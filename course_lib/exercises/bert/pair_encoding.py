@@ -110,8 +110,8 @@ EXERCISE = Exercise(
     title="Pairs of texts",
     statement=(
         "encode_pairs(firsts, seconds, cls_id, sep_id, padding_id) -> a tuple of ids and segments, int64, and a "
-        "boolean mask, [batch, tokens] each: [CLS] first [SEP] second [SEP] in every row, [CLS] first [SEP] where the "
-        "second is None, and padding at the end."
+        "boolean mask, [batch, tokens] each. A row is [CLS] first [SEP] second [SEP], or [CLS] first [SEP] where the "
+        "second is None, with padding at the end."
     ),
     points=3,
     minutes=12,
@@ -125,13 +125,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Build each row as two Python lists, ids and segments, and pad only afterwards. Every [SEP] belongs to "
-            "the text that it ends, and a missing second text brings no [SEP] of its own.",
+            "Build each row as two Python lists, ids and segments, and pad afterwards. Every [SEP] belongs to the "
+            "text before it. A missing second text has no [SEP].",
         ),
         Hint(
             "shapes",
-            "Padded, all three are `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors at "
-            "their ends, with the value that you name; segments are padded with 0. A position is a token if it is "
+            "After padding, all three are `[batch, tokens]`. `torch.nn.utils.rnn.pad_sequence` pads a list of tensors "
+            "at their ends with a value of your choice; pad segments with 0. A position holds a token if it is "
             "smaller than the length of its row.",
             answers=(
                 "segments_padded_with_padding_id",
@@ -146,9 +146,9 @@ EXERCISE = Exercise(
             "outline",
             "For each pair: the first part is [CLS], the first text and [SEP], in segment 0.\n"
             "The second part is the second text and [SEP], in segment 1, or nothing.\n"
-            "Note the length of each row before it is padded.\n"
+            "Store the length of each row before you pad it.\n"
             "Pad ids with `padding_id` and segments with 0.\n"
-            "The mask compares positions with lengths, a row with a column.",
+            "For the mask, compare a row of positions with a column of lengths.",
             answers=(
                 "last_sep_in_first_segment",
                 "first_sep_in_second_segment",
@@ -162,57 +162,54 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "last_sep_missing",
-            "Your rows end with the second text's last token. Every text is followed by [SEP], including the second "
-            "one.",
+            "Your rows have no [SEP] at the end. Put one after every text, including the second.",
             _slip(("*second, sep_id", "*second")),
         ),
         Misconception(
             "no_sep_behind_one_text",
-            "Your rows of a single text have no [SEP]. Every text is followed by one, even where it is the only one.",
+            "Your rows have no [SEP] after a single text. Put one after every text.",
             _slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
         ),
         Misconception(
             "a_sep_for_no_text",
-            "Your rows of a single text end with two [SEP]. Where the second text is None, leave out its [SEP] as "
-            "well.",
+            "Your rows of a single text end with two [SEP]. If the second text is None, leave out its [SEP] as well.",
             _slip(("[] if", "[sep_id] if")),
         ),
         Misconception(
             "cls_missing",
-            "Your rows begin with the first token. Put [CLS] before it: its vector represents the whole input.",
+            "Your rows have no [CLS]. Put it first: its vector represents the whole input.",
             _slip(("[cls_id, ", "[")),
         ),
         Misconception(
             "cls_before_both",
-            "Your rows have a second [CLS] before the second text. There is only one, at the very beginning.",
+            "Your rows have a second [CLS] before the second text. Put only one, at the very beginning.",
             _slip(("[*second", "[cls_id, *second")),
         ),
         Misconception(
             "ids_of_bert",
-            "Your answer writes 101 and 102 for [CLS] and [SEP], which are their ids in BERT's own vocabulary. Use "
-            "`cls_id` and `sep_id`.",
+            "Your answer writes 101 and 102 for [CLS] and [SEP], their ids in BERT's own vocabulary. Use `cls_id` and "
+            "`sep_id`.",
             _slip(("rows, segments = ", "cls_id, sep_id = 101, 102\n    rows, segments = ")),
         ),
         Misconception(
             "first_sep_in_second_segment",
-            "Your segments count the first [SEP] of a pair as part of the second text. Each [SEP] belongs to the text "
-            "that it ends.",
+            "Your segments put a pair's first [SEP] into the second text. Each [SEP] belongs to the text before it.",
             _slip((_SEGMENTS, "[0] * (len(one) - bool(two)) + [1] * (len(two) + bool(two))")),
         ),
         Misconception(
             "last_sep_in_first_segment",
-            "In your segments the last [SEP] of a pair has 0. Each [SEP] belongs to the text that it ends.",
+            "Your segments put a pair's last [SEP] into the first text. Each [SEP] belongs to the text before it.",
             _slip((_SEGMENTS, "[0] * len(one) + [1] * (len(two) - 1) + [0] * bool(two)")),
         ),
         Misconception(
             "segments_from_one",
-            "Your segments are 1 and 2. They are counted from 0, like the rows of an embedding table.",
+            "Your segments are 1 and 2. Count from 0, like the rows of an embedding table.",
             _slip((_SEGMENTS, "[1] * len(one) + [2] * len(two)")),
         ),
         Misconception(
             "all_behind_in_second_segment",
-            "Your segments are 1 at everything after the first text's tokens, including its [SEP] and the padding. The "
-            "[SEP] belongs to the text that it ends, and padding has segment 0.",
+            "Your segments are 1 everywhere after the first text's tokens, including its [SEP] and the padding. The "
+            "[SEP] belongs to the text before it, and padding has segment 0.",
             _slip((_SEGMENTS, "[0] * (len(one) - 1) + [1] * (len(two) + 1)"), ("row, 0", "row, 1")),
         ),
         Misconception(
@@ -222,38 +219,39 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_in_the_last_segment",
-            "At the padding your segments go on with the last token's, which is 1 after a pair. Pad them with 0.",
+            "Your segments repeat the last token's segment at the padding, which is 1 after a pair. Pad them with 0.",
             _slip(("row, 0", "row, row[-1]")),
         ),
         Misconception(
             "segments_padded_with_padding_id",
-            "Your segments are `padding_id` at the padding. That is for the ids; pad the segments with 0.",
+            "Your segments are padded with `padding_id`, which is for the ids. Pad segments with 0.",
             _slip(("row, 0", "row, padding_id")),
         ),
         Misconception(
             "ids_padded_with_zero",
-            "Your ids are padded with 0. Pad them with `padding_id`, which need not be 0.",
+            "Your ids are padded with 0. Pad them with `padding_id`, which may be another number.",
             _slip(("row, padding_id", "row, 0")),
         ),
         Misconception(
             "padded_in_front",
-            "Your padding comes before the tokens. Put it after them: [CLS] has position 0 in every row.",
+            "Your padding comes before the tokens. Put it after them, so that [CLS] has position 0 in every row.",
             _slip(("row + gap", "gap + row")),
         ),
         Misconception(
             "mask_inverted",
-            "Your mask is True at the padding. In this course True means `may attend`: True at the tokens.",
+            "Your mask is True at the padding. In this course True means that a query may attend: make it True at the "
+            "tokens.",
             _slip((_RETURN, "return ids, kinds, ~mask")),
         ),
         Misconception(
             "mask_one_too_long",
-            "Your mask is also True at one position of the padding. Positions are counted from 0: a token is where "
-            "the position is smaller (<) than the length of its row.",
+            "Your mask is also True at the first padding position. Positions count from 0: a token's position is "
+            "smaller (<) than the length of its row.",
             _slip((_RETURN, "return ids, kinds, mask | mask.roll(1, dims=1)")),
         ),
         Misconception(
             "special_tokens_masked",
-            "Your mask hides [CLS] and [SEP]. Only padding is hidden: they are attended to like tokens.",
+            "Your mask hides [CLS] and [SEP]. Hide only padding.",
             _slip((_RETURN, "return ids, kinds, mask & (ids != cls_id) & (ids != sep_id)")),
         ),
         Misconception(

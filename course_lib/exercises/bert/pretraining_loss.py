@@ -97,30 +97,29 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two cross-entropies, each with a mean of its own, and a plus sign between them. The pairs are a "
-            "classification with two classes.",
+            "Add two cross-entropies, each with its own mean. The pairs are a classification with two classes.",
         ),
     ),
     misconceptions=(
         Misconception(
             "mean_of_both",
-            "Your answer is half of the right one: the mean of the two losses. BERT's loss is their sum.",
+            "Your answer takes the mean of the two losses, so it is half the right one. BERT's loss is their sum.",
             _slip((_BOTH, "(tokens + pairs) / 2")),
         ),
         Misconception(
             "words_alone",
-            "Your answer is the loss of the masked tokens alone. Add the loss of the pairs.",
+            "Your answer has only the masked tokens' loss. Add the loss of the pairs.",
             _slip((_BOTH, "tokens + 0 * pairs")),
         ),
         Misconception(
             "pairs_alone",
-            "Your answer is the loss of the pairs alone. Add the loss of the masked tokens.",
+            "Your answer has only the pairs' loss. Add the loss of the masked tokens.",
             _slip((_BOTH, "0 * tokens + pairs")),
         ),
         Misconception(
             "over_all_answers",
-            "Your answer is one mean over masked tokens and pairs together, so that the pairs, of which there are few, "
-            "hardly count. Take a mean of each, and add the two.",
+            "Your answer takes one mean over masked tokens and pairs, so the few pairs hardly count. Take a mean of "
+            "each, and add the two.",
             _slip(
                 (_BOTH, "(tokens * asked.sum() + pairs * len(pair_labels)) / (asked.sum() + len(pair_labels))"),
                 paired=False,
@@ -128,8 +127,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pair_by_pair",
-            "Your answer takes a loss for each row and their mean, so that a masked token counts less in a row that "
-            "has many. Every masked token of the batch counts the same.",
+            "Your answer averages the loss row by row, so a masked token counts less in a row with many. Every masked "
+            "token of the batch counts the same.",
             _slip(
                 (
                     "F.nll_loss(log_p, word_labels[asked])",
@@ -140,42 +139,41 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "pairs_summed",
-            "Your answer adds up the losses of the pairs. Take their mean, or it grows with the batch.",
+            "Your answer sums the loss of the pairs, so it grows with the batch. Take the mean.",
             _slip(("pairs, pair_labels)", "pairs, pair_labels, reduction='sum')")),
         ),
         Misconception(
             "words_summed",
-            "Your answer adds up the losses of the masked tokens. Take their mean, or it grows with the batch.",
+            "Your answer sums the loss of the masked tokens, so it grows with the batch. Take the mean.",
             _slip(("word_labels[asked])", "word_labels[asked], reduction='sum')")),
         ),
         Misconception(
             "divided_by_all_places",
-            "Your answer divides the loss of the tokens by the number of all positions. Divide by that of the hidden "
-            "ones.",
+            "Your answer divides the tokens' loss by the number of all positions. Divide by the number of masked "
+            "tokens.",
             _slip((_BOTH, "tokens * asked.sum() / asked.numel() + pairs"), paired=False),
         ),
         Misconception(
             "every_place_asked",
-            "Your answer also learns from the positions that were not chosen, as if the token 0 were right there. "
-            "Leave out the positions whose label is -100.",
+            "Your answer also trains on positions that were not chosen, as if token 0 were right there. Skip the "
+            "positions whose label is -100.",
             _slip(("asked = ", "word_labels = word_labels.clamp(min=0)\n    asked = ")),
         ),
         Misconception(
             "word_0_left_out",
-            "Your answer leaves out the positions whose label is 0. 0 is the id of a token like any other; leave out "
-            "those whose label is -100.",
+            "Your answer skips the positions whose label is 0. 0 is the id of a token: skip those whose label is -100.",
             _slip((_ASKED, "word_labels > 0")),
         ),
         Misconception(
             "pair_labels_exchanged",
-            "Your answer exchanges the labels of the pairs. A label is the index of the right score: 0 for the "
-            "first, 1 for the second.",
+            "Your answer swaps the labels of the pairs. A label is the index of the right score: 0 for the first, 1 "
+            "for the second.",
             _slip(("pairs, pair_labels", "pairs, 1 - pair_labels")),
         ),
         Misconception(
             "two_questions",
-            "Your answer asks of each of the two scores by itself whether it is right, with a sigmoid. The two exclude "
-            "each other: one softmax over both, which cross-entropy takes.",
+            "Your answer judges each of the two scores separately, with a sigmoid. The two exclude each other: use "
+            "cross-entropy, with one softmax over both.",
             _slip(
                 (
                     "F.nll_loss(log_p_pairs, pair_labels)",
@@ -186,36 +184,36 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_take_it_twice",
-            "Your answer takes the softmax of the tokens' scores twice: cross_entropy wants the scores themselves.",
+            "Your answer takes the softmax of the tokens' scores twice. Pass cross_entropy the scores.",
             _slip(_WORDS_TWICE),
         ),
         Misconception(
             "pairs_take_it_twice",
-            "Your answer takes the softmax of the pairs' scores twice: cross_entropy wants the scores themselves.",
+            "Your answer takes the softmax of the pairs' scores twice. Pass cross_entropy the scores.",
             _slip(_PAIRS_TWICE),
         ),
         Misconception(
             "without_logarithm",
-            "Your answer passes probabilities to nll_loss, which only negates what it is given. It needs their "
-            "logarithms; cross_entropy takes them itself.",
+            "Your answer passes probabilities to nll_loss, which needs log-probabilities. Use cross_entropy on the "
+            "scores.",
             _slip(("[asked].log_", "[asked]."), ("pair_logits.log_", "pair_logits.")),
         ),
         Misconception(
             "negative",
-            "Your answer has the wrong sign: the logarithm of a probability is negative, and a loss is its opposite.",
+            "Your answer has the wrong sign. A log-probability is negative: the loss is minus that.",
             _slip((_BOTH, "-tokens - pairs")),
         ),
         Misconception(
             "pairs_detached",
-            "The value is right, but the loss of the pairs is detached (.item(), .detach(), no_grad), so that nothing "
-            "could be learned from it.",
+            "Your value is right, but the loss of the pairs is detached (.item(), .detach(), no_grad), so the model "
+            "cannot learn from it.",
             _slip((_BOTH, "tokens + pairs.detach()")),
             alone=True,
         ),
         Misconception(
             "words_detached",
-            "The value is right, but the loss of the tokens is detached (.item(), .detach(), no_grad), so that nothing "
-            "could be learned from it.",
+            "Your value is right, but the loss of the tokens is detached (.item(), .detach(), no_grad), so the model "
+            "cannot learn from it.",
             _slip((_BOTH, "tokens.detach() + pairs")),
             alone=True,
         ),

@@ -122,8 +122,9 @@ EXERCISE = Exercise(
     name="next_sentence_pairs",
     title="Does it follow?",
     statement=(
-        "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label): for each two neighbours of a "
-        "text, the second itself where the chance is below 0.5, else the other sentence; label 0 if it follows, else 1."
+        "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label), one for each two neighbours "
+        "of a text. Where the chance is below 0.5, the second is the real one, else the other sentence. The label is "
+        "0 if it follows the first, else 1."
     ),
     points=3,
     minutes=12,
@@ -138,32 +139,31 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "First all the pairs of neighbours, text by text; then walk through pairs, chances and other sentences "
-            "side by side.",
+            "Collect all pairs of neighbours, text by text. Then go through pairs, chances and other sentences in "
+            "parallel.",
         ),
         Hint(
             "shapes",
             "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbours in a list, `zip` goes "
-            "through three lists at once. The label asks one question: is what is there now what was there "
-            "before?",
+            "through three lists at once. For the label, compare the second sentence with the original one.",
         ),
     ),
     misconceptions=(
         Misconception(
             "labels_exchanged",
-            "Your labels are exchanged: 0 is for a sentence that follows, 1 for one that does not, as in BERT's "
-            "published weights.",
+            "Your labels are swapped. As in BERT's published weights, 0 means that the sentence follows, and 1 that "
+            "it does not.",
             _slip((_LABEL, "int(second == true)")),
         ),
         Misconception(
             "large_chance_stays",
-            "Your answer keeps the second sentence where the chance is 0.5 and above. Keep it below 0.5.",
+            "Your answer keeps the second sentence where the chance is 0.5 or more. Keep it below 0.5.",
             _slip(("chance < 0.5", "chance >= 0.5")),
         ),
         Misconception(
             "across_texts",
-            "Your answer also pairs the last sentence of a text with the first of the next one. These do not follow "
-            "each other: make pairs inside each text.",
+            "Your answer also pairs the last sentence of a text with the first of the next. Make pairs only within "
+            "each text.",
             _slip(
                 (
                     "pair for text in texts for pair in pairwise(text)",
@@ -173,31 +173,28 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_by_two",
-            "Your answer uses every sentence in one pair only: the first with the second, the third with the fourth. "
+            "Your answer uses every sentence in only one pair: the first with the second, the third with the fourth. "
             "The second and the third are neighbours as well.",
             _slip((_NEIGHBOURS, "zip(text[::2], text[1::2])")),
         ),
         Misconception(
             "first_pair_of_each_text",
-            "Your answer makes one pair of each text. A text of n sentences has n - 1 pairs of neighbours.",
+            "Your answer makes one pair per text. A text of n sentences has n - 1 pairs of neighbours.",
             _slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
         Misconception(
             "in_a_ring",
-            "Your answer also pairs the last sentence of a text with its first: an index has run over the end. A text "
-            "of n sentences has n - 1 pairs.",
+            "Your answer also pairs the last sentence of a text with its first. A text of n sentences has n - 1 pairs.",
             _slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
         ),
         Misconception(
             "others_one_after_another",
-            "Your answer takes the other sentences one after another, as they are needed. There is one for each pair, "
-            "needed or not: the pair's own.",
+            "Your answer takes the next other sentence whenever it needs one. Each pair has its own, needed or not.",
             _slip((_FOUND, "found, left = [], iter(others)"), ("else other", "else next(left)")),
         ),
         Misconception(
             "restarted_in_each_text",
-            "Your answer begins again with the first chance and the first other sentence in each text. They go on "
-            "through all the texts.",
+            "Your answer restarts chances and other sentences in each text. Continue through all the texts.",
             _slip(
                 (
                     _FOUND,
@@ -209,7 +206,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_replaced",
-            "Your answer replaces the first sentence of a pair. Replace the second: what is asked is whether it "
+            "Your answer replaces the first sentence of a pair. Replace the second: the question is whether it "
             "follows.",
             _slip(
                 ("second = true if stays else other", "first, second = first if stays else other, true"), _BY_THE_CHANCE
@@ -217,35 +214,34 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "turned_around",
-            "Where the chance is high your answer exchanges the two sentences (ALBERT's goal, not BERT's). Here "
-            "the other sentence takes the position of the second.",
+            "Your answer swaps the two sentences where the chance is high, which is ALBERT's task. Replace the second "
+            "one by the other sentence.",
             _slip(("else other", "else first"), ("(first, second", "(first if stays else true, second")),
         ),
         Misconception(
             "other_first",
-            "Your answer puts the other sentence in front. It comes second, where the one that follows would be.",
+            "Your answer puts the other sentence first. Put it second, in place of the one that follows.",
             _slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         Misconception(
             "random_left_out",
-            "Your answer leaves out the pairs whose chance is 0.5 or more. These are the ones that get the other "
-            "sentence, with the label 1.",
+            "Your answer leaves out the pairs whose chance is 0.5 or more. Give them the other sentence and label 1.",
             _slip(("found.append", "if stays:\n            found.append")),
         ),
         Misconception(
             "none_replaced",
-            "Your second sentences all follow. Where the chance is 0.5 or more the other sentence is used.",
+            "Your answer never replaces a sentence. Where the chance is 0.5 or more, use the other one.",
             _slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
         Misconception(
             "label_first",
-            "Your answer has the label in front. It is first sentence, second sentence, label.",
+            "Your answer puts the label first. The order is first sentence, second sentence, label.",
             _slip(("first, second, label", "label, first, second")),
         ),
         Misconception(
             "label_by_the_chance",
-            "Your label says what the dice said. A drawn sentence may happen to be the one that follows: then it "
-            "follows, and the label is 0.",
+            "Your label depends only on the chance. The other sentence may happen to be the one that follows: then "
+            "the label is 0.",
             _slip(_BY_THE_CHANCE),
             alone=True,
         ),

@@ -106,50 +106,50 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take the vector of the first token of each text, and only then the layers, in the order in which the "
-            "constructor makes them. The formula above says what comes between them.",
+            "Take the vector of the first token of each text, then apply the layers in the order of the constructor. "
+            "The formula above shows what comes between them.",
         ),
         Hint(
             "shapes",
-            "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take index 0 in the dimension of the "
-            "tokens. The first layer keeps that shape, the second makes `[batch, classes]`.",
+            "`[batch, tokens, d_model]` becomes `[batch, d_model]` when you take index 0 of the token dimension. The "
+            "first layer keeps that shape, the second gives `[batch, classes]`.",
             answers=("every_word", "first_sequence"),
         ),
     ),
     misconceptions=(
         Misconception(
             "every_word",
-            "Your answer is [batch, tokens, classes], scores for every token. Take the state of the first token, "
-            "[CLS], to represent the whole text.",
+            "Your answer is [batch, tokens, classes], scores for every token. Use only the state of the first token, "
+            "[CLS]: it represents the whole text.",
             _slip((_FIRST, "states")),
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer classifies the mean of all the tokens' states. Here the first one, that of [CLS], represents "
-            "the text.",
+            "Your answer classifies the mean of all tokens' states. Use the first token, [CLS]: it represents the "
+            "text.",
             _slip((_FIRST, "states.mean(dim=1)")),
         ),
         Misconception(
             "last_word",
-            "Your answer classifies the last token's state. That is what GPT does, whose last token alone has seen all "
-            "the others; BERT has [CLS], the first.",
+            "Your answer classifies the last token's state, as GPT does, where only the last token sees all others. "
+            "BERT uses the first, [CLS].",
             _slip((_FIRST, "states[:, -1]")),
         ),
         Misconception(
             "first_sequence",
-            "Your answer takes the first text of the batch, states[0]. Take the first token of every text, "
-            "states[:, 0].",
+            "Your answer takes the first text of the batch, states[0]. Take the first token of every text, states[:, "
+            "0].",
             _slip((_FIRST, "states[0]")),
         ),
         Misconception(
             "states_detached",
-            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
-            "below could not be fine-tuned.",
+            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so you could not "
+            "fine-tune the encoder. Use them directly.",
             _slip((_FIRST, "states[:, 0].detach()")),
         ),
         Misconception(
             "tanh_missing",
-            "Your answer has no tanh between the two layers; then the two amount to no more than one linear layer.",
+            "Your answer has no tanh between the two layers. Without it, the two are equivalent to one linear layer.",
             _slip(("torch.tanh", "")),
         ),
         *(
@@ -166,7 +166,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dense_left_out",
-            "Your answer leaves out `dense` and its tanh. The state goes through both before it is classified.",
+            "Your answer leaves out `dense` and its tanh. Apply both before you classify.",
             _slip((_POOLED, "first")),
         ),
         Misconception(
@@ -176,26 +176,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tanh_at_the_end",
-            "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. It belongs between the "
-            "two layers.",
+            "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. Put it between the two "
+            "layers.",
             _slip(("torch.tanh", ""), ("return scores", "return scores.tanh()")),
         ),
         Misconception(
             "tanh_at_the_end_too",
-            "Your answer takes a tanh of the scores as well, which squeezes them between -1 and 1. There is only one, "
+            "Your answer takes a second tanh, of the scores, which squeezes them between -1 and 1. Use only one, "
             "between the two layers.",
             _slip(("return scores", "return scores.tanh()")),
         ),
         Misconception(
             "dropout",
-            "In training your answer drops out a tenth of the vector that is classified. BERT does that; here nothing "
-            "is dropped, neither in training nor in evaluation.",
+            "Your answer applies dropout to the vector in training. BERT does; in this exercise, drop nothing.",
             _slip(("(pooled)", "(nn.functional.dropout(pooled, 0.1, self.training))")),
         ),
         Misconception(
             "dense_transposed",
-            "Your answer multiplies the state by the dense layer's weight the wrong way round. nn.Linear computes x @ "
-            "weight.T + bias; it is best to call the layer itself.",
+            "Your answer multiplies the state by the dense weight without transposing it. nn.Linear computes x @ "
+            "weight.T + bias: call the layer itself.",
             _slip(("self.dense(first)", "first @ self.dense.weight + self.dense.bias")),
         ),
         Misconception(

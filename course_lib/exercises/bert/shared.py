@@ -48,18 +48,18 @@ def normalised(slip: Callable[..., Edited]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "exponentials",
-            "Your answer is exp of the scores, which are no probabilities without the normalizer; and the "
-            "loss takes the scores themselves.",
+            "Your answer returns exp of the scores, without the normalizer. Return the scores: the loss takes the "
+            "softmax itself.",
             slip(("return scores", "return scores.exp()")),
         ),
         Misconception(
             "probabilities",
-            "Your answer is probabilities. Return the scores as they are: the loss takes the softmax itself.",
+            "Your answer returns probabilities. Return the scores: the loss takes the softmax itself.",
             slip(("return scores", "return scores.softmax(dim=-1)")),
         ),
         Misconception(
             "log_probabilities",
-            "Your answer ends in a log-softmax. Return the scores as they are: cross-entropy takes the softmax itself.",
+            "Your answer returns log-probabilities. Return the scores: cross-entropy takes the softmax itself.",
             slip(("return scores", "return scores.log_softmax(dim=-1)")),
         ),
     )

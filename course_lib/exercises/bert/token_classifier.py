@@ -120,7 +120,7 @@ EXERCISE = Exercise(
     statement=(
         "class TokenClassifier(nn.Module): __init__(d_model, classes) makes the layer `output`; forward(states "
         "[batch, pieces, d_model], starts [batch, tokens]) -> [batch, tokens, classes]: each word's scores, from the "
-        "state of its first piece; where `starts` is 0 there is no word, and the scores are [CLS]'s or 0."
+        "state of its first piece. Where `starts` is 0 there is no word, and the scores are [CLS]'s or 0."
     ),
     points=3,
     minutes=12,
@@ -135,13 +135,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A word is judged by the vector of its first piece. So first pick those vectors, other positions in every "
-            "row, and then let the one linear layer score them.",
+            "Each word is classified by the vector of its first piece. Pick those vectors, at different positions in "
+            "every row, then apply the linear layer.",
         ),
         Hint(
             "shapes",
-            "Indexing with `starts` alone would combine every row of `starts` with every sentence. Row i belongs to "
-            "sentence i: index with a column of row numbers `[batch, 1]` beside `starts`, or `gather` with an index "
+            "Indexing with `starts` alone combines every row of `starts` with every sentence. Row i belongs to "
+            "sentence i. Index with a column of row numbers `[batch, 1]` and `starts`, or use `gather` with an index "
             "as wide as the states. Either gives `[batch, tokens, d_model]`.",
             answers=("every_row_of_starts", "first_states_for_all", "first_sequence_for_all", "every_piece"),
         ),
@@ -149,61 +149,58 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "every_piece",
-            "Your answer is [batch, pieces, classes]: scores for every piece, including [CLS] and [SEP]. Take only "
-            "the pieces at `starts`.",
+            "Your answer is [batch, pieces, classes], scores for every piece, including [CLS] and [SEP]. Use only the "
+            "pieces at `starts`.",
             _slip((_PICKED, "states")),
         ),
         Misconception(
             "pieces_behind_cls",
-            "Your answer takes the pieces after [CLS] one by one, as if every word were a single piece. Take those at "
-            "the positions in `starts`.",
+            "Your answer takes the pieces after [CLS] one by one, as if every word were a single piece. Use the "
+            "positions in `starts`.",
             _slip((_PICKED, "states[:, 1 : starts.shape[1] + 1]")),
         ),
         Misconception(
             "first_sequence_for_all",
-            "Your answer uses the first sentence's `starts` for all of them. Each sentence has a row of its own.",
+            "Your answer uses the first sentence's `starts` for all. Each sentence has its own row.",
             _slip((_PICKED, "states[:, starts[0]]")),
         ),
         Misconception(
             "first_states_for_all",
-            "Your answer looks the words of all the sentences up in the first sentence's states. Look up row i of "
-            "`starts` in sentence i.",
+            "Your answer looks up all words in the first sentence's states. Look up row i of `starts` in sentence i.",
             _slip((_PICKED, "states[0][starts]")),
         ),
         Misconception(
             "every_row_of_starts",
-            "Your answer looks up every row of `starts` in every sentence: indexing states[:, starts] combines all "
-            "with all. Look up row i in sentence i only.",
+            "Your answer looks up every row of `starts` in every sentence, because it indexes states[:, starts]. Look "
+            "up row i in sentence i only.",
             _slip((_PICKED, "states[:, starts]")),
         ),
         Misconception(
             "piece_behind",
-            "Your answer takes the piece after each word's first one. `starts` are positions in the row as it is, with "
-            "[CLS] as position 0.",
+            "Your answer takes the piece after each word's first. `starts` are positions in the whole row, where "
+            "[CLS] is position 0.",
             _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
         ),
         Misconception(
             "mean_of_pieces_and_sep",
-            "Your answer takes the mean of each word's pieces, and for the last word the mean of everything that is "
-            "left, including [SEP]. Here the first piece speaks for the whole word.",
+            "Your answer averages each word's pieces; for the last word it averages everything that is left, "
+            "including [SEP]. Use only the first piece of each word.",
             _mean_up_to("F.pad(starts[:, 1:], (0, 1), value=states.shape[1])"),
         ),
         Misconception(
             "mean_up_to_the_next_word",
-            "Your answer takes the mean of the pieces up to where the next word begins. Here the first piece speaks "
-            "for the whole word.",
+            "Your answer averages the pieces up to where the next word begins. Use only the first piece of each word.",
             _mean_up_to(_NEXT_WORD),
         ),
         Misconception(
             "piece_before_the_next_word",
-            "Your answer takes the piece before the next word's first one. Here the word's own first piece speaks for "
-            "it.",
+            "Your answer takes the piece before the next word's first. Use the word's own first piece.",
             _slip((_PICKED, f"states[rows, {_NEXT_WORD} - 1]")),
         ),
         Misconception(
             "states_detached",
-            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so that the encoder "
-            "below could not be fine-tuned.",
+            "No gradient reaches the states: they are detached (.detach(), .data or torch.tensor), so you could not "
+            "fine-tune the encoder. Use them directly.",
             _slip(("(picked)", "(picked.detach())")),
         ),
         Misconception(
