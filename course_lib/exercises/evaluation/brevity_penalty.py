@@ -76,7 +76,7 @@ EXERCISE = Exercise(
     title="Brevity penalty",
     statement=(
         "brevity_penalty(hypothesis_length int, reference_length int) -> float: 1 if the hypothesis is at least as "
-        "long as the reference, exp(1 - reference_length / hypothesis_length) if it is shorter, 0 without any words."
+        "long as the reference, exp(1 - reference_length / hypothesis_length) if it is shorter, 0 if it has no words."
     ),
     points=2,
     minutes=8,
@@ -97,100 +97,94 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Deal with the case of no words first, or Python divides by zero. Of the other two cases, the smaller "
-            "value is always the right one: the penalty is never above 1.",
+            "Handle a hypothesis without words first, or Python divides by zero. Of the other two cases, the smaller "
+            "value is always right: the penalty is never above 1.",
         ),
     ),
     misconceptions=(
         Misconception(
             "one_for_nothing",
-            "Your answer is right as long as there is a word. A hypothesis without any gets 1, no penalty at all: "
-            "exp(1 - r/c) goes to 0 as c does, so return 0.",
+            "Your answer gives a hypothesis without words 1, no penalty at all. exp(1 - r/c) goes to 0 as c does: "
+            "return 0.",
             _slip(("0.0", "1.0")),
             alone=True,
         ),
         Misconception(
             "nan_for_nothing",
-            "Your answer is right as long as there is a word. Without any it is NaN: exp(1 - r/c) goes to 0 as c "
-            "does, so return 0.",
+            "Your answer is NaN for a hypothesis without words. exp(1 - r/c) goes to 0 as c does: return 0.",
             _slip(("0.0", "math.nan")),
             alone=True,
         ),
         Misconception(
             "one_word_at_least",
-            "Your answer is right as long as there is a word. A hypothesis without any is treated as if it had one: "
-            "return 0.",
+            "Your answer treats a hypothesis without words as if it had one. Return 0.",
             _slip((_LENGTHS, "c, r = max(hypothesis_length, 1)"), paired=False),
             alone=True,
         ),
         Misconception(
             "rewards_length",
-            "Your answer is above 1 for a long hypothesis, and so rewards it. From the reference's length on, the "
-            "penalty is 1: what is too long has already lost precision.",
+            "Your answer rewards a long hypothesis with more than 1. Return 1 from the reference's length on: "
+            "precision already penalizes extra words.",
             _slip((_LONG, "False")),
         ),
         Misconception(
             "punishes_length",
-            "Your answer punishes long hypotheses and lets short ones pass. It is brevity that should cost: below the "
-            "reference's length exp(1 - r/c), from there on 1.",
+            "Your answer penalizes long hypotheses and not short ones. Return exp(1 - r/c) below the reference's "
+            "length, and 1 from there on.",
             _slip((_LENGTHS, "r, c = hypothesis_length"), paired=False),
         ),
         Misconception(
             "cases_swapped",
-            "Your answer gives 1 to what is shorter than the reference, and the formula to what is longer. It is the "
-            "other way round: exp(1 - r/c) below the reference's length (so it is min, not max, with 1), and 1 from "
-            "there on.",
+            "Your answer swaps the two cases. Return exp(1 - r/c) below the reference's length, and 1 from there on: "
+            "the smaller of the two, so min, not max.",
             _slip((_LONG, "c <= r"), paired=False),
         ),
         Misconception(
             "lengths_swapped",
-            "Your exponent has the two lengths swapped, 1 - c/r. It is 1 - reference_length / hypothesis_length, which "
-            "is negative for a short hypothesis.",
+            "Your exponent has the lengths swapped, 1 - c/r. Use 1 - reference_length / hypothesis_length, which is "
+            "negative for a short hypothesis.",
             _slip(("r / c", "c / r")),
         ),
         Misconception(
             "plain_ratio",
-            "Your answer is the ratio of the lengths. Where the hypothesis is shorter the penalty is exp of one minus "
-            "their ratio, exp(1 - r/c).",
+            "Your answer is the ratio of the lengths. For a shorter hypothesis, return exp(1 - r/c).",
             _slip((_EXP, "c / r"), paired=False),
         ),
         Misconception(
             "one_forgotten",
-            "Your exponent lacks the 1: exp(-r/c) jumps to 0.37 as soon as one word is missing. It is 1 - r/c.",
+            "Your exponent lacks the 1: exp(-r/c) drops to 0.37 when a single word is missing. Use 1 - r/c.",
             _slip((_EXPONENT, "-r / c")),
         ),
         Misconception(
             "not_exponential",
-            "Your answer lacks exp: it is the exponent itself, which is 0 or negative where the hypothesis is shorter. "
-            "Take exp of it.",
+            "Your answer returns the exponent, which is negative where the hypothesis is shorter. Take exp of it.",
             _slip((_EXP, "exponent")),
         ),
         Misconception(
             "sign_of_the_exponent",
-            "Your exponent has the wrong sign, so that a short hypothesis gets more than 1. It is 1 - r/c, which is "
-            "negative there.",
+            "Your exponent has the wrong sign, so a short hypothesis gets more than 1. Use 1 - r/c, which is negative.",
             _slip((_EXPONENT, "r / c - 1")),
         ),
         Misconception(
             "whole_numbers",
-            "Your answer divides with //, which cuts off everything after the decimal point. Use /.",
+            "Your answer divides with //, which drops the decimals. Use /.",
             _slip(("r / c", "r // c")),
         ),
         Misconception(
             "brackets",
-            "Your exponent is (1 - r) / c. Only r is divided by c: 1 - r / c, without brackets.",
+            "Your exponent is (1 - r) / c. Divide only r by c: 1 - r / c, without parentheses.",
             _slip((_EXPONENT, "(1 - r) / c")),
         ),
         Misconception(
             "over_the_reference",
-            "Your exponent divides the missing words by the words of the reference, (c - r) / r. Divide by those of "
-            "the hypothesis: 1 - r/c is (c - r) / c.",
+            "Your exponent divides the missing words by the reference's length, (c - r) / r. Divide by the "
+            "hypothesis's: 1 - r/c is (c - r) / c.",
             _slip((_EXPONENT, "(c - r) / r")),
         ),
         Misconception(
             "too_long_punished",
-            "Your answer also penalizes translations that are too long. From the reference's length on, the penalty "
-            "is 1: what is too long has already lost precision.",
+            "Your answer also penalizes long translations. Return 1 from the reference's length on: precision already "
+            "penalizes extra words.",
             _slip((_LONG, "False"), ("r / c", "max(r / c, c / r)"), paired=False),
         ),
     ),

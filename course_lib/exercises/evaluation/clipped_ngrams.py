@@ -45,7 +45,7 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case(f"four references, n = {n}", (hypothesis, several, n), part="several references")
     said = random_sentence(generator, 6)
     yield Case(
-        "a reference of fewer words than n", (said, [said[:2], said[1:], said[:1]], 3), part="several references"
+        "a reference with fewer words than n", (said, [said[:2], said[1:], said[:1]], 3), part="several references"
     )
     some, others = random_sentence(generator, 5), ["meow", "purr"]
     yield Case(
@@ -57,7 +57,7 @@ def _ngram_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         part="several references",
     )
     two = [[*random_sentence(generator, 4), "meow"], ["purr", *random_sentence(generator, 4)]]
-    yield Case("words that two references share between them", (["meow", "purr"], two, 2), part="several references")
+    yield Case("words split between two references", (["meow", "purr"], two, 2), part="several references")
 
 
 def _ngrams_of_counters(hypothesis: Words, references: Sequence[Words], n: int) -> tuple[int, int]:
@@ -110,9 +110,9 @@ EXERCISE = Exercise(
     name="clipped_ngrams",
     title="Clipped n-grams",
     statement=(
-        "clipped_ngrams(hypothesis, references, n) -> (matched, total), two ints: how many n-grams of the hypothesis "
-        "a reference has as well, each counted at most as often as in the reference that has it most often, and how "
-        "many there are."
+        "clipped_ngrams(hypothesis, references, n) -> (matched, total), two ints. matched: how many n-grams of the "
+        "hypothesis are in a reference, each counted at most as often as in the reference that has it most often. "
+        "total: how many n-grams the hypothesis has."
     ),
     points=4,
     minutes=20,
@@ -127,13 +127,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "An n-gram of the hypothesis is matched at most as often as it occurs in the reference that has it most "
-            "often. Counters can do what sets do: `&` takes the smaller count of each key, `|` the larger.",
+            "An n-gram matches at most as often as it occurs in the reference that has it most often. Counters work "
+            "like sets: `&` takes the smaller count of each key, `|` the larger.",
         ),
         Hint(
             "shapes",
-            "In go lists of words, out go two ints. The n-grams of a sentence are tuples, which a `Counter` can count "
-            "while lists cannot; a sentence of w words has w - n + 1 of them, and none if that is not positive.",
+            "The inputs are lists of words, the results two ints. Write n-grams as tuples, because a `Counter` cannot "
+            "count lists. A sentence of w words has w - n + 1 n-grams, or none if that is not positive.",
             answers=(
                 "last_ngram_missing",
                 "negative_total",
@@ -148,7 +148,8 @@ EXERCISE = Exercise(
             "Write a small function that counts the n-grams of a list of words.\n"
             "Combine the counts of all references, keeping the larger count of each n-gram.\n"
             "Count the n-grams of the hypothesis.\n"
-            "Matched is the total of the smaller counts of both; the total is that of the hypothesis alone.",
+            "Take the smaller of the two counts for each n-gram; their sum is `matched`. The sum over the hypothesis "
+            "alone is `total`.",
             answers=(
                 "references_added",
                 "first_reference_only",
@@ -162,51 +163,50 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_reference_only",
-            "Your answer is right for one reference, but uses only the first of several. An n-gram may be found in "
-            "any of them.",
+            "Your answer uses only the first of several references. An n-gram may match in any of them.",
             _slip(("in references]", "in references[:1]]")),
             alone=True,
         ),
         Misconception(
             "references_added",
-            "Your answer is right for one reference, but adds up the counts of several. Clip at the reference that "
-            "has the n-gram most often: the largest count, not the sum.",
+            "Your answer adds up the counts of several references. Clip at the largest count in any single reference, "
+            "not at the sum.",
             _slip(("operator.or_", "operator.add")),
             alone=True,
         ),
         Misconception(
             "references_joined",
-            "Your answer is right for one reference, but joins several into one text: their counts add up, and "
-            "n-grams appear that begin in one and end in the next. Take the largest count in any single reference.",
+            "Your answer joins several references into one text. That adds up their counts, and makes n-grams across "
+            "their ends. Take the largest count in any single reference.",
             _slip(("in references]", "in [sum(references, [])]]"), paired=False),
         ),
         Misconception(
             "best_reference",
-            "Your answer is right for one reference, but takes the best of several as a whole. Each n-gram is clipped "
-            "by itself at the reference that has it most often.",
+            "Your answer picks the single best reference. Clip each n-gram separately, at the reference that has it "
+            "most often.",
             _slip((_MATCHED, "max((said & Counter(grams(words))).total() for words in references)"), paired=False),
         ),
         Misconception(
             "not_clipped",
-            "Your answer counts every n-gram that the reference has, however often it is repeated: `the the the` would "
-            "be perfect. Count each at most as often as the reference has it.",
+            "Your answer counts every n-gram that the reference has, however often it is repeated: `the the the` "
+            "would be perfect. Count each at most as often as the reference has it.",
             _slip((_MATCHED, "sum(gram in allowed for gram in found)")),
         ),
         Misconception(
             "different_ngrams",
-            "Your answer counts different n-grams, each once, as a set does. Repetitions count, up to the number of "
-            "them in the reference: use Counter.",
+            "Your answer counts different n-grams, each once, as a set does. Count repetitions as well, up to their "
+            "number in the reference: use Counter.",
             _slip(("found = grams(hypothesis)", "found = list(set(grams(hypothesis)))")),
         ),
         Misconception(
             "each_matched_once",
-            "Your answer matches each n-gram only once. What the reference says twice may be matched twice.",
+            "Your answer matches each n-gram only once. If the reference has it twice, it may match twice.",
             _slip(("Counter(found)", "Counter(set(found))")),
         ),
         Misconception(
             "recall",
-            "Your total counts the n-grams of the reference, which makes it a recall, like ROUGE's. BLEU is about "
-            "precision: count those of the hypothesis.",
+            "Your total counts the n-grams of the reference, which gives recall, like ROUGE. BLEU is about precision: "
+            "count those of the hypothesis.",
             _slip(("len(found)", "len(grams(references[0]))"), paired=False),
         ),
         Misconception(
@@ -216,41 +216,41 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "total_of_words",
-            "Your total is the number of words. A sentence has len(words) - n + 1 n-grams, and none if it is shorter.",
+            "Your total is the number of words. A sentence has len(words) - n + 1 n-grams, or none if it is shorter.",
             _slip(("len(found)", "len(hypothesis)")),
         ),
         Misconception(
             "order_ignored",
-            "Your answer mistakes `cat the` for `the cat`. The words of an n-gram stand in order: compare tuples as "
-            "they are, not sorted and not as sets.",
+            "Your answer takes `cat the` for `the cat`. Word order matters: compare tuples as they are, not sorted "
+            "and not as sets.",
             _slip((_GRAM, f"tuple(sorted({_GRAM}))")),
         ),
         Misconception(
             "swapped",
-            "Your answer has the two counts swapped. First those that are matched, then all of them: (matched, total).",
+            "Your answer has the two counts swapped. Return (matched, total).",
             _slip(("matched, total", "total, matched")),
         ),
         Misconception(
             "negative_total",
-            "Your total is negative where a sentence is much shorter than n. It has no n-gram then: max(..., 0).",
+            "Your total is negative where a sentence is much shorter than n. It has no n-grams then: max(..., 0).",
             _slip(("len(found)", "len(hypothesis) - n + 1")),
         ),
         Misconception(
             "divided",
-            "Your answer is the precision. Return the two counts that it is made from, (matched, total): a corpus "
-            "adds them up before it divides.",
+            "Your answer is the precision. Return its two counts, (matched, total): a corpus adds them up before it "
+            "divides.",
             _slip(("matched, total", "matched / max(total, 1)")),
         ),
         Misconception(
             "matches_added_up",
-            "With one reference your answer is right. With several it adds up what matches in each, so that one "
-            "n-gram counts more than once. Clip by the reference that has it most often.",
+            "Your answer adds up the matches of several references, so one n-gram counts more than once. Clip at the "
+            "reference that has it most often.",
             _slip((_MATCHED, "sum((said & Counter(grams(words))).total() for words in references)"), paired=False),
         ),
         Misconception(
             "shorter_ngrams_too",
-            "Your answer counts the shorter n-grams as well. Here n is one length: the caller asks for 1, 2, 3 and 4 "
-            "in turn.",
+            "Your answer also counts shorter n-grams. Count only those of n words: the caller passes 1, 2, 3 and 4 in "
+            "turn.",
             _slip(
                 (_GRAM, "tuple(words[start : start + k]) for k in range(1, n + 1)"),
                 (_STARTS, "range(len(words) - k + 1)"),
@@ -258,8 +258,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "reference_words_counted",
-            "Your answer counts an n-gram that was said as often as the reference has it, even if it was said less "
-            "often. It counts min(both).",
+            "Your answer counts an n-gram as often as the reference has it, even if the hypothesis has it less often. "
+            "Count the smaller number.",
             _slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
         ),
         Misconception(
@@ -275,7 +275,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lower_case",
-            "Your answer treats `The` and `the` as the same. Words are compared as they are.",
+            "Your answer treats `The` and `the` as the same. Compare words as they are.",
             _slip((_GRAM, "tuple(word.lower() for word in words[start : start + n])")),
         ),
     ),

@@ -110,7 +110,7 @@ EXERCISE = Exercise(
     title="BLEU",
     statement=(
         "corpus_bleu(counts, lengths, penalty) -> float: the geometric mean of the corpus's precisions times "
-        "penalty(words said, words of the nearest references); 0 as soon as one precision is 0."
+        "penalty(words of the hypotheses, words of the nearest references); 0 if any precision is 0."
     ),
     points=4,
     minutes=20,
@@ -126,22 +126,21 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Everything is added up over the sentences before anything is divided: what is matched, what was said, and "
-            "the lengths. The geometric mean of n numbers is the n-th root of their product; if you prefer logarithms, "
-            "beware of the logarithm of 0.",
+            "Add up matched counts, totals and lengths over all sentences before you divide. The geometric mean of n "
+            "numbers is the n-th root of their product. If you prefer logarithms, watch out for the logarithm of 0.",
         ),
         Hint(
             "shapes",
-            "`counts` is a list of sentences, each a list of N pairs; you need it the other way round: N lists of "
-            "pairs, one from each sentence. Each becomes one precision.",
+            "`counts` is a list of sentences, each a list of N pairs. You need the reverse: N lists of pairs, one "
+            "pair from each sentence. Each list gives one precision.",
             answers=("mean_of_sentences", "precisions_averaged"),
         ),
         Hint(
             "outline",
             "Add up the lengths of all hypotheses.\n"
-            "For each sentence find the reference length that is nearest, the shorter one of two, and add these up.\n"
-            "For each n add up what is matched and what was said, and divide.\n"
-            "If one of the precisions is 0 the result is 0; else take the root of their product, times the penalty.",
+            "For each sentence, find the nearest reference length, the shorter one of two, and add these up.\n"
+            "For each n, add up matched and total, and divide.\n"
+            "If any precision is 0, return 0. Otherwise take the root of their product, times the penalty.",
             answers=(
                 "first_reference",
                 "shortest_reference",
@@ -156,14 +155,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "mean_of_sentences",
-            "Your answer is the mean of the sentences' own BLEUs. For a corpus add the counts and the lengths of all "
+            "Your answer averages the sentences' own BLEUs. For a corpus, add up the counts and lengths of all "
             "sentences, and compute one BLEU.",
             _mean_of_sentences,
         ),
         Misconception(
             "precisions_averaged",
-            "Your answer takes each sentence's precisions and averages them. Add up what is matched and what was said "
-            "over all sentences, and divide once.",
+            "Your answer averages each sentence's precisions. Add up matched and total over all sentences, and divide "
+            "once.",
             _slip(
                 (_SOME, "sum(m / max(t, 1) for m, t in pairs) / len(pairs)"),
                 ("matched, total in sums", "pairs in zip(*counts)"),
@@ -171,7 +170,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "penalties_averaged",
-            "Your answer penalises each sentence and averages the penalties. Add up the lengths of all sentences, and "
+            "Your answer penalizes each sentence and averages the penalties. Add up the lengths of all sentences, and "
             "call penalty once.",
             _slip(
                 (
@@ -182,50 +181,48 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_reference",
-            "Your answer is right for one reference, but compares with the first of several. BLEU takes the one whose "
-            "length is nearest to the hypothesis's.",
+            "Your answer compares with the first of several references. Use the one whose length is nearest to the "
+            "hypothesis.",
             _slip((_NEAREST, "several[0]")),
             alone=True,
         ),
         Misconception(
             "shortest_reference",
-            "Your answer is right for one reference, but compares with the shortest of several. BLEU takes the one "
-            "whose length is nearest to the hypothesis's.",
+            "Your answer compares with the shortest of several references. Use the one whose length is nearest to the "
+            "hypothesis.",
             _slip((_NEAREST, "min(several)")),
             alone=True,
         ),
         Misconception(
             "longest_reference",
-            "Your answer is right for one reference, but compares with the longest of several. BLEU takes the one "
-            "whose length is nearest to the hypothesis's.",
+            "Your answer compares with the longest of several references. Use the one whose length is nearest to the "
+            "hypothesis.",
             _slip((_NEAREST, "max(several)")),
             alone=True,
         ),
         Misconception(
             "mean_reference",
-            "Your answer is right for one reference, but takes the mean length of several. BLEU takes the one whose "
-            "length is nearest to the hypothesis's.",
+            "Your answer uses the mean length of several references. Use the one whose length is nearest to the "
+            "hypothesis.",
             _slip((_NEAREST, "sum(several) / len(several)")),
             alone=True,
         ),
         Misconception(
             "longer_of_two",
-            "Your answer is right but for ties: of two references that are equally near it takes the longer, or the "
-            "one that comes first. Take the shorter.",
+            "Your answer takes the longer of two equally near references, or the one that comes first. Take the "
+            "shorter.",
             _slip(("sorted(several)", "sorted(several, reverse=True)")),
             alone=True,
         ),
         Misconception(
             "first_of_two",
-            "Your answer is right but for ties: of two references that are equally near it takes the one that comes "
-            "first. Take the shorter.",
+            "Your answer takes the first of two equally near references. Take the shorter.",
             _slip(("sorted(several)", "several")),
             alone=True,
         ),
         Misconception(
             "zeros_left_out",
-            "Your answer is right as long as no precision is 0, and leaves out those that are. Then BLEU is 0: a "
-            "product with a 0 in it.",
+            "Your answer leaves out precisions of 0. Return 0 if there is one: a product with a 0 is 0.",
             _slip(
                 ("not all(some)", "not any(some)"),
                 (_MEAN, "math.prod(p for p in some if p) ** (1 / sum(p > 0 for p in some))"),
@@ -234,39 +231,37 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zeros_made_small",
-            "Your answer is right as long as no precision is 0; for 0 it takes a very small number instead. Without "
-            "smoothing, BLEU is then 0.",
+            "Your answer replaces a precision of 0 by a very small number. Without smoothing, BLEU is 0.",
             _slip((_SOME, "max(matched, 1e-9) / max(total, 1)")),
             alone=True,
         ),
         Misconception(
             "nan_for_zero",
-            "Your answer is right as long as no precision is 0, and NaN where one is. Then BLEU is 0: test for it "
-            "before you divide or take logarithms.",
+            "Your answer is NaN if a precision is 0. Return 0: test for it before you divide or take logarithms.",
             _slip(("0.0", "math.nan")),
             alone=True,
         ),
         Misconception(
             "arithmetic_mean",
-            "Your answer takes the ordinary mean of the precisions. The geometric mean is the n-th root of their "
-            "product, with n precisions.",
+            "Your answer takes the arithmetic mean of the precisions. The geometric mean of n precisions is the n-th "
+            "root of their product.",
             _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
         Misconception(
             "root_forgotten",
-            "Your answer multiplies the precisions but takes no root: it shrinks with each of them. Take the n-th "
-            "root for n precisions, or exp of the mean logarithm.",
+            "Your answer multiplies the precisions without taking a root, so it shrinks with each of them. Take the "
+            "n-th root for n precisions, or exp of the mean logarithm.",
             _slip((_MEAN, "math.prod(some)")),
         ),
         Misconception(
             "always_the_fourth_root",
-            "Your answer takes the fourth root, or a weight of 1/4, however many precisions there are. Count them.",
+            "Your answer always takes the fourth root, or a weight of 1/4. Use the number of precisions.",
             _slip((_MEAN, "math.prod(some) ** 0.25")),
         ),
         Misconception(
             "divided_after_the_power",
-            "Your answer divides by the number of precisions instead of taking a root: Python reads ** 1 / N as (** "
-            "1) / N. Put brackets: ** (1 / N).",
+            "Your answer divides by the number of precisions: Python reads ** 1 / N as (** 1) / N. Use parentheses: "
+            "** (1 / N).",
             _slip((_MEAN, "math.prod(some) / len(some)")),
         ),
         Misconception(
@@ -276,13 +271,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "penalty_under_the_root",
-            "Your answer has the penalty under the root, where most of it is lost. Take the geometric mean first, "
-            "then multiply.",
+            "Your answer takes the root of the penalty as well, which weakens it. Take the geometric mean first, then "
+            "multiply.",
             _slip((_MEAN, "(penalty(said, right) * math.prod(some)) ** (1 / len(some))"), (_RETURN, "mean")),
         ),
         Misconception(
             "lengths_swapped",
-            "Your answer calls penalty with the two lengths swapped. What was said comes first, then the references.",
+            "Your answer swaps the lengths in the call of penalty. The hypotheses come first, then the references.",
             _slip(("penalty(said, right)", "penalty(right, said)")),
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty(said, right)"))),

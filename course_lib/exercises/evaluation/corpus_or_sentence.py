@@ -66,7 +66,7 @@ EXERCISE = Exercise(
     title="Corpus or sentence",
     statement=(
         "micro_and_macro(matched list of int, total list of int) -> (micro, macro), two floats: the precision of the "
-        "added-up counts, and the mean of the sentences' precisions; 0 where there is nothing to divide by."
+        "summed counts, and the mean of the sentences' precisions. A division by 0 gives 0."
     ),
     points=2,
     minutes=8,
@@ -81,15 +81,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Micro adds up counts over all sentences and divides once; macro divides in each sentence and takes the "
-            "mean of the results. Watch what is divided by what.",
+            "For micro, add up the counts of all sentences and divide once. For macro, divide in each sentence and "
+            "average the results.",
         ),
     ),
     misconceptions=(
         Misconception(
             "passed_over",
-            "Your answer is right as long as each sentence has an n-gram, but leaves out those that have none. They "
-            "count as sentences with a precision of 0.",
+            "Your answer leaves out sentences without n-grams. Count them with a precision of 0.",
             _slip(
                 ("if of else 0.0 for one, of in pairs", "for one, of in pairs if of"),
                 ("len(shares)", "(len(shares) or 1)"),
@@ -98,28 +97,26 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_for_nothing",
-            "Your answer is right as long as each sentence has an n-gram, but gives one that has none a precision of "
-            "1. It gets 0.",
+            "Your answer gives a sentence without n-grams a precision of 1. Give it 0.",
             _slip(("of else 0.0", "of else 1.0"), ("sum(total) else 0.0", "sum(total) else 1.0")),
             alone=True,
         ),
         Misconception(
             "nan_for_nothing",
-            "Your answer is right as long as each sentence has an n-gram. One that has none makes it NaN: its "
-            "precision is 0.",
+            "Your answer is NaN if a sentence has no n-grams. Give it a precision of 0.",
             _slip(("of else 0.0", "of else float('nan')"), ("sum(total) else 0.0", "sum(total) else float('nan')")),
             alone=True,
         ),
         Misconception(
             "swapped",
-            "Your answer has the two swapped. Micro adds up the counts first, for the whole corpus; macro is the mean "
-            "over the sentences.",
+            "Your answer has the two swapped. Micro divides the summed counts of the corpus; macro averages over the "
+            "sentences.",
             _slip((_RETURN, "return macro, micro")),
         ),
         Misconception(
             "micro_twice",
-            "Your second number is also the micro average: that is what a mean weighted by length comes to. Macro is "
-            "the plain mean of the sentences' precisions.",
+            "Your second number is also the micro average. A mean weighted by length gives that. Macro is the "
+            "unweighted mean of the sentences' precisions.",
             _slip(("sum(shares) / len(shares)", "micro")),
         ),
         Misconception(
@@ -130,25 +127,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "micro_over_sentences",
-            "Your micro average divides the matched n-grams by the number of sentences. Divide by the number of "
-            "n-grams, the sum of all totals.",
+            "Your micro average divides by the number of sentences. Divide by the number of n-grams, the sum of all "
+            "totals.",
             _slip(("/ sum(total)", "/ len(pairs)")),
         ),
         in_percent("shares from 0 to 1", _slip((_RETURN, "return 100 * micro, 100 * macro"))),
         Misconception(
             "macro_over_ngrams",
-            "Your macro divides the sum of the sentences' precisions by the number of n-grams. Divide by the number of "
-            "sentences.",
+            "Your macro average divides by the number of n-grams. Divide by the number of sentences.",
             _slip(("len(shares)", "(sum(total) or 1)")),
         ),
         Misconception(
             "wrong_sentences_left_out",
-            "Your macro leaves out sentences in which nothing is right. They count, with a precision of 0.",
+            "Your macro average leaves out sentences without a match. Count them with a precision of 0.",
             _slip(("len(shares)", "max(1, sum(share > 0 for share in shares))")),
         ),
         Misconception(
             "last_sentence_left_out",
-            "Your answer leaves out the last sentence. It counts like the others.",
+            "Your answer leaves out the last sentence. Count it like the others.",
             _slip(("pairs = ", "matched, total = matched[:-1], total[:-1]\n    pairs = ")),
         ),
     ),

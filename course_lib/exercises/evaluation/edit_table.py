@@ -89,7 +89,8 @@ EXERCISE = Exercise(
     title="The table of edits",
     statement=(
         "edit_table(hypothesis, reference) -> int64 [len(hypothesis) + 1, len(reference) + 1]: at [i, j] the fewest "
-        "words to substitute, delete or insert that turn the first i words of the one into the first j of the other."
+        "substitutions, deletions and insertions that turn the first i words of the hypothesis into the first j of "
+        "the reference."
     ),
     points=4,
     minutes=25,
@@ -103,14 +104,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each cell asks for the cheapest way to turn the first i words of one sentence into the first j of the "
-            "other, and knows three neighbours: one word less here, one word less there, or one less in both.",
+            "Each cell holds the lowest cost of turning the first i words of one sentence into the first j of the "
+            "other. It depends on three neighbours: one word fewer here, one word fewer there, or one fewer in both.",
         ),
         Hint(
             "shapes",
-            "The table has one row and one column more than there are words: row 0 and column 0 stand for no words, "
-            "and hold 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 tensor; filling "
-            "a list of rows and converting it at the end is the quickest way.",
+            "The table has one more row and column than there are words: row 0 and column 0 represent no words, and "
+            "hold 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 tensor; it is "
+            "quickest to fill a list of rows and convert it at the end.",
             answers=(
                 "borders_missing",
                 "first_row_of_zeros",
@@ -124,8 +125,8 @@ EXERCISE = Exercise(
             "outline",
             "Row 0 counts up from 0, one for each word of the reference.\n"
             "Each further row begins with its own number.\n"
-            "A cell is the smallest of three: the one above plus 1, the one on the left plus 1, and the one above "
-            "on the left plus 1 if the words differ.\n"
+            "A cell is the smallest of three: the one above plus 1, the one to the left plus 1, and the one above "
+            "left plus 1 if the words differ.\n"
             "After the last row, make a tensor of the rows.",
             answers=(
                 "substitution_costs_two",
@@ -140,12 +141,13 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "contained_is_the_same",
-            "Your table takes a word for the same if the reference's contains it (`in`). Compare whole words, with ==.",
+            "Your table treats a word as equal if the reference's word contains it (`in`). Compare whole words, with "
+            "==.",
             _slip(("word != right", "word not in right")),
         ),
         Misconception(
             "substitution_costs_two",
-            "Your table lets a substitution cost 2, as if it were a deletion and an insertion. It is one edit: the "
+            "Your table charges 2 for a substitution, as for a deletion and an insertion. It is one edit: the "
             "diagonal step costs 1 where the words differ.",
             _slip(("+ (word", "+ 2 * (word")),
         ),
@@ -156,60 +158,57 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "substitution_is_free",
-            "Your table lets one word become another for nothing. The diagonal step costs 1 where the words differ.",
+            "Your table charges nothing for a substitution. The diagonal step costs 1 where the words differ.",
             _slip(("word != right", "False")),
         ),
         Misconception(
             "match_and_mismatch_exchanged",
-            "Your table charges the diagonal step where the words are the same, but not where they differ. It is the "
-            "other way round: compare with !=.",
+            "Your table charges for the diagonal step where the words are equal, and not where they differ. Compare "
+            "with !=.",
             _slip(("!=", "==")),
         ),
         Misconception(
             "no_deletion",
-            "Your table never deletes: a superfluous word of the hypothesis can go for 1, from the row above.",
+            "Your table never deletes. You can delete a word of the hypothesis for 1, from the row above.",
             _slip(("(deleted, ", "(")),
         ),
         Misconception(
             "no_insertion",
-            "Your table never inserts: a word of the reference that is missing can be put in for 1, from the column "
-            "to the left.",
+            "Your table never inserts. You can insert a missing word of the reference for 1, from the column to the "
+            "left.",
             _slip(("inserted, table[i][j] +", "table[i][j] +")),
         ),
         Misconception(
             "first_row_of_zeros",
-            "Your first row is 0. Without any word of the hypothesis the j words of the reference must all be "
-            "inserted: D[0, j] = j.",
+            "Your first row is 0. From an empty hypothesis you must insert all j words of the reference: D[0, j] = j.",
             _slip(_FIRST_ROW_ZERO),
         ),
         Misconception(
             "first_column_of_zeros",
-            "Your first column is 0. Without any word of the reference the i words of the hypothesis must all be "
-            "deleted: D[i, 0] = i.",
+            "Your first column is 0. For an empty reference you must delete all i words of the hypothesis: D[i, 0] = "
+            "i.",
             _slip(_FIRST_COLUMN_ZERO),
         ),
         Misconception(
             "borders_of_zeros",
-            "Your first row and column are 0. Against no words at all, all of them must go in or out: D[i, 0] = i, "
-            "D[0, j] = j.",
+            "Your first row and column are 0. If one sentence is empty, you must delete or insert every word: D[i, 0] "
+            "= i, D[0, j] = j.",
             _slip(_FIRST_ROW_ZERO, _FIRST_COLUMN_ZERO),
         ),
         Misconception(
             "place_by_place",
-            "Your table compares the words place by place, and adds the difference in length: one missing word makes "
-            "all that follow wrong. Take the smallest of the three steps in each cell.",
+            "Your table compares the words position by position and adds the difference in length. Then one missing "
+            "word makes all later ones wrong. Take the smallest of the three steps in each cell.",
             _slip((_BEST, "table[i][j] + (hypothesis[min(i, j)] != reference[min(i, j)])"), paired=False),
         ),
         Misconception(
             "transposed",
-            "Your table has a row for each word of the reference. Rows belong to the hypothesis, columns to the "
-            "reference.",
+            "Your table is transposed. Rows belong to the hypothesis, columns to the reference.",
             _slip((_MADE, f"{_MADE}.T")),
         ),
         Misconception(
             "borders_missing",
-            "Your table lacks its first row and column, those of no words at all. It has one more of each than there "
-            "are words.",
+            "Your table lacks the first row and column, for no words. It has one more of each than there are words.",
             _slip((_MADE, f"{_MADE}[1:, 1:]")),
         ),
         Misconception(
@@ -219,18 +218,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lists",
-            "Your numbers stand in lists. Make a tensor of them: torch.tensor(table).",
+            "Your answer is a list. Make a tensor of it: torch.tensor(table).",
             _slip((_MADE, "table")),
         ),
         Misconception(
             "floats",
-            "Your numbers are floats. Edits are counted: make the table with dtype=torch.long.",
+            "Your table has floats. Edits are counted: use dtype=torch.long.",
             _slip((_MADE, f"{_MADE}.float()")),
         ),
         Misconception(
             "longest_common_subsequence",
-            "Your answer is the table of the longest common subsequence: how many words the two share in the same "
-            "order. Count edits: the cheapest of three steps, each of which costs 1.",
+            "Your answer is the table of the longest common subsequence: how many words the two share in order. Count "
+            "edits: the cheapest of three steps, each of which costs 1.",
             _slip(
                 _FIRST_ROW_ZERO,
                 _FIRST_COLUMN_ZERO,
@@ -240,20 +239,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_row_and_column_left_0",
-            "Your answer fills the table up to its last row and column, which stay 0. With the empty beginning there "
-            "are len + 1 of them: range(1, len(hypothesis) + 1).",
+            "Your last row and column stay 0. Counting the empty start, there are len + 1 of each: range(1, "
+            "len(hypothesis) + 1).",
             _slip(
                 ("append(best)", "append(best * (i + 1 < len(hypothesis) and j + 1 < len(reference)))"), paired=False
             ),
         ),
         Misconception(
             "capitals_ignored",
-            "Your table treats `The` and `the` as the same. Words are compared as they are.",
+            "Your table treats `The` and `the` as the same. Compare words as they are.",
             _slip(("word != right", "word.lower() != right.lower()")),
         ),
         Misconception(
             "words_behind",
-            "Your table compares words one place too early: row 1, column 1 compares the last words, [-1]. Row i "
+            "Your table compares words one position too early: row 1, column 1 compares the last words, [-1]. Row i "
             "belongs to hypothesis[i - 1], column j to reference[j - 1].",
             _slip(
                 ("enumerate(hypothesis)", "enumerate(hypothesis[-1:] + hypothesis[:-1])"),

@@ -82,8 +82,8 @@ EXERCISE = Exercise(
     title="Does it choose as people do?",
     statement=(
         "pairwise_accuracy(metric list of float, people list of numbers, tolerance float) -> float: the share of all "
-        "pairs in which both prefer the same one, or both neither; the metric prefers neither where its two scores "
-        "are at most `tolerance` apart."
+        "pairs in which both prefer the same one, or both prefer neither. The metric prefers neither if its two "
+        "scores are at most `tolerance` apart."
     ),
     points=4,
     minutes=20,
@@ -99,13 +99,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "For each pair ask two questions: whom do people prefer, and whom does the metric? Each has three answers, "
-            "the first, the second, or neither. Count how often the two are the same.",
+            "For each pair ask which one people prefer, and which one the metric prefers. Each can prefer the first, "
+            "the second, or neither. Count how often they agree.",
         ),
         Hint(
             "shapes",
-            "n translations make n (n - 1) / 2 pairs: each two of them once, and none with itself. The tolerance is "
-            "for the metric's difference, whichever of the two scores is larger; people's grades tie when they are "
+            "n translations make n (n - 1) / 2 pairs: every two of them once, and none with itself. The tolerance "
+            "applies to the metric's difference, whichever score is larger; people's grades tie only if they are "
             "equal.",
             answers=("with_itself", "neighbours_only", "tolerance_on_one_side", "tolerance_for_people"),
         ),
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
             "outline",
             "Go through all pairs i, j with i before j.\n"
             "Work out people's choice: 1, -1, or 0 where the grades are equal.\n"
-            "Work out the metric's: 0 where its scores are at most the tolerance apart, else 1 or -1.\n"
+            "Work out the metric's: 0 where its scores are at most the tolerance apart, otherwise 1 or -1.\n"
             "Count the pairs with equal choices, and divide by the number of pairs.",
             answers=("ties_left_out", "tied_grades_left_out", "ties_are_wrong", "ties_are_half"),
         ),
@@ -121,63 +121,60 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "ties_left_out",
-            "Your answer is right without ties, but leaves out pairs in which somebody prefers neither. They count: "
-            "both prefer neither is agreement, and one alone is not.",
+            "Your answer leaves out pairs with a tie. Count them: if both prefer neither, they agree; if only one "
+            "does, they disagree.",
             _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0 != preferred")),
             alone=True,
         ),
         Misconception(
             "tied_grades_left_out",
-            "Your answer is right without ties, but leaves out pairs to which people gave equal grades. There the "
-            "metric agrees if it prefers neither, too.",
+            "Your answer leaves out pairs with equal grades. Count them: the metric agrees if it prefers neither, too.",
             _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += preferred != 0")),
             alone=True,
         ),
         Misconception(
             "tied_scores_left_out",
-            "Your answer is right without ties, but leaves out pairs in which the metric prefers neither. Where people "
-            "do prefer one, that is a mistake of the metric.",
+            "Your answer leaves out pairs where the metric prefers neither. Count them: if people prefer one, the "
+            "metric is wrong.",
             _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0")),
             alone=True,
         ),
         Misconception(
             "ties_are_wrong",
-            "Your answer is right without ties, but never counts a tie as agreement. Where both prefer neither, they "
-            "agree.",
+            "Your answer never counts a tie as agreement. If both prefer neither, they agree.",
             _slip((_AGREED, "agreed += judged * preferred > 0")),
             alone=True,
         ),
         Misconception(
             "ties_agree_with_all",
-            "Your answer is right without ties, but counts a tie as agreement whatever the other says. Only if both "
-            "prefer neither do they agree.",
+            "Your answer counts every tie as agreement. A tie agrees only if both prefer neither.",
             _slip((_AGREED, "agreed += judged * preferred >= 0")),
             alone=True,
         ),
         Misconception(
             "ties_are_half",
-            "Your answer is right without ties, but counts half a point where somebody prefers neither. Both neither "
-            "is agreement, one alone is not.",
+            "Your answer counts a tie as half a point. If both prefer neither, they agree; if only one does, they "
+            "disagree.",
             _slip((_AGREED, "agreed += 0.5 if 0 in (judged, preferred) else judged == preferred")),
             alone=True,
         ),
         Misconception(
             "tolerance_ignored",
-            "Your answer does not use the tolerance: the metric prefers neither where its scores are at most that far "
-            "apart.",
+            "Your answer ignores the tolerance. The metric prefers neither if its scores are at most that far apart.",
             _slip(("(difference > tolerance) - (difference < -tolerance)", "(difference > 0) - (difference < 0)")),
             alone=True,
         ),
         Misconception(
             "tolerance_on_one_side",
-            "Your answer applies the tolerance on one side only: a difference of -0.1 is as small as one of 0.1. Take "
-            "its absolute value.",
+            "Your answer applies the tolerance on one side only. A difference of -0.1 is as small as one of 0.1: take "
+            "the absolute value.",
             _slip(("(difference < -tolerance)", "(difference < 0 and difference <= tolerance)")),
             alone=True,
         ),
         Misconception(
             "tolerance_excluded",
-            "Your answer is right but for scores that are the tolerance apart. That is a tie as well: at most.",
+            "Your answer does not count scores exactly the tolerance apart as a tie. The difference may be at most "
+            "the tolerance.",
             _slip(
                 (
                     "(difference > tolerance) - (difference < -tolerance)",
@@ -188,7 +185,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "tolerance_for_people",
-            "Your answer applies the tolerance to people's grades as well. Theirs tie only when they are equal.",
+            "Your answer also applies the tolerance to people's grades. They tie only if they are equal.",
             _slip(
                 (
                     "(people[i] > people[j]) - (people[i] < people[j])",
@@ -199,32 +196,32 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "neighbours_only",
-            "Your answer compares each translation only with the next one. Compare every two of them.",
+            "Your answer compares each translation only with the next one. Compare all pairs.",
             _slip(
                 ("itertools.combinations(range(len(people)), 2)", "itertools.pairwise(range(len(people)))"),
             ),
         ),
         Misconception(
             "first_with_the_others",
-            "Your answer compares only the first translation with the others. Compare every two of them.",
+            "Your answer compares only the first translation with the others. Compare all pairs.",
             _slip(("itertools.combinations(range(len(people)), 2)", "[(0, n) for n in range(1, len(people))]")),
         ),
         Misconception(
             "with_itself",
-            "Your answer compares each translation with itself as well, which always agrees. Take pairs of two "
-            "different ones.",
+            "Your answer also compares each translation with itself, which always agrees. Use pairs of two different "
+            "ones.",
             _slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
         ),
         Misconception(
             "every_pair_and_itself",
             "Your answer goes through all pairs in both orders and each translation with itself, which always agrees. "
-            "Take pairs of two different ones.",
+            "Use pairs of two different ones.",
             _slip(("itertools.combinations(range(len(people)), 2)", "itertools.product(range(len(people)), repeat=2)")),
         ),
         Misconception(
             "kendalls_tau",
-            "Your answer takes disagreements off, as Kendall's tau does: from -1 to 1. Here only agreements count: a "
-            "share from 0 to 1.",
+            "Your answer subtracts disagreements, like Kendall's tau, which ranges from -1 to 1. Count only "
+            "agreements: a share from 0 to 1.",
             _slip((_AGREED, "agreed += 2 * (judged == preferred) - 1")),
         ),
         Misconception(
@@ -239,7 +236,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "disagreements",
-            "Your answer is the share of pairs in which the two disagree.",
+            "Your answer is the share of disagreements. Return the share of agreements.",
             _slip((_AGREED, "agreed += judged != preferred")),
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * agreed / pairs"))),

@@ -121,7 +121,7 @@ EXERCISE = Exercise(
     title="Precision, recall and F1",
     statement=(
         "label_scores(predicted, expected, mask bool, all [...], label int) -> (precision, recall, f1), three floats: "
-        "how well that label is found where the mask is True; 0 where it would be 0 / 0."
+        "the scores of that label where the mask is True; 0 / 0 gives 0."
     ),
     points=3,
     minutes=12,
@@ -136,13 +136,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Three counts are enough: how often the label was predicted, how often it was expected, how often both at "
-            "once. What was never predicted was never right either, so a count of 0 below the line may be replaced by "
-            "1.",
+            "You need three counts: how often the label is predicted, how often it is expected, and how often both. A "
+            "label that is never predicted is never right either, so you may replace a denominator of 0 by 1.",
         ),
         Hint(
             "outline",
-            "Keep only the places where the mask is True, in both tensors.\n"
+            "Keep only the positions where the mask is True, in both tensors.\n"
             "Count predicted, expected and both, as plain ints.\n"
             "Precision divides both by predicted, recall by expected.\n"
             "F1 is twice both, divided by the sum of predicted and expected.",
@@ -152,8 +151,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "nan_for_nothing",
-            "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
-            "it gives NaN: make it 0.",
+            "Your answer is NaN for 0 / 0, which happens if the label is never predicted, expected or found. Return 0.",
             _slip(
                 ("guessed else 0.0", "guessed else float('nan')"),
                 ("there else 0.0", "there else float('nan')"),
@@ -163,39 +161,38 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_for_nothing",
-            "Your answer is right as long as the label is predicted, occurs, and is found. Where a division is 0 / 0 "
-            "it gives 1, a prize for nothing: make it 0.",
+            "Your answer is 1 for 0 / 0, which rewards a label that is never predicted, expected or found. Return 0.",
             _slip(*_RATIOS_OF_ONE, ("recall else 0.0", "recall else 1.0")),
             alone=True,
         ),
         Misconception(
             "ratios_of_one_for_nothing",
-            "Your answer is right as long as the label is predicted and occurs. It turns a precision or recall of 0 / "
-            "0 into 1, a prize for nothing: make it 0.",
+            "Your answer turns a precision or recall of 0 / 0 into 1, which rewards a label that is never predicted "
+            "or expected. Return 0.",
             _slip(*_RATIOS_OF_ONE),
             alone=True,
         ),
         Misconception(
             "swapped",
-            "Your answer has precision and recall swapped. Precision divides by how often the label was predicted, "
-            "recall by how often it is there.",
+            "Your answer has precision and recall swapped. Precision divides by how often the label is predicted, "
+            "recall by how often it is expected.",
             _slip((_RETURN, "return recall, precision, f1")),
         ),
         Misconception(
             "mask_ignored",
-            "Your answer counts padding. Only where the mask is True is there a word: index predicted and expected "
-            "with it first.",
+            "Your answer counts padding. Words are only where the mask is True: index predicted and expected with it "
+            "first.",
             _slip((_FIRST, f"mask = torch.ones_like(mask)\n    {_FIRST}")),
         ),
         Misconception(
             "mask_inverted",
-            "Your answer scores the padding and leaves out the words: the mask is True at the words.",
+            "Your answer scores the padding instead of the words. The mask is True at the words.",
             _slip((_FIRST, f"mask = ~mask\n    {_FIRST}")),
         ),
         Misconception(
             "padding_is_zero",
-            "Your answer turns padding into label 0 (a product with the mask does that), and counts it when label 0 "
-            "is scored. Leave padding out: predicted[mask].",
+            "Your answer turns padding into label 0, perhaps by multiplying with the mask, and counts it when you "
+            "score label 0. Leave padding out: predicted[mask].",
             _slip(
                 ("(predicted == label) & mask", "predicted * mask == label"),
                 ("(expected == label) & mask", "expected * mask == label"),
@@ -203,20 +200,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "agreement_on_other_labels",
-            "Your answer also counts the words that rightly did not get this label. Only those that have this label "
-            "and were predicted to have it count as right.",
+            "Your answer also counts words that correctly lack this label. Count only those that have this label and "
+            "were predicted to have it.",
             _slip(("said & true", "(said == true) & mask")),
         ),
         Misconception(
             "over_all_words",
-            "Your answer divides by the number of all words. Divide by how often the label was predicted "
-            "(precision), and by how often it is there (recall).",
+            "Your answer divides by the number of all words. Divide by how often the label is predicted (precision) "
+            "or expected (recall).",
             _slip(("found / guessed", "found / int(mask.sum())"), ("found / there", "found / int(mask.sum())")),
         ),
         Misconception(
             "arithmetic_mean",
-            "Your F1 is the ordinary mean of precision and recall. It is the harmonic mean, "
-            "2 · precision · recall / (precision + recall).",
+            "Your F1 is the arithmetic mean of precision and recall. Use the harmonic mean, 2 · precision · recall / "
+            "(precision + recall).",
             _slip((_F1, "(precision + recall) / 2")),
         ),
         Misconception(
@@ -227,31 +224,29 @@ EXERCISE = Exercise(
         in_percent("shares from 0 to 1", _slip((_RETURN, "return 100 * precision, 100 * recall, 100 * f1"))),
         Misconception(
             "hits_of_all_labels",
-            "Your answer counts every word that is labelled rightly as found, whatever its label. Count those where "
-            "both are `label`.",
+            "Your answer counts every correctly labelled word, whatever its label. Count those where both are `label`.",
             _slip(("said & true", "(predicted == expected) & mask"), paired=False),
         ),
         Misconception(
             "mask_not_for_the_hits",
-            "Your answer also counts hits in the padding. Use the mask for all three counts: what is found, predicted "
-            "and expected.",
+            "Your answer also counts matches in the padding. Use the mask for all three counts: both, predicted and "
+            "expected.",
             _slip(("said & true", "(predicted == label) & (expected == label)")),
         ),
         Misconception(
             "mask_for_what_is_expected_alone",
-            "Your answer counts what is predicted in the padding, which spoils the precision. Use the mask for what is "
-            "predicted as well.",
+            "Your answer counts predictions in the padding, which lowers the precision. Use the mask for them as well.",
             _slip(("(predicted == label) & mask", "predicted == label")),
         ),
         Misconception(
             "smaller_of_the_two",
-            "Your F1 is the smaller of precision and recall. It is their harmonic mean, 2 · precision · recall / "
+            "Your F1 is the smaller of precision and recall. Use the harmonic mean, 2 · precision · recall / "
             "(precision + recall).",
             _slip((_F1, "min(precision, recall)")),
         ),
         Misconception(
             "over_the_union",
-            "Your F1 divides what is found by what is predicted or expected (Jaccard's index). F1 is the harmonic "
+            "Your F1 divides by all that are predicted or expected, which is the Jaccard index. Use the harmonic "
             "mean, 2 · precision · recall / (precision + recall).",
             _slip((_F1, "found / (guessed + there - found)")),
         ),

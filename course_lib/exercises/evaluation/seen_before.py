@@ -95,8 +95,8 @@ EXERCISE = Exercise(
     name="seen_before",
     title="Was it in the training data?",
     statement=(
-        "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that are "
-        "in a run of n words that some training sentence has as well."
+        "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that "
+        "are in a run of n words which some training sentence also has."
     ),
     points=4,
     minutes=20,
@@ -112,34 +112,33 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "First collect every run of n words of the training data in a set, which finds each in no time. Then go "
-            "through a test sentence, and mark the words of each run that is in the set.",
+            "Collect every run of n words of the training data in a set: lookups are fast. Then go through a test "
+            "sentence, and mark the words of each run that is in the set.",
         ),
         Hint(
             "shapes",
-            "A run is a tuple of n words, since a set takes no lists. Runs overlap, so a word may be marked several "
-            "times and counts once: mark positions, and count them at the end.",
+            "Write a run as a tuple of n words, because a set takes no lists. Runs overlap, so you may mark a word "
+            "several times, but it counts once: mark positions, and count them at the end.",
             answers=("counted_again", "share_of_runs", "one_word_of_a_run"),
         ),
         Hint(
             "outline",
             "Make a set of the runs of n words of every training sentence.\n"
-            "For each test sentence begin with no position marked.\n"
+            "For each test sentence, start with no position marked.\n"
             "For each run of the sentence that is in the set, mark its n positions.\n"
-            "The share is the number of marked positions over the number of words; 0 for no words.",
+            "The share is the number of marked positions over the number of words, or 0 if there are no words.",
             answers=("seen_or_not", "training_joined", "last_run_missing", "one_share_for_all"),
         ),
     ),
     misconceptions=(
         Misconception(
             "share_of_runs",
-            "Your answer is the share of the runs of n words that were seen. Count words: those that are in at least "
-            "one such run.",
+            "Your answer is the share of runs. Count words: those in at least one run that the training data has.",
             _slip((_COVER, "covered.add(start)"), (_SHARE, "len(covered) / max(len(words) - n + 1, 1)")),
         ),
         Misconception(
             "one_word_of_a_run",
-            "Your answer marks only one word of each run that was seen, the first or the last. All n words of it were.",
+            "Your answer marks only one word of each run, the first or the last. Mark all n.",
             _slip((_COVER, "covered.add(start)")),
         ),
         Misconception(
@@ -149,29 +148,28 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_again",
-            "Your answer counts a word again for each run that it is in, so that a share may exceed 1. Mark positions, "
-            "and count each once.",
+            "Your answer counts a word again for each of its runs, so a share may exceed 1. Mark positions, and count "
+            "each once.",
             _slip(("covered: set[int] = set()", "covered = []"), (_COVER, "covered.extend(range(start, start + n))")),
         ),
         Misconception(
             "words_for_positions",
-            "Your answer collects words instead of positions, so that a word that occurs twice counts once. Mark the "
-            "positions.",
+            "Your answer collects words instead of positions, so a word that occurs twice counts once. Mark positions.",
             _slip((_COVER, "covered.update(words[start : start + n])")),
         ),
         Misconception(
             "seen_or_not",
-            "Your answer is 1 as soon as one run was seen, and 0 else. It is the share of the words that were.",
+            "Your answer is 1 if any run was seen, and 0 otherwise. Return the share of the words.",
             _slip((_SHARE, "float(bool(covered))")),
         ),
         Misconception(
             "all_or_nothing",
-            "Your answer is 1 only for a sentence that was seen as a whole, and 0 else. It is the share of the words.",
+            "Your answer is 1 only if the whole sentence was seen, and 0 otherwise. Return the share of the words.",
             _slip((_SHARE, "float(0 < len(covered) == len(words))")),
         ),
         Misconception(
             "words_alone",
-            "Your answer looks for single words. Only runs of n words count as seen.",
+            "Your answer looks up single words. Only runs of n words count as seen.",
             _slip(
                 (
                     "tuple(words[start : start + n]) for words in training",
@@ -183,13 +181,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "training_joined",
-            "Your answer joins the training sentences, so that a run may begin in one and end in the next. Take each "
-            "sentence by itself.",
+            "Your answer joins the training sentences, so a run may begin in one and end in the next. Handle each "
+            "sentence separately.",
             _slip(("for words in training for", "for words in [sum(map(list, training), [])] for")),
         ),
         Misconception(
             "order_ignored",
-            "Your answer takes a run for seen whatever the order of its words. Compare tuples as they are.",
+            "Your answer ignores the order of the words in a run. Compare tuples as they are.",
             _slip(
                 (
                     "tuple(words[start : start + n]) for words in training",
@@ -210,7 +208,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "ends_count",
-            "Your answer also takes the ends of sentences, which are shorter than n words. Only runs of n words count.",
+            "Your answer also looks up the ends of sentences, which are shorter than n words. Only runs of n words "
+            "count.",
             _slip(
                 (_KNOWN, "for words in training for start in range(len(words))"),
                 ("        for start in range(len(words) - n + 1):", "        for start in range(len(words)):"),
@@ -219,14 +218,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lower_case",
-            "Your answer treats `The` and `the` as the same. Words are compared as they are.",
+            "Your answer treats `The` and `the` as the same. Compare words as they are.",
             _slip(
                 ("if tuple(words[start : start + n])", "if tuple(word.lower() for word in words[start : start + n])"),
             ),
         ),
         Misconception(
             "one_share_for_all",
-            "Your answer is one share, of all the test's words. Return a list: one share for each sentence.",
+            "Your answer is one share, over all words of the test. Return a list: one share for each sentence.",
             _slip(
                 ("shares.append(share)", "shares.append(len(covered))"),
                 ("return shares", "return sum(shares) / max(sum(map(len, test)), 1)"),
@@ -234,13 +233,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "what_is_new",
-            "Your answer is the share of words that were not seen. Return the share that was.",
+            "Your answer is the share of words that were not seen. Return the share that were.",
             _slip((_SHARE, "1 - len(covered) / max(len(words), 1)")),
         ),
         Misconception(
             "sentences_left_out",
-            "Your answer is right for longer sentences, but leaves out those that have fewer than n words. Their share "
-            "is 0.",
+            "Your answer leaves out sentences with fewer than n words. Give them a share of 0.",
             _slip(("        shares.append(share)", "        if len(words) >= n:\n            shares.append(share)")),
             alone=True,
         ),

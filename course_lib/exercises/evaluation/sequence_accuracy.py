@@ -31,7 +31,7 @@ def _sequence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tags = torch.tensor([[1, 0, 2, 2], [1, 2, 0, 0], [0, 0, 1, 2], [2, 1, 0, 1]])
         said = torch.tensor([[1, 2, 2, 0], [2, 1, 0, 0], [1, 0, 1, 2], [2, 1, 3, 1]])
         mask = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0], [0, 1, 1, 1], [1, 1, 0, 1]], dtype=torch.bool)
-        yield Case("words swapped, a 0 missed, padding in front and in between", (said, tags, mask))
+        yield Case("words swapped, a 0 missed, padding at the start and in between", (said, tags, mask))
     for name, transposed in (("short sentences", False), ("others", False), ("transposed in memory", True)):
         batch, words = integer(generator, 8, 12), integer(generator, 5, 8)
         lengths = 2 + torch.randint(words - 1, (batch, 1), generator=generator)
@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     title="Whole sentences",
     statement=(
         "sequence_accuracy(predicted [batch, tokens], expected [batch, tokens], mask bool [batch, tokens]) -> float: "
-        "the share of sentences in which the label of every word is right; padding does not count."
+        "the share of sentences in which every word has the right label. Padding does not count."
     ),
     points=2,
     minutes=8,
@@ -94,64 +94,61 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A place is fine if its tag is right or if there is no word. A sentence is right if all of its places are "
-            "fine.",
+            "A position is fine if its label is right or if it is padding. A sentence is right if all its positions "
+            "are fine.",
         ),
     ),
     misconceptions=(
         Misconception(
             "words_taken_to_come_first",
-            "Your answer counts the words of a mask and compares so many from the beginning. Padding may stand in "
-            "front or in between: the mask says where the words are.",
+            "Your answer counts the words in the mask and compares that many from the start. Padding may come first "
+            "or in between: the mask shows where the words are.",
             _slip(
                 ("same = ", "mask = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)\n    same = "), paired=False
             ),
         ),
         Misconception(
             "token_accuracy",
-            "Your answer is the share of words that are right. Ask for each sentence whether all its words are, and "
-            "take the share of sentences.",
+            "Your answer is the share of right words. For each sentence check whether all its words are right, and "
+            "return the share of sentences.",
             _slip((_SHARE, "same[mask].double().mean().item()"), paired=False),
         ),
         Misconception(
             "padding_must_match",
-            "Your answer also asks padding to be right. A place where the mask is False counts as right, whatever "
-            "stands there.",
+            "Your answer also requires the right label at padding. A position where the mask is False always counts "
+            "as right.",
             _slip((_FINE, "same")),
         ),
         Misconception(
             "padding_is_wrong",
-            "Your answer treats padding as a mistake, so no sentence shorter than the longest can be right. Where the "
-            "mask is False any label will do: combine with | ~mask.",
+            "Your answer treats padding as wrong, so no sentence shorter than the longest can be right. Accept any "
+            "label where the mask is False: combine with | ~mask.",
             _slip((_FINE, "same & mask")),
         ),
         Misconception(
             "one_right_word_is_enough",
-            "Your answer takes a sentence to be right if it has one right word. All its words must be right: .all(), "
-            "not .any().",
+            "Your answer accepts a sentence with one right word. All its words must be right: .all(), not .any().",
             _slip((_WHOLE, "(same & mask).any(dim=1)"), paired=False),
         ),
         Misconception(
             "most_words_are_enough",
-            "Your answer takes a sentence to be right if more than half of its words are. All of them must be: .all().",
+            "Your answer accepts a sentence with more than half of its words right. All of them must be right: .all().",
             _slip((_WHOLE, "2 * (fine & mask).sum(dim=1) > mask.sum(dim=1)")),
         ),
         Misconception(
             "mask_inverted",
-            "Your answer asks only the padding to be right. Where the mask is True there is a word: combine with "
-            "| ~mask.",
+            "Your answer checks only the padding. The mask is True at words: combine with | ~mask.",
             _slip((_FINE, "same | mask")),
         ),
         Misconception(
             "all_or_nothing",
-            "Your answer asks for the whole batch at once. Ask for each sentence by itself, .all(dim=1), and take the "
-            "share of those that are right.",
+            "Your answer checks the whole batch at once. Check each sentence separately, .all(dim=1), and return the "
+            "share that are right.",
             _slip((_WHOLE, "fine.all().reshape(1)")),
         ),
         Misconception(
             "first_word_alone",
-            "Your answer looks at the first word of each sentence only. Look at all of them: does a loop return too "
-            "early?",
+            "Your answer checks only the first word of each sentence. Check all of them: does a loop return too early?",
             _slip(("whole = ", "fine, mask = fine[:, :1], mask[:, :1]\n    whole = ")),
         ),
         Misconception(
@@ -162,14 +159,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_accuracies",
-            "Your answer is the mean of the sentences' own accuracies. A sentence with one mistake counts as wrong, "
-            "however long it is.",
+            "Your answer is the mean of the sentences' own accuracies. A sentence with one mistake is wrong, however "
+            "long it is.",
             _slip((_WHOLE, "(same & mask).sum(dim=1) / mask.sum(dim=1)"), paired=False),
         ),
         Misconception(
             "over_the_batch",
-            "Your answer asks for each place whether it is right in all sentences (dim=0). Ask for each sentence "
-            "whether all its places are, dim=1.",
+            "Your answer checks each position over all sentences (dim=0). Check each sentence over all its positions, "
+            "dim=1.",
             _slip((_WHOLE, "fine.all(dim=0)")),
         ),
         Misconception(
@@ -179,7 +176,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of sentences that are wrong. The accuracy is the share of those that are right.",
+            "Your answer is the share of wrong sentences. Return the share of right ones.",
             _slip(("whole.double", "(~whole).double")),
         ),
     ),

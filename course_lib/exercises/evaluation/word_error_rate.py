@@ -42,7 +42,7 @@ def _rate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     short, long = random_sentence(generator, 4), ["meow", *random_sentence(generator, 5)]
     yield Case("the same pair twice", ([short, ["purr"], short], [long, ["meow"], long], _DISTANCE))
     rest = random_sentence(generator, 3), random_sentence(generator, 6)
-    yield Case("nothing is said for two sentences", ([[], rest[0], []], [short, rest[1], long], _DISTANCE))
+    yield Case("two sentences with no words in the hypothesis", ([[], rest[0], []], [short, rest[1], long], _DISTANCE))
 
 
 Distance = Callable[[Words, Words], int]
@@ -84,8 +84,8 @@ EXERCISE = Exercise(
     name="word_error_rate",
     title="Word error rate",
     statement=(
-        "word_error_rate(hypotheses, references, distance) -> float: the edits of the whole corpus over the words of "
-        "all references; distance(hypothesis, reference) counts the edits of one pair."
+        "word_error_rate(hypotheses, references, distance) -> float: the edits of the whole corpus divided by the "
+        "words of all references. distance(hypothesis, reference) counts the edits of one pair."
     ),
     points=2,
     minutes=8,
@@ -100,20 +100,20 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two sums and one division: all edits, over all words of the references.",
+            "Take two sums and divide once: all edits by all words of the references.",
         ),
     ),
     misconceptions=(
         Misconception(
             "mean_of_rates",
-            "Your answer is the mean of the sentences' own rates, the macro average. For a corpus add up all edits "
+            "Your answer is the mean of the sentences' own rates, the macro average. For a corpus, add up all edits "
             "and all reference words, and divide once.",
             _slip((_RATE, "sum(one / of for one, of in zip(edits, words)) / len(words)")),
         ),
         Misconception(
             "over_hypothesis_words",
-            "Your answer divides by the words of the hypotheses. Divide by those of the references: otherwise, the "
-            "longer a program babbles, the smaller the rate.",
+            "Your answer divides by the words of the hypotheses, so a longer hypothesis lowers the rate. Divide by "
+            "the words of the references.",
             _slip((_WORDS, "len(said) for said, _")),
         ),
         Misconception(
@@ -124,24 +124,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_sentences",
-            "Your answer is the number of edits for each sentence. Divide by the words of all references.",
+            "Your answer divides by the number of sentences. Divide by the words of all references.",
             _slip(("sum(words)", "len(words)")),
         ),
         Misconception(
             "capped_at_one",
-            "Your answer never exceeds 1. It may: a program that says far too much makes more mistakes than there are "
-            "words.",
+            "Your answer never exceeds 1. It may: a hypothesis that is far too long has more edits than the reference "
+            "has words.",
             _slip(("return rate", "return min(1.0, rate)")),
             alone=True,
         ),
         Misconception(
             "accuracy",
-            "Your answer is one minus the word error rate. It is an error rate: lower is better.",
+            "Your answer is one minus the word error rate. Return the rate itself: lower is better.",
             _slip(("return rate", "return 1 - rate")),
         ),
         Misconception(
             "wrong_sentences",
-            "Your answer is the share of sentences with a mistake. Count the edits, and divide by the words of the "
+            "Your answer is the share of sentences with a mistake. Count edits, and divide by the words of the "
             "references.",
             _slip((_RATE, "sum(one > 0 for one in edits) / len(words)")),
         ),
@@ -153,15 +153,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "empty_hypotheses_left_out",
-            "Your answer is right as long as something is said, but leaves out sentences for which nothing was. All "
-            "their words are missing: count them.",
+            "Your answer leaves out sentences with an empty hypothesis. All their words are missing: count them.",
             _slip(("edits = ", "pairs = [pair for pair in pairs if pair[0]]\n    edits = ")),
             alone=True,
         ),
         Misconception(
             "empty_hypotheses_cost_nothing",
-            "Your answer is right as long as something is said; a sentence for which nothing was costs it nothing. "
-            "All its words are missing: distance counts them.",
+            "Your answer counts no edits for an empty hypothesis. All its words are missing: distance counts them.",
             _slip((_EDITS, "[distance(said, right) if said else 0 for said, right in pairs]")),
             alone=True,
         ),
@@ -172,7 +170,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "upside_down",
-            "Your answer is upside down: words over edits. Divide the edits by the words.",
+            "Your answer is inverted: words over edits. Divide the edits by the words.",
             _slip(("return rate", "return 1 / rate")),
         ),
         Misconception(
@@ -182,19 +180,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "edits_of_the_first_sentence",
-            "Your answer divides the edits of the first sentence by the words of all of them: does the loop return "
-            "too early?",
+            "Your answer has only the edits of the first sentence. Does the loop return too early?",
             _slip(("sum(edits)", "edits[0]")),
         ),
         Misconception(
             "one_long_sentence",
-            "Your answer joins all sentences into one and counts its edits, so that words match across sentences. "
-            "Call distance for each sentence, and add up.",
+            "Your answer joins all sentences into one, so words match across sentences. Call distance for each "
+            "sentence, and add up.",
             _slip((_EDITS, "[distance(sum(map(list, hypotheses), []), sum(map(list, references), []))]")),
         ),
         Misconception(
             "sentences_as_words",
-            "Your answer gives distance the lists of all sentences, so that a whole sentence is one edit. Call it for "
+            "Your answer passes distance the lists of all sentences, so a whole sentence is one edit. Call it for "
             "each sentence.",
             _slip((_EDITS, "[distance(hypotheses, references)]"), paired=False),
         ),
