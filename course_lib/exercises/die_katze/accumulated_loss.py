@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     title="One large batch out of small ones",
     statement=(
         "accumulated_loss(means float [batches], targets int64 [batches]) -> []: the mean loss over all targets of "
-        "all batches, from each batch's mean and its number of targets; a batch without targets is left out."
+        "all batches, from each batch's mean and its number of targets. Batches without targets don't count."
     ),
     points=3,
     minutes=10,
@@ -90,22 +90,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Think of one large batch with all the tokens in it: every token would count the same. So weight each "
-            "batch's mean by its number of tokens.",
+            "Think of one large batch with all the tokens in it: every token counts the same. So weight each batch's "
+            "mean by its number of tokens.",
             answers=("mean_of_means", "sum_of_means", "upside_down"),
         ),
         Hint(
             "shapes",
             "`means` and `targets` are both `[batches]`; the result is one number, and gradients flow through it. A "
-            "mean over nothing is NaN, and NaN times 0 is still NaN: `torch.where` can leave it out.",
+            "mean over nothing is NaN, and NaN times 0 is still NaN. `torch.where` can leave it out.",
             answers=("nan_times_nothing",),
         ),
     ),
     misconceptions=(
         Misconception(
             "nan_times_nothing",
-            "Your answer is right as long as every batch has targets. The mean of a batch without any is NaN, and NaN "
-            "times 0 is still NaN: leave it out before you multiply.",
+            "Your answer is NaN if a batch has no targets: its mean is NaN, and NaN times 0 is still NaN. Leave it "
+            "out before you multiply.",
             _slip(("torch.where(targets > 0, means, 0.0)", "means")),
             alone=True,
         ),
@@ -123,7 +123,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_divided",
-            "Your answer is the sum over all targets. Divide by their number, or the gradients grow with the batch.",
+            "Your answer is the sum over all targets, so the gradients grow with the batch. Divide by the number of "
+            "targets.",
             _slip((" / weights.sum()", "")),
         ),
         Misconception(
@@ -138,13 +139,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "upside_down",
-            "Your answer gives small batches the larger weight. Weight each mean by its number of targets.",
+            "Your answer gives small batches more weight. Weight each mean by its number of targets.",
             _slip(("targets.to", "(1 / targets.clamp(min=1)).to")),
         ),
         Misconception(
             "squared",
-            "Your answer weights each mean by the square of its number of targets. The mean was divided by that number "
-            "once, so multiply by it once.",
+            "Your answer weights each mean by the squared number of its targets. Multiply by that number once.",
             _slip(("targets.to", "targets.square().to")),
         ),
         Misconception(

@@ -92,8 +92,8 @@ EXERCISE = Exercise(
     name="batches_by_tokens",
     title="Batches by tokens",
     statement=(
-        "batches_by_tokens(lengths list of (source, target), max_tokens int) -> list of lists of numbers: the pairs "
-        "sorted by source, target and number, cut into batches of at most max_tokens, padding included."
+        "batches_by_tokens(lengths list of (source, target), max_tokens int) -> list of lists of indices: the pairs "
+        "sorted by source, target and index, split into batches of at most max_tokens, padding included."
     ),
     points=4,
     minutes=20,
@@ -108,31 +108,32 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each side of a batch is a rectangle: a row for each pair, and as many columns as the longest sentence has "
-            "tokens. Sentences of similar length waste the least, so sort first, then fill one batch after another.",
+            "Each side of a batch is a rectangle: a row for each pair, and as many columns as the longest sentence "
+            "has tokens. Sentences of similar length waste the least. So sort first, then fill one batch after "
+            "another.",
             answers=("not_sorted", "padding_free"),
         ),
         Hint(
             "shapes",
             "You get a list of pairs of lengths and return lists of their indices, each index once. Sort the indices "
-            "with the lengths as the key: Python compares pairs from the left and keeps equal ones in order.",
+            "with the lengths as the key: Python compares pairs from the left and keeps the order of equal ones.",
             answers=("lengths_returned", "by_the_sum", "by_the_target"),
         ),
         Hint(
             "outline",
             "Sort the indices by their pairs of lengths.\n"
-            "For each pair, find the longest source and the longest target in the last batch if the pair joined it.\n"
-            "Multiply their sum by the number of pairs that the batch would then have.\n"
-            "If the product is at most `max_tokens`, the pair joins the batch.\n"
-            "If not, or if it is the very first pair, it starts a new batch.",
+            "For each pair, find the longest source and the longest target of the last batch with this pair in it.\n"
+            "Multiply their sum by the number of pairs it would then have.\n"
+            "If the product is at most `max_tokens`, add the pair to the batch.\n"
+            "If not, or if it is the very first pair, start a new batch with it.",
             answers=("one_too_many", "full_is_too_full", "last_batch_lost", "longest_pair", "too_long_dropped"),
         ),
     ),
     misconceptions=(
         Misconception(
             "longest_of_all_so_far",
-            "Your answer doesn't reset the longest source and the longest target when a new batch starts, so later "
-            "batches are cut as if they held the longest sentences of earlier ones. Only a batch's own pairs count.",
+            "Your answer doesn't reset the longest source and target when a new batch starts, so later batches are "
+            "split as if they held the longest sentences of earlier ones. Use only the batch's own pairs.",
             _slip(
                 (
                     "tokens = len(pairs)",
@@ -142,15 +143,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "too_long_dropped",
-            "Your answer is right except that it drops a pair that is longer than `max_tokens`. Give such a pair a "
-            "batch of its own.",
+            "Your answer drops a pair that is longer than `max_tokens`. Give such a pair a batch of its own.",
             _slip((_PAIRS, f"if sum(lengths[i]) > max_tokens:\n            continue\n        {_PAIRS}")),
             alone=True,
         ),
         Misconception(
             "not_sorted",
-            "Your answer takes the pairs in their original order, so short sentences are padded to the length of long "
-            "ones. Sort them first.",
+            "Your answer keeps the original order, so short sentences are padded to the length of long ones. Sort the "
+            "pairs first.",
             _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
         Misconception(
@@ -160,13 +160,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "by_the_sum",
-            "Your answer sorts by the sum of the two lengths. Sort by the source, and by the target only where the "
-            "sources are equally long.",
+            "Your answer sorts by the sum of the two lengths. Sort by the source, and by the target only for equal "
+            "sources.",
             _slip((_KEY, "lambda i: sum(lengths[i])")),
         ),
         Misconception(
             "by_the_source_alone",
-            "Your answer sorts by the source alone. Where sources are equally long, the shorter target comes first.",
+            "Your answer sorts only by the source. For equal sources, the shorter target comes first.",
             _slip((_KEY, "lambda i: lengths[i][0]")),
         ),
         Misconception(
@@ -176,8 +176,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_free",
-            "Your answer counts the tokens without the padding. In a batch every row is as long as the longest: "
-            "multiply the number of pairs by the longest source plus the longest target.",
+            "Your answer counts the tokens without padding. Every row is as long as the longest: multiply the number "
+            "of pairs by the longest source plus the longest target.",
             _slip((f"len(pairs) * {_LONGEST}", "sum(map(sum, pairs))")),
         ),
         Misconception(
@@ -192,19 +192,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "longest_pair",
-            "Your answer looks for the longest pair, source and target together. Each side is padded separately: take "
-            "the longest source and the longest target, even if they are in different pairs.",
+            "Your answer uses the longest pair, source and target together. Each side is padded separately: take the "
+            "longest source and the longest target, even from different pairs.",
             _slip((_LONGEST, "max(map(sum, pairs))")),
         ),
         Misconception(
             "last_pair",
-            "Your answer takes the lengths of the last pair. Its source is the longest, but an earlier pair may have a "
+            "Your answer uses the lengths of the last pair. Its source is the longest, but an earlier pair may have a "
             "longer target.",
             _slip((_LONGEST, "sum(pairs[-1])")),
         ),
         Misconception(
             "one_length_for_both",
-            "Your answer pads both sides to the same length. They are two tensors: pad each to its own longest.",
+            "Your answer pads both sides to the same length. Pad each side to its own longest.",
             _slip((_LONGEST, "2 * max(map(max, pairs))")),
         ),
         Misconception(

@@ -100,7 +100,7 @@ EXERCISE = Exercise(
     title="How sure is the score?",
     statement=(
         "bootstrap_interval(counts int64 [sentences, kinds], drawn int64 [samples, sentences], score) -> (low, high), "
-        "two floats: the 2.5 % and the 97.5 % quantile of the samples' scores; score([kinds]) takes sums of counts."
+        "two floats: the 2.5 % and the 97.5 % quantile of the samples' scores. score([kinds]) takes sums of counts."
     ),
     points=4,
     minutes=20,
@@ -115,8 +115,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each row of `drawn` is a test set that you might have had, drawn from the real one with replacement. "
-            "Score each of these sets as a corpus, and see how far the scores spread.",
+            "Each row of `drawn` is a possible test set, drawn from the real one with replacement. Score each of "
+            "these sets as a corpus, and see how far the scores spread.",
             answers=("mean_of_sentences", "drawn_ignored", "not_put_back"),
         ),
         Hint(
@@ -137,36 +137,36 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "means_of_counts",
-            "Your answer passes the means of a sample's counts to `score`. Pass the sums: not all scores are ratios.",
+            "Your answer passes the mean counts of a sample to `score`. Pass the sums: not all scores are ratios.",
             _slip((_SUMS, "counts[sample].double().mean(0)")),
         ),
         Misconception(
             "whole_places",
-            "Your answer picks two of the sorted scores. A quantile can lie between two scores: interpolate linearly, "
+            "Your answer picks two of the sorted scores. A quantile may lie between two scores: interpolate linearly, "
             "as torch.quantile does.",
             _slip((_QUANTILES, f"numpy.array([sorted(scores)[int(end * len(scores))] for end in ({_ENDS})])")),
         ),
         Misconception(
             "mean_of_sentences",
-            "Your answer scores each sentence by itself and takes the mean. Add up the counts of a sample first, then "
-            "score the sums once: that is the corpus score.",
+            "Your answer averages the scores of single sentences. Add up the counts of a sample first, then score the "
+            "sums once: that is the corpus score.",
             _slip((f"score({_SUMS})", "sum(map(score, counts[sample])) / len(sample)")),
         ),
         Misconception(
             "not_put_back",
-            "Your answer counts a sentence once even if it was drawn several times. Sampling with replacement is what "
-            "makes the samples differ: count the sentence as often as it was drawn.",
+            "Your answer counts a sentence once even if it was drawn several times. Count it as often as it was "
+            "drawn: that is what makes the samples differ.",
             _slip(("[sample]", "[sample.unique()]")),
         ),
         Misconception(
             "drawn_ignored",
-            "Your answer scores the whole test set each time, so both ends are the same. Take only the sentences that "
-            "each row of `drawn` lists.",
+            "Your answer scores the whole test set each time, so both ends are the same. Use only the sentences in "
+            "each row of `drawn`.",
             _slip((_SUMS, "counts.sum(0)"), paired=False),
         ),
         Misconception(
             "ninety_percent",
-            "Your interval holds 90 % of the samples, since 5 % are cut off at each end. Cut off 2.5 % at each.",
+            "Your interval covers 90 % of the samples, because you cut off 5 % at each end. Cut off 2.5 % at each.",
             _slip((_ENDS, "0.05, 0.95")),
         ),
         Misconception(
@@ -182,8 +182,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "quartiles",
-            "Your answer is the 25 % and the 75 % quantile, which hold only half of the samples. Take the quantiles at "
-            "0.025 and 0.975.",
+            "Your answer is the 25 % and the 75 % quantile, which cover only half of the samples. Take the quantiles "
+            "at 0.025 and 0.975.",
             _slip((_ENDS, "0.25, 0.75")),
         ),
         Misconception(

@@ -19,9 +19,9 @@ from course_lib.references import die_katze
 def _checkpoint_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: patience of two", ([3.0, 2.0, 2.5, 2.4, 1.0], 2))
-        yield Case("one is as good as another", ([3.0, 2.0, 2.0, 2.0, 2.0], 2))
+        yield Case("several equally good ones", ([3.0, 2.0, 2.0, 2.0, 2.0], 2))
         yield Case("a new best one in time", ([3.0, 2.0, 2.5, 1.5, 1.6], 2))
-        yield Case("better than the one before, and not the best", ([2.0, 3.0, 2.9, 2.8, 1.0], 3))
+        yield Case("better than the one before, but not the best", ([2.0, 3.0, 2.9, 2.8, 1.0], 3))
         yield Case("a single measurement", ([4.0], 3))
     for name in ("a run", "another run", "a third"):
         fall = 4 - torch.rand(7, generator=generator).cumsum(0) / 3
@@ -79,8 +79,9 @@ EXERCISE = Exercise(
     name="choose_checkpoint",
     title="Which checkpoint to keep",
     statement=(
-        "choose_checkpoint(losses list of float, patience int) -> (best, seen), two ints: the index of the smallest "
-        "loss, the earliest of equals, and how many losses were measured before patience ended the training."
+        "choose_checkpoint(losses list of float, patience int) -> (best, seen), two ints. best: the index of the "
+        "smallest loss, the earliest if several are equal. seen: how many losses were measured before patience ended "
+        "the training."
     ),
     points=3,
     minutes=12,
@@ -94,8 +95,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the losses one by one, as training does, and remember the index of the smallest so far. A loss "
-            "after the end of training was never measured, however good it looks in the list.",
+            "Go through the losses one by one, as training does, and remember the index of the smallest so far. A "
+            "loss after the end of training is never measured, however good it looks in the list.",
             answers=("hindsight", "never_stops"),
         ),
         Hint(
@@ -108,20 +109,20 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "never_waits_anew",
-            "Your answer counts all measurements without a new best. A new best resets the count: only `patience` "
+            "Your answer counts all measurements without a new best. Reset the count at a new best: only `patience` "
             "measurements in a row without one end the run.",
             _slip((_WAITED, "waited = i + 1 - len(set(accumulate(losses[: i + 1], min)))")),
         ),
         Misconception(
             "latest_of_equals",
-            "Your answer takes the latest of equally good checkpoints, and also resets the wait there. Only a smaller "
-            "loss is a new best: <, not <=.",
+            "Your answer takes the latest of equally good checkpoints, and also resets the count there. Only a "
+            "smaller loss is a new best: <, not <=.",
             _slip((_BETTER, "loss <= losses[best]")),
         ),
         Misconception(
             "hindsight",
-            "Your answer knows the future: it takes the best of all losses, including those after the end of training. "
-            "You can only keep a checkpoint that was measured before.",
+            "Your answer takes the best of all losses, even those after the end of training. You can only keep a "
+            "checkpoint that was measured before.",
             _slip(("return best", "return losses.index(min(losses))"), paired=False),
         ),
         Misconception(
@@ -154,12 +155,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "largest_loss",
-            "Your answer takes the largest loss to be the best. Smaller is better.",
+            "Your answer treats the largest loss as the best. Smaller is better.",
             _slip((_BETTER, "loss > losses[best]")),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer counts the checkpoints from 1. They are counted from 0.",
+            "Your answer counts the checkpoints from 1. Count from 0.",
             _slip(("return best", "return best + 1")),
         ),
         Misconception(

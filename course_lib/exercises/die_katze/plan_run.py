@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     title="The plan of a run",
     statement=(
         "plan_run(tokens int, batch_tokens int, accumulate int, devices int, epochs float, warmup_ratio float) -> "
-        "(tokens_per_step, steps, warmup), three ints: steps rounded up, warm-up rounded down but at least 1."
+        "(tokens_per_step, steps, warmup), three ints. Steps are rounded up; warm-up is rounded down, but at least 1."
     ),
     points=3,
     minutes=10,
@@ -94,7 +94,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The optimizer takes one step once every device has accumulated all its batches. So a step sees the tokens "
+            "The optimizer takes a step after every device has accumulated all its batches. So a step sees the tokens "
             "of one batch, times the number of accumulated batches, times the number of devices.",
             answers=("devices_forgotten", "accumulation_forgotten", "accumulation_divides"),
         ),
@@ -106,20 +106,19 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "each_epoch_rounded_up",
-            "Your answer rounds up the steps of one epoch and multiplies by the epochs. A step can run over into the "
-            "next epoch: multiply first, and round up once.",
+            "Your answer rounds up the steps of one epoch and multiplies by the epochs. A step may run into the next "
+            "epoch: multiply first, and round up once.",
             _slip((_STEPS, "math.ceil(math.ceil(tokens / of_a_step) * epochs)"), paired=False),
         ),
         Misconception(
             "no_warm_up_at_all",
-            "Your answer is right except for a very short warm-up: it gives 0 steps, and the schedule would divide by "
-            "0. Return at least 1.",
+            "Your answer gives 0 steps for a very short warm-up, so the schedule would divide by 0. Return at least 1.",
             _slip(("max(1,", "max(0,")),
             alone=True,
         ),
         Misconception(
             "devices_forgotten",
-            "Your answer ignores the devices. Each works on batches of its own at the same time, so a step sees "
+            "Your answer ignores the devices. Each works on its own batches at the same time, so a step sees "
             "`devices` times as many tokens.",
             _slip(_NO_DEVICES),
         ),
@@ -130,7 +129,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_batch",
-            "Your step sees a single batch of a single device. Multiply by `accumulate` and by `devices`.",
+            "Your step sees only one batch of one device. Multiply by `accumulate` and by `devices`.",
             _slip(_NO_ACCUMULATION, _NO_DEVICES),
         ),
         Misconception(
@@ -146,7 +145,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "leftovers_dropped",
-            "Your number of steps is rounded down, so the last tokens are never used. Round up.",
+            "Your number of steps is rounded down, so you never use the last tokens. Round up.",
             _slip(("math.ceil", "math.floor")),
         ),
         Misconception(

@@ -117,7 +117,7 @@ EXERCISE = Exercise(
     name="sort_error",
     title="What went wrong",
     statement=(
-        'sort_error(hypothesis list of words, reference list of words) -> the first that holds of "right", "order", '
+        'sort_error(hypothesis list of words, reference list of words) -> the first that holds, of "right", "order", '
         '"form", "repeated", "short" and "word".'
     ),
     points=3,
@@ -132,8 +132,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Check the classes in the order of the list and return the first that holds. Each check can then rely on "
-            "all earlier ones having failed.",
+            "Check the classes in the order of the list and return the first that holds. Each check can rely on all "
+            "earlier ones having failed.",
             answers=("short_before_repeated", "form_before_order", "no_word_is_new"),
         ),
         Hint(
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "sets_compared",
-            "Your answer compares which words occur, not how often: a repeated word looks like a change of order. "
+            "Your answer compares which words occur, not how often, so a repeated word looks like a change of order. "
             "Compare Counters, or sorted lists.",
             _slip(_SETS_OF_WORDS, (_STEMS, "set(stems) == set(right_stems)")),
         ),
@@ -190,13 +190,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_repetition",
-            'Your answer never says "repeated": a word of the reference occurs more often than in the reference.',
+            'Your answer never says "repeated". Say it if a word of the reference occurs more often than there.',
             _slip((f"any({_REPEATED} for word in said)", "False")),
         ),
         Misconception(
             "strangers_repeated",
-            'Your answer says "repeated" for a word that is not in the reference at all. Only a word of the reference '
-            'can be "repeated"; any other is "word" (or "short").',
+            'Your answer says "repeated" for a word that is not in the reference. Only a word of the reference can be '
+            '"repeated"; any other is "word" (or "short").',
             _slip((_REPEATED, "wanted.count(word) < said.count(word)")),
         ),
         Misconception(
@@ -212,12 +212,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "another_length",
-            'Your answer says "short" for any other length than the reference. It must have fewer words.',
+            'Your answer says "short" for any length other than the reference\'s. Say it only for fewer words.',
             _slip(("len(said) <", "len(said) !=")),
         ),
         Misconception(
             "no_word_is_new",
-            'Your answer never says "short": fewer words than the reference, and none of the earlier classes.',
+            'Your answer never says "short". Say it if there are fewer words than in the reference and no earlier '
+            "class holds.",
             _slip(("len(said) < len(wanted)", "False")),
         ),
     ),

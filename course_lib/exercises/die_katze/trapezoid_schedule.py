@@ -64,8 +64,8 @@ EXERCISE = Exercise(
     name="trapezoid_schedule",
     title="A warmup-stable-decay schedule",
     statement=(
-        "trapezoid_schedule(steps int64 [steps], total, warmup, cooldown, peak) -> float32 [steps]: "
-        "peak · min(1, step / warmup, (total + 1 - step) / cooldown), at each of these steps."
+        "trapezoid_schedule(steps int64 [steps], total, warmup, cooldown, peak) -> float32 [steps]: peak · min(1, "
+        "step / warmup, (total + 1 - step) / cooldown) at each step."
     ),
     points=2,
     minutes=8,
@@ -80,8 +80,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "There are three lines, one rising, one flat and one falling; the rate at each step is the lowest of them. "
-            "`torch.minimum` compares two tensors, and `clamp(max=...)` a tensor with a number.",
+            "There are three lines: one rises, one is flat, one falls. The rate at each step is the lowest of them. "
+            "`torch.minimum` compares two tensors, `clamp(max=...)` a tensor with a number.",
         ),
     ),
     misconceptions=(
@@ -92,13 +92,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "cut_off_at_one",
-            "Your answer is cut off at 1 instead of at the peak. Take the smallest of the three terms, one of which is "
-            "1, and only then multiply by the peak.",
+            "Your answer is capped at 1 instead of at the peak. Take the smallest of the three terms, one of which is "
+            "1, then multiply by the peak.",
             _slip(_UNCUT, ("(peak * share)", "(peak * share).clamp(max=1)")),
         ),
         Misconception(
             "never_below_the_peak",
-            "Your answer is never below the peak. Take the smallest of three terms, one of which is 1: that is "
+            "Your answer is never below the peak. Take the smallest of three terms, one of which is 1: use "
             "clamp(max=1), not clamp(min=1).",
             _slip((_ROOF, ".clamp(min=1)"), paired=False),
         ),
