@@ -45,7 +45,7 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for name, shape in (
         ("sentences of words", (few, many)),
         ("more sentences", (many, few)),
-        ("one tag for each sentence", (4 * many,)),
+        ("one label for each sentence", (4 * many,)),
         ("transposed in memory", (few, many)),
     ):
         while True:
@@ -61,8 +61,8 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     predicted, expected, mask = _tags(generator, (few, many))
     once, twice = expected.clone(), expected.clone()
     once[0, 0], twice[0, :2], mask[0, :2] = 7, 7, True
-    yield Case("a label that is predicted once and there twice", (once, twice, mask, 7))
-    yield Case("a label that is predicted twice and there once", (twice, once, mask, 7))
+    yield Case("a label predicted once and expected twice", (once, twice, mask, 7))
+    yield Case("a label predicted twice and expected once", (twice, once, mask, 7))
     guessed, there, words = predicted.clone(), expected.clone(), mask.clone()
     guessed[0, :4], there[0, 3:8], words[0, :8] = 8, 8, True
     yield Case("a label that is rarely found", (guessed, there, words, 8))

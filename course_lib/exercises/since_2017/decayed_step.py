@@ -63,7 +63,7 @@ EXERCISE = Exercise(
     title="A step with decay",
     statement=(
         "decayed_step(weights, updates, rate, decay) -> list: weight - rate · (update + decay · weight) for each "
-        "matrix, and weight - rate · update for each vector, which does not decay."
+        "matrix, and weight - rate · update for each vector. Vectors don't decay."
     ),
     points=2,
     minutes=8,
@@ -85,53 +85,52 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Every matrix loses a small share of itself, `rate * decay`, and then moves as ever. How "
-            "many dimensions a tensor has tells a matrix from a vector.",
+            "Every matrix first shrinks by a small share, `rate * decay`, then moves as usual. The number of "
+            "dimensions tells a matrix from a vector.",
         ),
     ),
     misconceptions=(
         Misconception(
             "vectors_in_place_of_matrices",
-            "Your vectors decay and your matrices do not. It is the other way round: what has two dimensions and more "
-            "decays.",
+            "Your answer decays vectors and not matrices. Decay the weights with two or more dimensions.",
             _slip((_DECAYS, "weight.dim() == 1")),
         ),
         Misconception(
             "vectors_decay",
-            "Your matrices are right, but biases and gains decay, too. Vectors only move: the gains of a norm belong "
-            "near 1, not near 0.",
+            "Your answer also decays biases and gains. Only update vectors: the gains of a norm belong near 1, not "
+            "near 0.",
             _slip((_DECAYS, "True")),
             alone=True,
         ),
         Misconception(
             "no_decay",
-            "Your weights move, but none decays. Each matrix loses rate · decay of itself as well.",
+            "Your answer has no decay. Each matrix also loses rate · decay of itself.",
             _slip((_DECAYS, "False")),
         ),
         Misconception(
             "rate_left_out",
-            "Your decay is not multiplied by the learning rate, so that weights decay as fast when they should hardly "
-            "move any more: the share is rate · decay.",
+            "Your decay ignores the learning rate, so weights shrink as fast when they should hardly move. Use rate · "
+            "decay.",
             _slip((_SHARE, "decay")),
         ),
         Misconception(
             "growth",
-            "Your weights grow: the decay has the wrong sign. It draws each weight towards 0.",
+            "Your weights grow, because the decay has the wrong sign. Decay moves each weight towards 0.",
             _slip((_SHARE, "-rate * decay")),
         ),
         Misconception(
             "update_decays",
-            "Your decay is a share of the update. It is a share of the weight.",
+            "Your answer decays the update. Decay the weight.",
             _slip((_WHAT, "* update if")),
         ),
         Misconception(
             "uphill",
-            "Your weights move up: subtract rate · update.",
+            "Your answer adds the update. Subtract rate · update.",
             _slip((_MOVED, "weight + rate * update")),
         ),
         Misconception(
             "updates_left_out",
-            "Your weights decay, but the updates are not used.",
+            "Your answer decays the weights but ignores the updates. Subtract rate · update.",
             _slip((_MOVED, "weight - 0 * update")),
         ),
     ),

@@ -90,8 +90,8 @@ EXERCISE = Exercise(
     title="Heads that share their keys",
     statement=(
         "grouped_query_attention(q [batch, heads, queries, d_head], k and v [batch, groups, keys, d_head], mask bool "
-        "[queries, keys] or None) -> [batch, heads, queries, d_head]: heads / groups neighbouring heads share a group, "
-        "without torch's ready-made attention; with gradients."
+        "[queries, keys] or None) -> [batch, heads, queries, d_head]: every heads / groups neighbouring heads share a "
+        "group. Don't use torch's built-in attention; gradients must flow."
     ),
     points=3,
     minutes=15,
@@ -107,43 +107,42 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Which group does head i use? With four heads and two groups: 0, 0, 1, 1. Give each head its group's keys "
-            "and values, and the rest is attention as you know it. `repeat` and `repeat_interleave` differ in exactly "
-            "this.",
+            "and values, then compute attention as usual. `repeat` and `repeat_interleave` give different orders.",
         ),
         Hint(
             "shapes",
             "Keys and values become `[batch, heads, keys, d_head]`. Scores are `[batch, heads, queries, keys]`, and a "
-            "mask of `[queries, keys]` fits them by itself.",
+            "mask of `[queries, keys]` broadcasts to them.",
             answers=("softmax_over_the_queries", "one_output_for_each_group"),
         ),
     ),
     misconceptions=(
         Misconception(
             "groups_in_turn",
-            "Your heads take the groups in turn: 0, 1, 0, 1. Neighbours share: 0, 0, 1, 1 (repeat_interleave, not "
-            "repeat).",
+            "Your heads take the groups in turn: 0, 1, 0, 1. Neighbours share a group: 0, 0, 1, 1 (repeat_interleave, "
+            "not repeat).",
             _slip(_KEYS_IN_TURN, _VALUES_IN_TURN),
         ),
         Misconception(
             "keys_in_turn",
-            "Your heads take the keys of the groups in turn, 0, 1, 0, 1, but the values of neighbours. Both go 0, 0, "
+            "Your heads take the groups' keys in turn, 0, 1, 0, 1, but not the values. Neighbours share both: 0, 0, "
             "1, 1.",
             _slip(_KEYS_IN_TURN),
         ),
         Misconception(
             "values_in_turn",
-            "Your heads take the values of the groups in turn, 0, 1, 0, 1, but the keys of neighbours. Both go 0, 0, "
+            "Your heads take the groups' values in turn, 0, 1, 0, 1, but not the keys. Neighbours share both: 0, 0, "
             "1, 1.",
             _slip(_VALUES_IN_TURN),
         ),
         Misconception(
             "first_group_for_all",
-            "All your heads use the first group. Each has its own: head i uses group i // (heads / groups).",
+            "Your heads all use the first group. Head i uses group i // (heads / groups).",
             _slip((f"times = {_TIMES}", "k, v, times = k[:, :1], v[:, :1], q.shape[1]"), paired=False),
         ),
         Misconception(
             "groups_averaged",
-            "Your answer takes the mean of the groups. No key is changed: each head uses those of its own group.",
+            "Your answer averages the groups. Each head uses the keys and values of its own group.",
             _slip(
                 (f"times = {_TIMES}", "k, v, times = k.mean(1, keepdim=True), v.mean(1, keepdim=True), q.shape[1]"),
                 paired=False,
@@ -151,33 +150,33 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_scaled",
-            "Your scores are not scaled. Divide them by √d_head.",
+            "Your answer doesn't scale the scores. Divide them by √d_head.",
             _slip((" / math.sqrt(q.shape[-1])", "")),
         ),
         Misconception(
             "scaled_by_all_heads",
-            "Your scores are divided by the root of d_model. Divide by √d_head: each head is an attention of its own.",
+            "Your answer divides the scores by the root of d_model. Divide by √d_head.",
             _slip(("sqrt(", "sqrt(q.shape[1] * ")),
         ),
         *alike(
-            "Your mask is the wrong way round. True means that a query may attend: fill where it is False.",
+            "Your mask is inverted. True means that a query may attend: fill where it is False.",
             mask_inverted=_slip(("~mask", "mask")),
             mask_inverted_to_nan=_slip(*_INVERTED_TO_NAN),
             mask_inverted_and_repaired=_slip(*_INVERTED_TO_NAN, ("return out", "return out.nan_to_num()")),
         ),
         Misconception(
             "mask_left_out",
-            "Your answer does not use the mask.",
+            "Your answer ignores the mask. Fill the scores where it is False, before the softmax.",
             _slip(("mask is not None", "False")),
         ),
         Misconception(
             "softmax_over_the_queries",
-            "Your softmax runs over the queries. Each query shares out its attention over the keys: dim=-1.",
+            "Your softmax runs over the queries. Take it over the keys, dim=-1.",
             _slip(("dim=-1", "dim=-2")),
         ),
         Misconception(
             "one_output_for_each_group",
-            "Your answer takes the mean of the heads of a group. Every head keeps its own output.",
+            "Your answer averages the heads of a group. Every head keeps its own output.",
             _slip(("return out", "return out.unflatten(1, (k.shape[1], -1)).mean(dim=2)")),
         ),
         no_gradient(_slip(("return out", "return out.detach()")), "q, k or v"),

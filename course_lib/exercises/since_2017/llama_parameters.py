@@ -74,8 +74,8 @@ EXERCISE = Exercise(
     name="llama_parameters",
     title="The parameters of Llama",
     statement=(
-        "llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, tied) -> int: how many "
-        "numbers a Llama of these sizes learns."
+        "llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, tied) -> int: the number of "
+        "parameters of a Llama of this size."
     ),
     points=3,
     minutes=15,
@@ -98,44 +98,43 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through a block as you have built it: four projections, two of them narrower; a network with a gate; "
-            "two norms of gains alone. There is no bias anywhere, and a turned query has learned nothing.",
+            "Go through a block as you built it: four projections, two of them narrower; a feed-forward network with "
+            "a gate; two norms with gains only. There are no biases, and rotary positions have no parameters.",
         ),
         Hint(
             "shapes",
-            "A key of one head has `d_model / heads` numbers, and there are `key_value_heads` of them, so `W_k` and "
-            "`W_v` are `d_model` by less than `d_model`. `W_q` and `W_o` are square.",
+            "One head's key has `d_model / heads` numbers, and there are `key_value_heads` of them. So `W_k` and "
+            "`W_v` have `d_model` rows and fewer columns. `W_q` and `W_o` are square.",
             answers=("one_group",),
         ),
     ),
     misconceptions=(
         Misconception(
             "d_head_of_the_groups",
-            "Your keys and values have d_model / key_value_heads numbers a head, or one head of that size. A head has "
+            "Your answer gets the width of keys and values wrong: it divides d_model by key_value_heads. A head has "
             "d_model / heads numbers, and there are key_value_heads of them.",
             _slip((_GROUPS, "(heads // key_value_heads) * (d_model")),
         ),
         Misconception(
             "tied_the_wrong_way_round",
-            "Your answer counts the table twice where `tied` is True, and once where it is False. Tied means shared: "
-            "one table for both ends.",
+            "Your answer counts the embedding twice if `tied` is True, and once if it is False. Tied means shared: "
+            "count one matrix for both ends.",
             _slip((_TABLES, "2 if tied else 1")),
         ),
         Misconception(
             "one_layer",
-            "Your answer counts a single block. There are `layers` of them.",
+            "Your answer counts only one block. There are `layers` of them.",
             _slip(("layers * (", "("), paired=False),
         ),
         Misconception(
             "output_twice",
-            "Your answer is right where the output is a matrix of its own. Where `tied` is True it is the embedding, "
-            "which counts once.",
+            "Your answer ignores `tied`. If it is True, the output matrix is the embedding: count it once.",
             _slip((_TABLES, "2")),
             alone=True,
         ),
         Misconception(
             "always_tied",
-            "Your answer counts one table. Where `tied` is False the output has a matrix of its own, vocabulary times "
+            "Your answer counts one embedding matrix. If `tied` is False, the output has its own, vocab_size times "
             "d_model.",
             _slip((_TABLES, "1")),
         ),
@@ -147,32 +146,33 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_group",
-            "Your answer counts one head of keys and values. There are `key_value_heads` of them.",
+            "Your answer counts only one head of keys and values. There are `key_value_heads` of them.",
             _slip((_GROUPS, "(d_model")),
         ),
         Misconception(
             "no_output_projection",
-            "Your answer has no W_o, which joins the heads: another d_model².",
+            "Your answer leaves out W_o, which combines the heads. Add d_model².",
             _slip((_SQUARES, "d_model * d_model")),
         ),
         Misconception(
             "two_matrices",
-            "Your answer gives the feed-forward network two matrices. With its gate there are three.",
+            "Your answer counts two matrices in the feed-forward network. With its gate there are three.",
             _slip(("3 *", "2 *")),
         ),
         Misconception(
             "norms_shift",
-            "Your answer gives every norm a shift as well. RMSNorm has gains alone: d_model numbers.",
+            "Your answer gives every norm a bias. RMSNorm has only gains: d_model numbers.",
             _slip(("2 * d_model, 1 *", "4 * d_model, 2 *")),
         ),
         Misconception(
             "no_final_norm",
-            "Your answer has no norm after the last block: d_model gains.",
+            "Your answer leaves out the norm after the last block. Add d_model gains.",
             _slip((", 1 *", ", 0 *")),
         ),
         Misconception(
             "one_norm_in_a_block",
-            "Your answer counts one norm in a block. There are two: before attention, and before the network.",
+            "Your answer counts one norm per block. There are two: before attention, and before the feed-forward "
+            "network.",
             _slip(("last_norm = 2", "last_norm = 1")),
         ),
     ),

@@ -93,9 +93,9 @@ EXERCISE = Exercise(
     name="LoRA",
     title="Learning beside a frozen weight",
     statement=(
-        "class LoRA(nn.Module): __init__(weight [d_out, d_in], rank, alpha) keeps the frozen weight, which is no "
-        "parameter, and makes the parameters A [rank, d_in] and B [d_out, rank]; forward(x [..., d_in]) -> "
-        "[..., d_out]: W x + (alpha / rank) B A x; with gradients for x, A and B."
+        "class LoRA(nn.Module): __init__(weight [d_out, d_in], rank, alpha) stores the frozen weight, which is not a "
+        "parameter, and makes the parameters A [rank, d_in] and B [d_out, rank]; forward(x [..., d_in]) -> [..., "
+        "d_out]: W x + (alpha / rank) B A x, with gradients for x, A and B."
     ),
     points=3,
     minutes=15,
@@ -110,13 +110,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two ways lead from x to the result: the old one through the weight, which learns nothing any more, and a "
-            "narrow one, down to `rank` numbers and up again. The two are added.",
+            "Two paths lead from x to the result: the old one through the frozen weight, and a narrow one, down to "
+            "`rank` numbers and up again. Add the two.",
         ),
         Hint(
             "shapes",
-            "Rows of the matrices are outputs, as in `nn.Linear`, so that each is multiplied transposed. The narrow "
-            "way is `[..., rank]` in the middle, and the rank is in the shapes of both A and B.",
+            "As in `nn.Linear`, rows of the matrices are outputs, so multiply by the transpose of each. The narrow "
+            "path is `[..., rank]` in the middle. You can read the rank off A or B.",
             answers=("scaled_by_the_rank", "not_divided_by_the_rank"),
         ),
     ),
@@ -124,24 +124,25 @@ EXERCISE = Exercise(
         no_gradient(_slip(("return out", "return out.detach()")), "x, A or B"),
         Misconception(
             "own_answer_frozen",
-            "The values are right, but the old way gives x no gradient, so that nothing below this layer learns what "
-            "it should. Freeze the weight, not its product with x.",
+            "Your values are right, but x gets no gradient from the frozen weight, so layers below learn wrongly. "
+            "Freeze the weight, not its product with x.",
             _slip(("x @ self.weight.T", "(x @ self.weight.T).detach()")),
             alone=True,
         ),
         Misconception(
             "weight_left_out",
-            "Your answer has only what was learned. Add W x, what the frozen weight computes.",
+            "Your answer leaves out the frozen weight. Add W x.",
             _slip(("own +", "0 * own +")),
         ),
         Misconception(
             "nothing_learned",
-            "Your answer is W x alone. Add (alpha / rank) B A x.",
+            "Your answer is only W x. Add (alpha / rank) B A x.",
             _slip((_SCALE, "0.0")),
         ),
         Misconception(
             "not_divided_by_the_rank",
-            "Your answer multiplies by alpha. Divide it by the rank, so that another rank needs no other rate.",
+            "Your answer multiplies by alpha. Divide alpha by the rank, so that you can change the rank without a new "
+            "learning rate.",
             _slip((_SCALE, "self.alpha")),
         ),
         Misconception(
@@ -151,26 +152,26 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "alpha_left_out",
-            "Your answer does not use alpha: what is learned is added alpha / rank times.",
+            "Your answer ignores alpha. Multiply B A x by alpha / rank.",
             _slip((_SCALE, "1.0")),
         ),
         Misconception(
             "one_over_the_rank",
-            "Your answer divides by the rank, but does not multiply by alpha.",
+            "Your answer divides by the rank but ignores alpha. Multiply B A x by alpha / rank.",
             _slip((_SCALE, "1 / self.rank")),
         ),
         *(
             Misconception(
                 f"divided_by_{size}",
-                f"Your answer divides alpha by {size}, the {sides}. Divide by the rank: how many rows A has, and "
-                "columns B.",
+                f"Your answer divides alpha by {size}, the {sides}. Divide by the rank: the rows of A, or the columns "
+                "of B.",
                 _slip((_SCALE, f"self.alpha / self.weight.shape[{dim}]"), paired=False),
             )
             for size, sides, dim in (("d_in", "columns of A", 1), ("d_out", "rows of B", 0))
         ),
         Misconception(
             "weight_scaled",
-            "Your answer multiplies everything by alpha / rank. Only what is learned is scaled.",
+            "Your answer scales everything by alpha / rank. Scale only B A x.",
             _slip((_SUM, "scale * (own + learned)"), paired=False),
         ),
     ),

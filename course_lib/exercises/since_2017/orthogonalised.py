@@ -83,8 +83,8 @@ EXERCISE = Exercise(
     name="orthogonalised",
     title="A step of equal size in every direction",
     statement=(
-        "orthogonalised(gradient [rows, columns], coefficients (a, b, c), steps) -> [rows, columns]: the gradient over "
-        "its Frobenius norm, then `steps` times X <- a X + b (X X^T) X + c (X X^T)^2 X."
+        "orthogonalised(gradient [rows, columns], coefficients (a, b, c), steps) -> [rows, columns]: the gradient "
+        "divided by its Frobenius norm, then `steps` times X <- a X + b (X X^T) X + c (X X^T)^2 X."
     ),
     points=3,
     minutes=15,
@@ -100,102 +100,102 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The loop needs matrix products only. Bring the matrix to size 1 once, before the loop, and give it a new "
-            "value in each round.",
+            "The loop needs only matrix products. Divide the matrix by its norm once, before the loop, then update it "
+            "in each round.",
         ),
         Hint(
             "shapes",
-            "X keeps the gradient's shape. X times its transpose is `[rows, rows]`, and multiplies X from the left; "
-            "its square is a matrix product as well.",
+            "X keeps the gradient's shape. X times its transpose is `[rows, rows]`; multiply X by it from the left. "
+            "Its square is a matrix product as well.",
             answers=("numbers_squared", "transpose_first", "tall_not_turned_back"),
         ),
     ),
     misconceptions=(
         Misconception(
             "not_normalised",
-            "Your answer begins with the gradient as it is. Divide it by its norm first: above a certain size the "
-            "polynomial runs away.",
+            "Your answer does not divide the gradient by its norm. Do so first: the iteration diverges for large "
+            "matrices.",
             _slip((_SIZE, "1")),
         ),
         Misconception(
             "normalised_in_every_step",
-            "Your answer divides by the norm in every step. Do it once, before the loop.",
+            "Your answer divides by the norm in every step. Divide once, before the loop.",
             _slip(("square = ", "x = x / x.norm()\n        square = ")),
         ),
         Misconception(
             "largest_number",
-            "Your answer divides by the largest number of the gradient. Divide by its Frobenius norm: the root of the "
-            "sum of all squares.",
+            "Your answer divides by the gradient's largest absolute value. Divide by its Frobenius norm: the root of "
+            "the sum of all squares.",
             _slip((_SIZE, "gradient.abs().max()")),
         ),
         Misconception(
             "mean_square",
-            "Your answer divides by the root of the mean square. The Frobenius norm has the sum in it.",
+            "Your answer divides by the root of the mean square. The Frobenius norm uses the sum.",
             _slip((_SIZE, "gradient.square().mean().sqrt()")),
         ),
         Misconception(
             "row_by_row",
-            "Your answer divides each row by its own norm. One number, the norm of the whole matrix, divides all.",
+            "Your answer divides each row by its own norm. Divide everything by the norm of the whole matrix.",
             _slip((_SIZE, "gradient.norm(dim=1, keepdim=True)")),
         ),
         Misconception(
             "numbers_squared",
-            "Your answer squares number by number. (X X^T)^2 is a matrix product: @.",
+            "Your answer squares element by element. (X X^T)^2 is a matrix product: @.",
             _slip(("square @ square", "square**2")),
         ),
         Misconception(
             "third_term_missing",
-            "Your answer leaves out the term with c, (X X^T)^2 X.",
+            "Your answer leaves out the term with c. Add c (X X^T)^2 X.",
             _slip((" + c * square @ square", "")),
         ),
         Misconception(
             "second_term_missing",
-            "Your answer leaves out the term with b, (X X^T) X.",
+            "Your answer leaves out the term with b. Add b (X X^T) X.",
             _slip(("b * square + ", "")),
         ),
         Misconception(
             "first_term_missing",
-            "Your answer leaves out the term a X.",
+            "Your answer leaves out the term with a. Add a X.",
             _slip(("a * x + ", "")),
         ),
         Misconception(
             "x_added",
-            "Your answer adds X itself instead of a · X.",
+            "Your answer adds X instead of a X.",
             _slip(("a * x +", "x +")),
         ),
         Misconception(
             "transpose_first",
-            "Your answer multiplies X^T X from the left, which fits no shape but a square's. Take X X^T.",
+            "Your answer multiplies by X^T X from the left, which fits only square matrices. Use X X^T.",
             _slip((_SQUARE, "x.T @ x"), paired=False),
         ),
         Misconception(
             "not_transposed",
-            "Your answer multiplies X by itself. Take X X^T.",
+            "Your answer multiplies X by itself. Use X X^T.",
             _slip((_SQUARE, "x @ x"), paired=False),
         ),
         Misconception(
             "one_step",
-            "Your answer makes one step, however many are asked for. Give X its new value in each round of the loop.",
+            "Your answer takes only one step. Update X in each round of the loop, `steps` times.",
             _slip(("range(steps)", "range(min(steps, 1))")),
         ),
         Misconception(
             "always_five",
-            "Your answer makes five steps, however many are asked for.",
+            "Your answer always takes five steps. Take `steps`.",
             _slip(("range(steps)", "range(5)")),
         ),
         Misconception(
             "from_the_gradient",
-            "Your answer begins each step with the gradient again. Each step goes on from the one before.",
+            "Your answer uses the original gradient in every step. Each step continues from the last X.",
             _slip((_STEP, "a * gradient / size + change @ x"), paired=False),
         ),
         Misconception(
             "size_given_back",
-            "Your answer multiplies by the norm in the end. It stays out: the learning rate says how far to go.",
+            "Your answer multiplies by the norm at the end. Leave it out: the learning rate sets the size of the step.",
             _slip(("return x", "return x * size")),
         ),
         Misconception(
             "tall_not_turned_back",
-            "Your answer is right for wide matrices; a tall one comes back transposed. Transpose it back at the end.",
+            "Your answer transposes a tall matrix and returns it that way. Transpose it back at the end.",
             _slip(("return x", "return x.T if gradient.shape[0] > gradient.shape[1] else x")),
             alone=True,
         ),

@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     title="Pre-norm, and the norm at its end",
     statement=(
         "pre_norm(x [..., tokens, d_model], sublayers, norms, final_norm) -> [..., tokens, d_model]: x + "
-        "sublayer(norm(x)) with each sublayer and its norm, one after the other, and the final norm of the result."
+        "sublayer(norm(x)) for each sublayer and its norm, one after the other; then the final norm of the result."
     ),
     points=2,
     minutes=8,
@@ -97,56 +97,55 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Think of a road that runs straight through the model. Each sublayer reads a normalised copy of what is on "
-            "the road, and adds its answer. Only at the very end is the road itself normalised.",
+            "Think of the residual stream as a road straight through the model. Each sublayer reads a normalised copy "
+            "of it and adds its answer. Normalise the stream itself only at the very end.",
         ),
     ),
     misconceptions=(
         Misconception(
             "post_norm",
-            "Your answer normalises after the sum, as the paper of 2017 does. Normalise what the sublayer reads: "
-            "x + sublayer(norm(x)).",
+            "Your answer normalises after the sum, as the 2017 paper does. Normalise the sublayer's input: x + "
+            "sublayer(norm(x)).",
             _slip((_STEP, "norm(x + sublayer(x))")),
         ),
         Misconception(
             "stream_normalised",
-            "Your answer adds to the normalised x. Add to x as it was: the norm is for the sublayer alone.",
+            "Your answer adds to the normalised x. Add to x itself: only the sublayer reads norm(x).",
             _slip((_STEP, "norm(x) + sublayer(norm(x))")),
         ),
         Misconception(
             "norm_after_the_sublayer",
-            "Your answer normalises what the sublayer returns. Normalise what it reads: x + sublayer(norm(x)).",
+            "Your answer normalises the sublayer's output. Normalise its input: x + sublayer(norm(x)).",
             _slip((_STEP, "x + norm(sublayer(x))")),
         ),
         Misconception(
             "residual_left_out",
-            "Your answer passes on what the sublayer returns, and forgets x. Add the two.",
+            "Your answer leaves out the residual connection. Add x to the sublayer's output.",
             _slip((_STEP, "sublayer(norm(x))")),
         ),
         Misconception(
             "norms_left_out",
-            "Your answer's sublayers read x as it is. Each has a norm of its own: sublayer(norm(x)).",
+            "Your sublayers read x without a norm. Each has its own: sublayer(norm(x)).",
             _slip((_STEP, "x + sublayer(x)")),
         ),
         Misconception(
             "no_final_norm",
-            "Your answer has no norm at its end. What was added up was never normalised: return final_norm(x).",
+            "Your answer leaves out the final norm. Nothing has normalised the stream so far: return final_norm(x).",
             _slip((_RETURN, "return x")),
         ),
         Misconception(
             "final_norm_in_every_step",
-            "Your answer uses the final norm after every sublayer. It comes once, after the last.",
+            "Your answer applies the final norm after every sublayer. Apply it once, after the last.",
             _slip((_STEP, f"final_norm({_STEP})"), (_RETURN, "return x"), paired=False),
         ),
         Misconception(
             "one_norm_for_all",
-            "Your answer uses the first norm for every sublayer. Each has its own: take norm i with sublayer i.",
+            "Your answer uses the first norm for every sublayer. Use norm i with sublayer i.",
             _slip(("norms, strict", "norms[:1] * len(norms), strict")),
         ),
         Misconception(
             "in_parallel",
-            "Your sublayers all read the x of the start. Each reads what those before it have left: x changes in every "
-            "step.",
+            "Your sublayers all read the original x. Each reads the result of those before it: update x in every step.",
             _slip(("for ", "start = x\n    for "), ("norm(x))", "norm(start))"), paired=False),
         ),
     ),

@@ -16,7 +16,7 @@ from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
 
-NOTHING_SEEN = "blocks of which nothing is seen"
+NOTHING_SEEN = "blocks in which nothing is visible"
 
 
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -110,8 +110,8 @@ EXERCISE = Exercise(
     title="A softmax block by block",
     statement=(
         "read_block(largest [..., queries], total [..., queries], out [..., queries, d_head], scores [..., queries, "
-        "keys], values [..., keys, d_head]) -> largest, total and out after this block: the largest score so far, "
-        "Σ exp(score - largest), and Σ exp(score - largest) value."
+        "keys], values [..., keys, d_head]) -> largest, total and out after this block: the largest score so far, Σ "
+        "exp(score - largest), and Σ exp(score - largest) value."
     ),
     points=4,
     minutes=25,
@@ -127,97 +127,97 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Both sums were made with the old largest score. If a larger one turns up, they are too large, both by the "
-            "same factor, and you know that factor: it is the exponential of a difference.",
+            "Both sums use the old largest score. If you meet a larger one, both are too large by the same factor: "
+            "the exponential of a difference.",
         ),
         Hint(
             "shapes",
             "The new largest, the factor and the new total are `[..., queries]`. The exponentials of this block are "
-            "`[..., queries, keys]`; summed over the keys they go to the total, multiplied by the values they go to "
-            "`out`. Where the factor meets `out`, it needs one more dimension.",
+            "`[..., queries, keys]`. Sum them over the keys for the total; multiply them by the values for `out`. To "
+            "multiply `out`, the factor needs one more dimension.",
             answers=("divided_already",),
         ),
         Hint(
             "outline",
-            "The new largest: of the old one and all scores of this block.\n"
-            "What to subtract: the new largest, but 0 where it is still minus infinity.\n"
-            "The factor by which the old sums shrink.\n"
-            "The exponentials of this block.\n"
-            "Both sums: the old one, shrunk, and this block's.",
+            "Take the new largest, of the old one and all scores of this block.\n"
+            "Subtract the new largest, but 0 where it is still minus infinity.\n"
+            "Compute the factor by which the old sums shrink.\n"
+            "Compute the exponentials of this block.\n"
+            "For both sums, add the shrunken old one and this block's.",
             answers=("largest_of_the_block", "old_largest_subtracted", "nothing_minus_nothing"),
         ),
     ),
     misconceptions=(
         Misconception(
             "nothing_minus_nothing",
-            "Your answer is right but for queries that have seen nothing yet, and see nothing now: -∞ minus -∞ is NaN. "
-            "Subtract 0 there: then the exponentials are 0.",
+            "Your answer is NaN for queries that have seen no key yet, because it computes -∞ minus -∞. Subtract 0 "
+            "there: then the exponentials are 0.",
             _slip(("new.masked_fill(new == -math.inf, 0.0)", "new")),
             alone=True,
         ),
         Misconception(
             "not_shrunk",
-            "Your answer adds the new sums to the old ones as they are. Those were made with another largest score: "
+            "Your answer adds the new sums to the old ones without rescaling. The old ones use another largest score: "
             "multiply both by exp(old largest - new largest) first.",
             _slip((_OLD_TOTAL, "total"), (_OLD_OUT, "out")),
         ),
         Misconception(
             "total_not_shrunk",
-            "Your `out` is right, but `total` keeps its old scale. It shrinks by the same factor.",
+            "Your `out` is right, but `total` keeps its old scale. Multiply it by the same factor.",
             _slip((_OLD_TOTAL, "total")),
         ),
         Misconception(
             "out_not_shrunk",
-            "Your `total` is right, but `out` keeps its old scale. It shrinks by the same factor.",
+            "Your `total` is right, but `out` keeps its old scale. Multiply it by the same factor.",
             _slip((_OLD_OUT, "out")),
         ),
         *alike(
-            "Your factor is the wrong way round: the old sums grow. It is exp(old largest - new largest), at most 1.",
+            "Your factor is inverted, so the old sums grow. Use exp(old largest - new largest), which is at most 1.",
             grown=_slip((_SHRINK, "(finite - largest).exp()")),
             grown_where_something_was_seen=_slip((_SHRINK, "(finite - largest).exp().nan_to_num(posinf=0.0)")),
         ),
         Misconception(
             "own_largest_subtracted",
-            "Your exponentials of this block subtract its own largest score. Subtract the new largest, as for the old "
-            "sums, or the two do not fit together.",
+            "Your answer subtracts this block's own largest score from its scores. Subtract the new largest, as for "
+            "the old sums, so that both have the same scale.",
             _slip((_POWERS, "(scores - scores.amax(dim=-1, keepdim=True)).exp().nan_to_num()")),
         ),
         Misconception(
             "old_sums_forgotten",
-            "Your sums are those of this block alone. What was read before counts as well.",
+            "Your sums cover only this block. Add the sums of the earlier ones.",
             _slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
         ),
         Misconception(
             "largest_of_the_block",
-            "Your largest score is that of this block. If an older one was larger, it stays the largest.",
+            "Your largest score is that of this block. If an earlier one was larger, keep it.",
             _slip((f"torch.maximum(largest, {_LARGEST})", _LARGEST)),
         ),
         Misconception(
             "largest_of_all_queries",
-            "Your largest score is that of all queries together. Each query has its own: amax(dim=-1).",
+            "Your largest score is taken over all queries. Each query has its own: amax(dim=-1).",
             _slip((_LARGEST, "scores.amax()")),
         ),
         Misconception(
             "old_largest_subtracted",
-            "Your exponentials subtract the old largest score. Subtract the new one, so that none is above 1.",
+            "Your exponentials subtract the old largest score. Subtract the new one, so that none exceeds 1.",
             _slip(("finite.unsqueeze", "largest.unsqueeze"), paired=False),
         ),
         Misconception(
             "nothing_subtracted",
-            "Your exponentials are those of the scores themselves. Subtract the new largest first: large scores are "
-            "too much for exp.",
+            "Your answer takes exp of the scores themselves, which overflows for large ones. Subtract the new largest "
+            "first.",
             _slip((_POWERS, "scores.exp()")),
         ),
         Misconception(
             "divided_already",
-            "Your `out` is divided by `total`. Leave that for the end, after the last block: here it would be divided "
-            "again and again.",
+            "Your answer divides `out` by `total`. Divide only at the end, after the last block: here you would "
+            "divide again for every block.",
             _slip(("new, total, out", "new, total, out / total.unsqueeze(-1)")),
         ),
         Misconception(
             "softmax_of_the_block",
-            "Your answer takes the softmax of this block: its weights sum to 1 there, whatever the other blocks hold. "
-            "Add exponentials, and divide at the very end.",
+            "Your answer takes the softmax of this block, so its weights sum to 1 whatever the other blocks hold. Add "
+            "exponentials, and divide at the very end.",
             _slip((_POWERS, "scores.softmax(dim=-1)")),
         ),
     ),

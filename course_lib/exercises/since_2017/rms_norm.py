@@ -59,8 +59,8 @@ EXERCISE = Exercise(
     name="rms_norm",
     title="RMSNorm",
     statement=(
-        "rms_norm(x [..., d_model], gamma [d_model], epsilon) -> [..., d_model]: each token's vector as "
-        "gamma x / √(mean(x²) + epsilon), without torch's norms; with gradients."
+        "rms_norm(x [..., d_model], gamma [d_model], epsilon) -> [..., d_model]: gamma x / √(mean(x²) + epsilon) for "
+        "each token's vector x. Don't use torch's norms; gradients must flow."
     ),
     points=1,
     minutes=6,
@@ -75,33 +75,33 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Say the name backwards: square every number, take the mean over the token, take the root. Nothing is "
-            "subtracted anywhere.",
+            "Read the name backwards: square every number, take the mean over the token, take the root. Don't "
+            "subtract anything.",
         ),
         Hint(
             "shapes",
-            "The mean of the squares is one number for each token, `[..., 1]` if its dimension is kept, so that it "
-            "divides the whole vector. `gamma` is `[d_model]` and fits the last dimension by itself.",
+            "The mean of the squares is one number for each token: `[..., 1]` with keepdim, so that it divides the "
+            "whole vector. `gamma` is `[d_model]` and broadcasts over the last dimension.",
             answers=("over_the_words", "over_everything", "sum_for_mean"),
         ),
     ),
     misconceptions=(
         Misconception(
             "one_added_to_gamma",
-            "Your answer multiplies by 1 + gamma, as Gemma's published code does. Multiply by gamma itself.",
+            "Your answer multiplies by 1 + gamma, as Gemma's published code does. Multiply by gamma.",
             _slip(("* gamma", "* (1 + gamma)"), paired=False),
         ),
         Misconception(
             "epsilon_left_out",
-            "Your answer is right except where epsilon matters: a token of zeros is divided by 0. Add epsilon to the "
-            "mean of the squares, under the root.",
+            "Your answer leaves out epsilon, so a token of zeros is divided by 0. Add epsilon to the mean square, "
+            "under the root.",
             _slip((_ROOT, "square.sqrt()")),
             alone=True,
         ),
         *(
             Misconception(
                 name,
-                "Your answer adds epsilon after taking the root. It belongs under it: √(mean(x²) + epsilon).",
+                "Your answer adds epsilon after the root. Add it under the root: √(mean(x²) + epsilon).",
                 _slip((_ROOT, f"{root} + epsilon")),
                 alone=True,
             )
@@ -112,53 +112,51 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_subtracted",
-            "Your answer subtracts the mean first, as layer norm does. RMSNorm leaves the mean where it is: that is "
-            "all that it saves.",
+            "Your answer subtracts the mean before it squares, as layer norm does. RMSNorm subtracts nothing.",
             _slip((_SQUARE, "(x - x.mean(dim=-1, keepdim=True)).square()")),
         ),
         Misconception(
             "layer_norm",
-            "Your answer is a layer norm without its shift: the mean is taken off. RMSNorm divides x itself by the "
-            "root of its mean square.",
+            "Your answer subtracts the mean from x, as layer norm does. RMSNorm divides x itself by the root of its "
+            "mean square.",
             _slip(("square = ", "x = x - x.mean(dim=-1, keepdim=True)\n    square = "), paired=False),
         ),
         Misconception(
             "sum_for_mean",
-            "Your answer divides by the length of the vector: the root of the sum of the squares. Take their mean, so "
-            "that the values stay around 1 whatever d_model is.",
+            "Your answer divides by the root of the sum of squares. Take their mean, so that the values stay around 1 "
+            "whatever d_model is.",
             _slip((".mean", ".sum")),
         ),
         Misconception(
             "root_left_out",
-            "Your answer divides by the mean square itself. Take its root first.",
+            "Your answer divides by the mean square. Take its root first.",
             _slip(_NO_ROOT),
         ),
         Misconception(
             "over_the_words",
-            "Your answer takes the mean over the tokens (dim=-2). Each token is measured by itself: over its own "
-            "numbers, dim=-1.",
+            "Your answer takes the mean over the tokens (dim=-2). Take it over each token's own numbers, dim=-1.",
             _slip(("dim=-1", "dim=-2")),
         ),
         Misconception(
             "over_everything",
-            "Your answer takes one mean of all the numbers. Each token has its own: dim=-1, keepdim=True.",
+            "Your answer takes one mean over all numbers. Each token has its own: dim=-1, keepdim=True.",
             _slip(("(dim=-1, keepdim=True)", "()")),
         ),
         Misconception(
             "gamma_left_out",
-            "Your answer does not multiply by gamma.",
+            "Your answer leaves out gamma. Multiply by it.",
             _slip((" * gamma", "")),
         ),
         Misconception(
             "gamma_added",
-            "Your answer adds gamma. It stretches: multiply by it.",
+            "Your answer adds gamma. Multiply by it.",
             _slip(("* gamma", "+ gamma")),
         ),
         no_gradient(_slip(("x / root * gamma", "(x / root * gamma).detach()")), "x or gamma"),
         Misconception(
             "root_detached",
-            "The values are right, but the root passes no gradient on to x (.detach(), .data, .item(), no_grad). It "
-            "depends on x, and the gradient goes through it, too.",
+            "Your values are right, but no gradient passes through the root (.detach(), .data, .item(), no_grad). It "
+            "depends on x, so its gradient counts, too.",
             _slip(("x / root", "x / root.detach()")),
             alone=True,
         ),

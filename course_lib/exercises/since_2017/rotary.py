@@ -33,7 +33,7 @@ def _rotary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         first, base = integer(generator, 0, 20) if kind.leading else 0, 100.0 * integer(generator, 3, 90)
         x = kind.normal(tokens, d_head)
         yield Case(kind.name, (x, torch.arange(first, first + tokens), base), gradients=() if kind.leading else (0,))
-    few = Kind("the newest token alone, as with a cache", generator, (2, 3))
+    few = Kind("only the newest token, as with a cache", generator, (2, 3))
     yield Case(few.name, (few.normal(1, 8), torch.tensor([integer(generator, 30, 90)]), 500.0))
     positions = torch.tensor([5, 0, 0, 17, 2])
     yield Case("positions in no order", (Kind("", generator).normal(5, 12), positions, 1000.0))
@@ -80,9 +80,9 @@ EXERCISE = Exercise(
     name="rotary",
     title="Turned by their positions",
     statement=(
-        "rotary(x [..., tokens, d_head], positions int64 [tokens], base) -> [..., tokens, d_head]: each pair of "
-        "neighbouring numbers of each token turned by position · base^(-2i / d_head), counter-clockwise; with "
-        "gradients."
+        "rotary(x [..., tokens, d_head], positions int64 [tokens], base) -> [..., tokens, d_head]: rotate each pair "
+        "of neighbouring numbers of each token by position · base^(-2i / d_head), counter-clockwise; gradients must "
+        "flow."
     ),
     points=4,
     minutes=20,
@@ -98,42 +98,42 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each pair is a point in the plane, and lesson 03 has turned such points already: the cosine's formula "
-            "subtracts, the sine's adds. What is new is only that the angle is another one for each token.",
+            "Each pair is a point in the plane, and you rotated such points in lesson 03: the first number has a "
+            "minus, the second a plus. Only the angle is new: it differs from token to token.",
         ),
         Hint(
             "shapes",
             "There are `d_head / 2` pairs. The angles are `[tokens, d_head / 2]`, the product of the positions as a "
-            "column and the frequencies as a row. So are their cosines and sines; the first numbers of the pairs, and "
-            "the second ones, are `[..., tokens, d_head / 2]` each.",
+            "column and the frequencies as a row. So are their cosines and sines. The first and the second numbers of "
+            "the pairs are `[..., tokens, d_head / 2]` each.",
             answers=("halves_as_pairs", "halves_joined", "counted_from_zero"),
         ),
         Hint(
             "outline",
-            "The frequency of each pair, from the base.\n"
-            "The angle of each token and pair, and its cosine and sine.\n"
-            "Take the even and the odd numbers of `x` apart.\n"
-            "Turn each pair.\n"
-            "Put the two halves of the pairs side by side again, in the old order.",
+            "Compute the frequency of each pair, from the base.\n"
+            "Compute the angle of each token and pair, and its cosine and sine.\n"
+            "Split `x` into the even and the odd numbers.\n"
+            "Rotate each pair.\n"
+            "Interleave the two halves again, in the old order.",
             answers=("two_forgotten", "two_counted_twice", "fastest_last", "base_of_the_paper"),
         ),
     ),
     misconceptions=(
         Misconception(
             "halves_as_pairs",
-            "Your answer turns number i with number i + d_head / 2, as Llama's program does. Here, as in the paper, "
-            "neighbours are a pair: 0 and 1, 2 and 3.",
+            "Your answer pairs number i with number i + d_head / 2, as Llama's code does. Pair neighbours, as the "
+            "paper does: 0 and 1, 2 and 3.",
             _slip(("x[..., ::2], x[..., 1::2]", "x.chunk(2, dim=-1)"), _HALVES_JOINED),
         ),
         Misconception(
             "halves_joined",
-            "Your pairs are turned correctly, but come in another order: first all first numbers, then all second "
-            "ones. Put each pair side by side again.",
+            "Your answer rotates the pairs correctly, but returns all first numbers before all second ones. Put each "
+            "pair side by side again.",
             _slip(_HALVES_JOINED),
         ),
         Misconception(
             "clockwise",
-            "Your answer turns clockwise. The minus belongs to the first number of a pair: a cos - b sin.",
+            "Your answer rotates clockwise. The minus belongs to the first number of a pair: a cos - b sin.",
             _slip((_TURN, "a * cos + b * sin, b * cos - a * sin")),
         ),
         Misconception(
@@ -143,46 +143,45 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "second_from_the_first",
-            "Your second numbers are computed from first numbers that are turned already. Keep the old ones until "
-            "both are done.",
+            "Your answer computes the second numbers from first numbers that are already rotated. Keep the old ones "
+            "until you have both.",
             _slip((_TURN, f"(a := {_FIRST}), a * sin + b * cos")),
         ),
         Misconception(
             "counted_from_zero",
-            "Your answer numbers the tokens from 0, whatever their positions are. Use `positions`: with a cache, the "
-            "only token that comes may be token 40.",
+            "Your answer numbers the tokens from 0. Use `positions`: with a cache, the only token may be token 40.",
             _slip((_PLACES, "torch.arange(len(positions)).unsqueeze")),
         ),
         Misconception(
             "one_place_on",
-            "Your answer turns every token by one position too many. Position 0 is not turned at all.",
+            "Your answer rotates every token by one position too many. Position 0 does not rotate.",
             _slip((_PLACES, "(positions + 1).unsqueeze")),
         ),
         Misconception(
             "two_forgotten",
-            "Your exponent is i / d_head, with i counting the pairs: the 2 is missing. It is 2i / d_head.",
+            "Your exponent lacks the 2: it is i / d_head, where i counts pairs. Use 2i / d_head.",
             _slip((_NUMBERS, "torch.arange(x.shape[-1] // 2)")),
         ),
         Misconception(
             "two_counted_twice",
             "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
-            "paper's 2i: the exponent is then i / d_head.",
+            "paper's 2i: use i / d_head.",
             _slip((_NUMBERS, f"2 * {_NUMBERS}")),
         ),
         Misconception(
             "fastest_last",
-            "Your pairs turn faster and faster. The exponent has a minus: pair 0 turns by a whole radian at each "
-            "token, the others more slowly.",
+            "Your pairs rotate faster and faster. The exponent needs a minus: pair 0 rotates by one radian per token, "
+            "the others more slowly.",
             _slip((_NUMBERS, f"-{_NUMBERS}")),
         ),
         Misconception(
             "base_of_the_paper",
-            "Your base is 10000 whatever is given. Use `base`: Llama 3's is 500000.",
+            "Your base is always 10000. Use `base`: Llama 3's is 500000.",
             _slip(("base**", "10_000.0**")),
         ),
         Misconception(
             "added",
-            "Your answer adds cosines and sines to x, as lesson 03 does. Rotary positions turn each pair instead.",
+            "Your answer adds cosines and sines to x, as lesson 03 does. Rotary positions rotate each pair instead.",
             _slip((_TURN, "a + sin, b + cos")),
         ),
         no_gradient(_slip(("return turned", "return turned.detach()")), "x"),

@@ -28,8 +28,8 @@ def no_gradient(answer: Callable[..., Any], of: str) -> Misconception:
     """A right answer that has left torch on its way."""
     return Misconception(
         "no_gradient",
-        f"The values are right, but no gradient reaches {of}: the computation leaves torch somewhere (.detach(), "
-        ".data, numpy, no_grad). The model could not learn.",
+        f"Your values are right, but no gradient reaches {of}, so the model cannot learn: the computation leaves "
+        "torch (.detach(), .data, numpy, no_grad). Use torch operations throughout.",
         answer,
         alone=True,
     )

@@ -59,8 +59,8 @@ EXERCISE = Exercise(
     name="swiglu",
     title="A gate",
     statement=(
-        "swiglu(x [..., d_model], W_1 [d_model, d_ff], V [d_model, d_ff], W_2 [d_ff, d_model]) -> "
-        "[..., d_model]: (SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z); with gradients."
+        "swiglu(x [..., d_model], W_1 [d_model, d_ff], V [d_model, d_ff], W_2 [d_ff, d_model]) -> [..., d_model]: "
+        "(SiLU(x W_1) ⊙ x V) W_2, with SiLU(z) = z sigmoid(z); gradients must flow."
     ),
     points=1,
     minutes=7,
@@ -75,35 +75,35 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two projections of the same x are multiplied, number by number. One of them goes through the activation "
-            "first: it says how much of the other passes.",
+            "Multiply two projections of the same x, element by element. One goes through the activation first: it "
+            "sets how much of the other passes.",
         ),
         Hint(
             "shapes",
-            "Both projections are `[..., d_ff]`, and so is their product. The last matrix brings it back to "
-            "`[..., d_model]`.",
+            "Both projections are `[..., d_ff]`, and so is their product. The last matrix maps it back to `[..., "
+            "d_model]`.",
             answers=("no_way_back",),
         ),
     ),
     misconceptions=(
         Misconception(
             "gates_exchanged",
-            "Your answer takes the SiLU of x V, and lets x W_1 pass. W_1 makes the gate: SiLU(x W_1) ⊙ x V.",
+            "Your answer takes the SiLU of x V instead of x W_1. W_1 makes the gate: SiLU(x W_1) ⊙ x V.",
             _slip(("gate, passed =", "passed, gate =")),
         ),
         Misconception(
             "sigmoid",
-            "Your gate is a sigmoid: the older GLU. SiLU multiplies it by its own input, z sigmoid(z).",
+            "Your gate is a sigmoid, as in the older GLU. SiLU multiplies the sigmoid by its own input: z sigmoid(z).",
             _slip(("F.silu", "torch.sigmoid")),
         ),
         Misconception(
             "relu",
-            "Your gate is a ReLU, which the same paper calls ReGLU. SwiGLU has SiLU: z sigmoid(z).",
+            "Your gate is a ReLU, which the paper calls ReGLU. SwiGLU uses SiLU: z sigmoid(z).",
             _slip(("F.silu", "F.relu")),
         ),
         Misconception(
             "gelu",
-            "Your gate is a GELU, which the same paper calls GEGLU. SwiGLU has SiLU: z sigmoid(z).",
+            "Your gate is a GELU, which the paper calls GEGLU. SwiGLU uses SiLU: z sigmoid(z).",
             _slip(("F.silu", "F.gelu")),
         ),
         Misconception(
@@ -113,32 +113,32 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gate_left_out",
-            "Your answer does not use V: it is the old network with another activation. Multiply SiLU(x W_1) by x V.",
+            "Your answer leaves out V, so it has no gate. Multiply SiLU(x W_1) by x V.",
             _slip((" * passed", "")),
         ),
         Misconception(
             "added",
-            "Your answer adds the two projections. The gate multiplies: ⊙ is number by number.",
+            "Your answer adds the two projections. Multiply them: ⊙ is element by element.",
             _slip((" * passed", " + passed")),
         ),
         Misconception(
             "activation_of_both",
-            "Your answer takes the SiLU of both projections. x V passes as it is.",
+            "Your answer takes the SiLU of both projections. Leave x V as it is.",
             _slip((" * passed", " * F.silu(passed)"), paired=False),
         ),
         Misconception(
             "activation_of_the_product",
-            "Your answer multiplies first and takes the SiLU of the product. Take that of x W_1 alone.",
+            "Your answer takes the SiLU of the product. Take it of x W_1 only, then multiply.",
             _slip(("F.silu(gate) * passed", "F.silu(gate * passed)"), paired=False),
         ),
         Misconception(
             "no_way_back",
-            "Your answer is still d_ff wide. W_2 brings it back to d_model.",
+            "Your answer still has d_ff numbers per token. Multiply by W_2 to return to d_model.",
             _slip(("hidden @ W_2", "hidden")),
         ),
         Misconception(
             "residual_added",
-            "Your answer adds x. That is the block's business: return what the network computes, and no more.",
+            "Your answer adds x. The block adds it: return only what the network computes.",
             _slip(("return out", "return x + out"), paired=False),
         ),
         no_gradient(_slip(("return out", "return out.detach()")), "x or the matrices"),
