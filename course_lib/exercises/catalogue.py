@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -290,12 +290,8 @@ def _exercises(folder: Path | None, lesson: str, name: str) -> tuple[Exercise, .
             raise UnusableExercises(
                 f'{where}: an id is "name.task" in small letters, digits and underscores, not {exercise.id!r}'
             )
-        if exercise.lesson != lesson:
-            raise UnusableExercises(
-                f"{where}: {exercise.id} says that its lesson is {exercise.lesson!r}; fix it there, or in {SETTING}"
-            )
     _check_one_each(found, f"{where}: ")
-    return tuple(found)
+    return tuple(replace(exercise, lesson=lesson) for exercise in found)
 
 
 def _check_one_each(exercises: Iterable[Exercise], where: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import wraps
+from types import ModuleType
 
 import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.judging.edits import Edit, Edited
 from course_lib.judging.elsewhere import DEVICE
-from course_lib.judging.exercise import Case, CaseMaker, Misconception, Value
+from course_lib.judging.exercise import Case, CaseMaker, Exercise, Misconception, Value
 from course_lib.judging.observation import turned_around
 
 SIZES = (2, 3, 5, 6, 7)
@@ -27,6 +28,11 @@ LITTLE_LEFT = (
     "so forbidden keys keep a little weight. Fill with -inf or torch.finfo(scaled.dtype).min."
 )
 """The message on a fill of -10 or -20, in masking and in the heads."""
+
+
+def collect(*modules: ModuleType, withheld: tuple[str, ...]) -> tuple[Exercise, ...]:
+    """The exercises of a lesson, each the `EXERCISE` of its module, in order; nobody may use what is withheld."""
+    return tuple(replace(module.EXERCISE, withheld=withheld) for module in modules)
 
 
 def as_it_is(x: Tensor) -> Tensor:

@@ -260,7 +260,6 @@ class Exercise:
 
     Attributes:
         id: "module.task", public from its first release.
-        lesson: the folder of its lesson, such as "01_attention".
         name: what the student must define.
         title: a few words for headings and reports.
         statement: one line that says what to write, with shapes.
@@ -278,6 +277,7 @@ class Exercise:
         hints: for who is stuck, from the idea to the outline; none twice as deep.
         steps: the reference's variables that are shown beside an answer that fails, in order (see `steps.py`).
         parts: points for each part; the part `values` must be right before any other counts.
+        lesson: the folder of its lesson, such as "01_attention"; the catalogue that finds the exercise says which.
         withheld: modules that may not be used for the answer; they are absent in the sandbox.
         forbidden: what the answer has to compute by itself, such as the softmax. The task says so.
         needs: no longer used: no exercise takes from another what it forbids. Grading says so where it is set.
@@ -290,7 +290,6 @@ class Exercise:
     """
 
     id: str
-    lesson: str
     name: str
     title: str
     statement: str
@@ -305,6 +304,7 @@ class Exercise:
     hints: tuple[Hint, ...] = ()
     steps: tuple[str, ...] = ()
     parts: Mapping[str, int] = field(default_factory=dict)
+    lesson: str = ""
     withheld: tuple[str, ...] = ()
     forbidden: tuple[ReadyMade, ...] = ()
     needs: tuple[ReadyMade, ...] = ()

@@ -22,19 +22,18 @@ from course_lib.exercises.attention import (
     softmax_jacobian,
     weights,
 )
+from course_lib.exercises.common import collect
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        contextual_embedding,
-        scores,
-        scale,
-        weights,
-        scaled_dot_product,
-        dot_product_variance,
-        softmax_jacobian,
-        gradients,
-    )
+EXERCISES = collect(
+    contextual_embedding,
+    scores,
+    scale,
+    weights,
+    scaled_dot_product,
+    dot_product_variance,
+    softmax_jacobian,
+    gradients,
+    withheld=("course_lib.attention",),
 )
 """In the order of the lesson."""
 

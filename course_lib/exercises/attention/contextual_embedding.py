@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer, sizes, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -50,7 +49,6 @@ def _context_word_by_word(embeddings: Tensor, position: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.contextual_embedding",
-    lesson=LESSON,
     name="contextual_embedding",
     title="A word in its context",
     statement=(
@@ -162,5 +160,4 @@ EXERCISE = Exercise(
             lambda embeddings, position: (torch.softmax(embeddings @ embeddings.T, dim=0) @ embeddings)[position],
         ),
     ),
-    withheld=WITHHELD,
 )

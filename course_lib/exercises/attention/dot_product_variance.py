@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -54,7 +53,6 @@ def _variance_in_double(q: Tensor, k: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.dot_product_variance",
-    lesson=LESSON,
     name="dot_product_variance",
     title="The variance of dot products",
     statement=(
@@ -160,5 +158,4 @@ EXERCISE = Exercise(
             lambda q, k: torch.tensor(float(q.shape[-1]), dtype=q.dtype),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike
+from course_lib.exercises.attention.shared import all_alike
 from course_lib.exercises.common import Kind, and_turned_around, kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -81,7 +81,6 @@ def _query_by_query(q: Tensor, k: Tensor, v: Tensor, of_out: Tensor) -> Gradient
 
 EXERCISE = Exercise(
     id="attention.gradients",
-    lesson=LESSON,
     name="attention_gradients",
     title="Attention, backwards",
     statement=(
@@ -197,6 +196,5 @@ EXERCISE = Exercise(
             _lone(("    root = ", "    of_out = torch.ones_like(of_out)\n    root = ")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(AUTOGRAD,),
 )

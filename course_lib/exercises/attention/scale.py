@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD, wrong_divisors
+from course_lib.exercises.attention.shared import wrong_divisors
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -42,7 +42,6 @@ def _scale_as_a_module(scores: Tensor, d_head: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.scale",
-    lesson=LESSON,
     name="scale_scores",
     title="Scaling",
     statement=(
@@ -95,5 +94,4 @@ EXERCISE = Exercise(
             _slip(("return scaled", "return torch.softmax(scaled, dim=-1)")),
         ),
     ),
-    withheld=WITHHELD,
 )

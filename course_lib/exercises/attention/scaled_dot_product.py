@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike, wrong_divisors, wrong_transposes
+from course_lib.exercises.attention.shared import all_alike, wrong_divisors, wrong_transposes
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -71,7 +71,6 @@ def _attention_in_chunks_of_keys(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.scaled_dot_product",
-    lesson=LESSON,
     name="scaled_dot_product_attention",
     title="Scaled dot-product attention",
     statement=(
@@ -234,6 +233,5 @@ EXERCISE = Exercise(
             _slip((" @ v", "")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(FUSED_ATTENTION,),
 )

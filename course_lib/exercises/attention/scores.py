@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD, all_alike, wrong_transposes
+from course_lib.exercises.attention.shared import all_alike, wrong_transposes
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -43,7 +43,6 @@ def _scores_by_loop(q: Tensor, k: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.scores",
-    lesson=LESSON,
     name="dot_product_scores",
     title="Scores",
     statement=(
@@ -134,5 +133,4 @@ EXERCISE = Exercise(
             lambda q, k: torch.tensordot(q, k, dims=([-1], [-1])),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -10,11 +10,6 @@ from course_lib.exercises.common import Kind, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Misconception
 
-LESSON = "01_attention"
-
-
-WITHHELD = ("course_lib.attention",)
-
 
 def all_alike(generator: Generator) -> Kind:
     """A batch in which all sizes are the same: what raises elsewhere returns something here, and can be named."""

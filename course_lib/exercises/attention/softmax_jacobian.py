@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -60,7 +59,6 @@ def _jacobian_by_autograd(scores: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.softmax_jacobian",
-    lesson=LESSON,
     name="softmax_jacobian",
     title="The derivative of softmax",
     statement=(
@@ -171,6 +169,5 @@ EXERCISE = Exercise(
             _slip((_ALPHA, "torch.softmax(torch.softmax(scores, dim=-1), dim=-1)")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(JACOBIAN,),
 )

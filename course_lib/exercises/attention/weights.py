@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.attention.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
@@ -60,7 +59,6 @@ def _weights_by_loop(scaled: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="attention.weights",
-    lesson=LESSON,
     name="attention_weights",
     title="Attention weights",
     statement=(
@@ -229,6 +227,5 @@ EXERCISE = Exercise(
             _slip((_SUM, f"{_SUM} + 1e-8")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(SOFTMAX,),
 )

@@ -9,7 +9,6 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import and_turned_around, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -91,7 +90,6 @@ def _spans_of_probabilities(logits: Tensor, max_tokens: int | None = None) -> Te
 
 EXERCISE = Exercise(
     id="bert.answer_span",
-    lesson=LESSON,
     name="best_spans",
     title="The best span",
     statement=(
@@ -244,5 +242,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -8,7 +8,6 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer, predicted
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -36,7 +35,6 @@ _SHARES, _COUNT, _COUNTS = "0.8, 0.1, 0.1", "chosen * share", "counts = "
 
 EXERCISE = Exercise(
     id="bert.expected_counts",
-    lesson=LESSON,
     name="expected_counts",
     title="Predict first: how many?",
     statement=(
@@ -138,5 +136,4 @@ EXERCISE = Exercise(
             _slip(("return counts", "return counts[::-1]")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -8,7 +8,6 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -66,7 +65,6 @@ _LOOP = "for position in order.tolist():"
 
 EXERCISE = Exercise(
     id="bert.few_labels",
-    lesson=LESSON,
     name="few_labels",
     title="A fair handful of labels",
     statement=(
@@ -168,5 +166,4 @@ EXERCISE = Exercise(
             ],
         ),
     ),
-    withheld=(*WITHHELD, "course_lib.references.bert"),
 )

@@ -10,7 +10,6 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -99,7 +98,6 @@ def _probe_by_autograd(
 
 EXERCISE = Exercise(
     id="bert.linear_probe",
-    lesson=LESSON,
     name="linear_probe",
     title="A linear layer on frozen features",
     statement=(
@@ -260,5 +258,4 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),
         ),
     ),
-    withheld=(*WITHHELD, "course_lib.references.bert"),
 )

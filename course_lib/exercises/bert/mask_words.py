@@ -9,7 +9,7 @@ from itertools import product
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.bert.shared import CLS, LESSON, MASK, SEP, WITHHELD
+from course_lib.exercises.bert.shared import CLS, MASK, SEP
 from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -91,7 +91,6 @@ def _masked_by_loop(
 
 EXERCISE = Exercise(
     id="bert.mask_words",
-    lesson=LESSON,
     name="mask_words",
     title="Hide words",
     statement=(
@@ -265,5 +264,4 @@ EXERCISE = Exercise(
             _slip(("corrupted, labels", "labels, corrupted")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
@@ -77,7 +76,6 @@ def _choices_by_exponentials(score: Score, ids: Tensor, segments: Tensor, mask: 
 
 EXERCISE = Exercise(
     id="bert.multiple_choice",
-    lesson=LESSON,
     name="choice_probabilities",
     title="One of several",
     statement=(
@@ -219,5 +217,4 @@ EXERCISE = Exercise(
             _slip((_SOFTMAX, "(scores - scores.max()).exp()\n    p = p / p.sum(dim=1, keepdim=True)")),
         ),
     ),
-    withheld=WITHHELD,
 )

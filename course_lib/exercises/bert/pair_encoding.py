@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from course_lib.exercises.bert.shared import CLS, LESSON, PAD, SEP, WITHHELD
+from course_lib.exercises.bert.shared import CLS, PAD, SEP
 from course_lib.exercises.common import integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -105,7 +105,6 @@ def _pairs_by_looking_at_ids(firsts: IdRows, seconds: Seconds, cls_id: int, sep_
 
 EXERCISE = Exercise(
     id="bert.pair_encoding",
-    lesson=LESSON,
     name="encode_pairs",
     title="Pairs of texts",
     statement=(
@@ -260,6 +259,5 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return ids, kinds, mask.long()")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(PAIRS,),
 )

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -77,7 +76,6 @@ def _loss_by_softplus(word_logits: Tensor, word_labels: Tensor, pair_logits: Ten
 
 EXERCISE = Exercise(
     id="bert.pretraining_loss",
-    lesson=LESSON,
     name="pretraining_loss",
     title="Both goals in one loss",
     statement=(
@@ -218,5 +216,4 @@ EXERCISE = Exercise(
             alone=True,
         ),
     ),
-    withheld=WITHHELD,
 )

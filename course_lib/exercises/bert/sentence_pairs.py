@@ -9,7 +9,6 @@ from itertools import pairwise
 import torch
 from torch import Generator
 
-from course_lib.exercises.bert.shared import LESSON, WITHHELD
 from course_lib.exercises.common import integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -118,7 +117,6 @@ def _pairs_by_borders(texts: Texts, chances: Sequence[float], others: Sequence[s
 
 EXERCISE = Exercise(
     id="bert.sentence_pairs",
-    lesson=LESSON,
     name="next_sentence_pairs",
     title="Does it follow?",
     statement=(
@@ -246,5 +244,4 @@ EXERCISE = Exercise(
             alone=True,
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -8,13 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.bert.shared import (
-    LESSON,
-    WITHHELD,
-    classifier,
-    linear_layer,
-    normalised,
-)
+from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -77,7 +71,6 @@ def _by_matrices(states: Tensor, dense: nn.Linear, output: nn.Linear) -> Tensor:
 
 EXERCISE = Exercise(
     id="bert.sequence_classifier",
-    lesson=LESSON,
     name="SequenceClassifier",
     title="One label for a text",
     statement=(
@@ -209,5 +202,4 @@ EXERCISE = Exercise(
         ),
         *normalised(_slip),  # exponentials, probabilities, log-probabilities
     ),
-    withheld=WITHHELD,
 )

@@ -11,12 +11,6 @@ from torch import Generator, Tensor, nn
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Misconception
 
-LESSON = "09_bert"
-
-
-WITHHELD = ("course_lib.objectives.heads", "course_lib.objectives.pretraining")
-
-
 CLS, SEP, PAD, MASK = 101, 102, 0, 103
 
 

@@ -9,13 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.bert.shared import (
-    LESSON,
-    WITHHELD,
-    classifier,
-    linear_layer,
-    normalised,
-)
+from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -114,7 +108,6 @@ def _after_classifying(states: Tensor, starts: Tensor, output: nn.Linear) -> Ten
 
 EXERCISE = Exercise(
     id="bert.token_classifier",
-    lesson=LESSON,
     name="TokenClassifier",
     title="A label for every word",
     statement=(
@@ -210,5 +203,4 @@ EXERCISE = Exercise(
         ),
         *normalised(_slip),  # exponentials, probabilities, log-probabilities
     ),
-    withheld=WITHHELD,
 )

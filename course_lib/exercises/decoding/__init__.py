@@ -7,6 +7,7 @@ A model is passed in as a step function: from the tokens so far to the logits of
     gives itself away.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.decoding import (
     attend_with_cache,
     beam_search,
@@ -18,18 +19,21 @@ from course_lib.exercises.decoding import (
     top_k,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        greedy,
-        sentence_found,
-        beam_search,
-        consensus,
-        top_k,
-        nucleus,
-        attend_with_cache,
-        speculative_step,
-    )
+EXERCISES = collect(
+    greedy,
+    sentence_found,
+    beam_search,
+    consensus,
+    top_k,
+    nucleus,
+    attend_with_cache,
+    speculative_step,
+    withheld=(
+        "course_lib.decoding.greedy",
+        "course_lib.decoding.beam",
+        "course_lib.decoding.sampling",
+        "course_lib.references.decoding",
+    ),
 )
 """In the order of the lesson."""
 

@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, and_turned_around, kinds, sizes
-from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -82,7 +81,6 @@ def _by_positions(x: Tensor, keys: Tensor, values: Tensor, W_q: Tensor, W_k: Ten
 
 EXERCISE = Exercise(
     id="decoding.attend_with_cache",
-    lesson=LESSON,
     name="attend_with_cache",
     title="New tokens and a cache",
     statement=(
@@ -188,5 +186,4 @@ EXERCISE = Exercise(
             _slip(("x @ W_v", "x @ W_k")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -12,10 +12,8 @@ from torch import Generator, Tensor
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,
-    LESSON,
     START,
     TREE,
-    WITHHELD,
     Lesson,
     Step,
     draw_model,
@@ -215,7 +213,6 @@ COUNTING_DIFFERENTLY = (
 
 EXERCISE = Exercise(
     id="decoding.beam_search",
-    lesson=LESSON,
     name="beam_search",
     title="Beam search",
     statement=(
@@ -393,5 +390,4 @@ EXERCISE = Exercise(
         ),
         *ids_written_into_the_code(_searched),
     ),
-    withheld=WITHHELD,
 )

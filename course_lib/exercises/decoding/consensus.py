@@ -10,7 +10,6 @@ import torch
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
@@ -108,7 +107,6 @@ def _told(name: str, message: str) -> Misconception:
 
 EXERCISE = Exercise(
     id="decoding.consensus",
-    lesson=LESSON,
     name="consensus",
     title="The translation that agrees with the others",
     statement=(
@@ -186,5 +184,4 @@ EXERCISE = Exercise(
             "Your answer compares every sample with the first one only. Sum over all samples.",
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -12,10 +12,8 @@ from torch import Generator, Tensor
 from course_lib.exercises.common import integer
 from course_lib.exercises.decoding.shared import (
     END,
-    LESSON,
     START,
     TREE,
-    WITHHELD,
     Lesson,
     Step,
     draw_model,
@@ -94,7 +92,6 @@ def _greedy_with_lists(step: Step, start_id: int, end_id: int, max_new_tokens: i
 
 EXERCISE = Exercise(
     id="decoding.greedy",
-    lesson=LESSON,
     name="greedy",
     title="Greedy decoding",
     statement=(
@@ -206,5 +203,4 @@ EXERCISE = Exercise(
         ),
         *ids_written_into_the_code(_greedily),
     ),
-    withheld=WITHHELD,
 )

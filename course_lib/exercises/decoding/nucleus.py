@@ -9,15 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import alike, and_turned_around, integer
-from course_lib.exercises.decoding.shared import (
-    AFTER_DIE_KATZE,
-    DIVISION,
-    LESSON,
-    TEN_TOKENS,
-    WITHHELD,
-    distributions,
-    divided_wrongly,
-)
+from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE, DIVISION, TEN_TOKENS, distributions, divided_wrongly
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
@@ -90,7 +82,6 @@ def _nucleus_by_counting(probabilities: Tensor, p: float) -> Tensor:
 
 EXERCISE = Exercise(
     id="decoding.nucleus",
-    lesson=LESSON,
     name="nucleus",
     title="Nucleus",
     statement=(
@@ -245,5 +236,4 @@ EXERCISE = Exercise(
             alone=True,
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator
 
 from course_lib.exercises.common import alike, predicted
-from course_lib.exercises.decoding.shared import LESSON, TREE, WITHHELD
+from course_lib.exercises.decoding.shared import TREE
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
@@ -60,7 +60,6 @@ def _found_by_products(beams: int) -> tuple[str, list[float]]:
 
 EXERCISE = Exercise(
     id="decoding.sentence_found",
-    lesson=LESSON,
     name="sentence_found",
     title="Predict first",
     statement=(
@@ -220,6 +219,5 @@ EXERCISE = Exercise(
             alone=True,
         ),
     ),
-    withheld=WITHHELD,
     memorisable="Its whole input is one of three numbers, the beams that search one tree: it asks for a prediction.",
 )

@@ -14,16 +14,6 @@ from course_lib.judging.exercise import Callback, Misconception
 from course_lib.judging.recorded.stand_ins import NextWord, written_ids
 from course_lib.references import decoding
 
-LESSON = "06_decoding"
-
-WITHHELD = (
-    "course_lib.decoding.greedy",
-    "course_lib.decoding.beam",
-    "course_lib.decoding.sampling",
-    "course_lib.references.decoding",
-)
-
-
 START, END = 1, 2
 """The ids of <s> and <e> in the lesson."""
 

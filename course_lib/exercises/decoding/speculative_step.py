@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.decoding.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
@@ -108,7 +107,6 @@ _ALL = "return kept, target[kept]"
 
 EXERCISE = Exercise(
     id="decoding.speculative_step",
-    lesson=LESSON,
     name="speculative_step",
     title="A small model runs ahead",
     statement=(
@@ -204,5 +202,4 @@ EXERCISE = Exercise(
             _slip((_DROPPED, "return kept + 1, rest / rest.sum()")),
         ),
     ),
-    withheld=WITHHELD,
 )

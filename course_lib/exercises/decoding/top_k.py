@@ -9,14 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.decoding.shared import (
-    AFTER_DIE_KATZE,
-    LESSON,
-    TEN_TOKENS,
-    WITHHELD,
-    distributions,
-    divided_wrongly,
-)
+from course_lib.exercises.decoding.shared import AFTER_DIE_KATZE, TEN_TOKENS, distributions, divided_wrongly
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
@@ -60,7 +53,6 @@ def _top_k_by_scatter(probabilities: Tensor, k: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="decoding.top_k",
-    lesson=LESSON,
     name="top_k",
     title="Top-k",
     statement=(
@@ -162,5 +154,4 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values[..., :k]")),
         ),
     ),
-    withheld=WITHHELD,
 )

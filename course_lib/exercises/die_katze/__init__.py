@@ -1,5 +1,6 @@
 """The exercises of lesson 11: a translator at full size, from the plan of its training to its worst sentences."""
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.die_katze import (
     accumulated_loss,
     batches_by_tokens,
@@ -10,13 +11,14 @@ from course_lib.exercises.die_katze import (
     trapezoid_schedule,
 )
 
-EXERCISES = (
-    plan_run.EXERCISE,
-    batches_by_tokens.EXERCISE,
-    trapezoid_schedule.EXERCISE,
-    accumulated_loss.EXERCISE,
-    choose_checkpoint.EXERCISE,
-    bootstrap_interval.EXERCISE,
-    sort_error.EXERCISE,
+EXERCISES = collect(
+    plan_run,
+    batches_by_tokens,
+    trapezoid_schedule,
+    accumulated_loss,
+    choose_checkpoint,
+    bootstrap_interval,
+    sort_error,
+    withheld=("course_lib.references.die_katze",),
 )
 """In the order of the lesson."""

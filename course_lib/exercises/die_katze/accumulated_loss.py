@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -69,7 +68,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="die_katze.accumulated_loss",
-    lesson=LESSON,
     name="accumulated_loss",
     title="One large batch out of small ones",
     statement=(
@@ -158,5 +156,4 @@ EXERCISE = Exercise(
             lambda means, targets: means[-1],
         ),
     ),
-    withheld=WITHHELD,
 )

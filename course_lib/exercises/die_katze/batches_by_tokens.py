@@ -8,7 +8,6 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -88,7 +87,6 @@ CORRECT = (_one_after_another, _in_numbered_pairs, _keeping_the_longest_target)
 
 EXERCISE = Exercise(
     id="die_katze.batches_by_tokens",
-    lesson=LESSON,
     name="batches_by_tokens",
     title="Batches by tokens",
     statement=(
@@ -238,5 +236,4 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return sum(batches, [])")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -11,7 +11,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -95,7 +94,6 @@ CORRECT = (_sample_by_sample, _by_sorting, _by_how_often)
 
 EXERCISE = Exercise(
     id="die_katze.bootstrap_interval",
-    lesson=LESSON,
     name="bootstrap_interval",
     title="How sure is the score?",
     statement=(
@@ -214,5 +212,4 @@ EXERCISE = Exercise(
             _slip(("in drawn", "in drawn[:-1]")),
         ),
     ),
-    withheld=WITHHELD,
 )

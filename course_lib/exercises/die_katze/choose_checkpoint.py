@@ -10,7 +10,6 @@ import torch
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -75,7 +74,6 @@ CORRECT = (_one_by_one, _with_a_counter, _by_running_minimum)
 
 EXERCISE = Exercise(
     id="die_katze.choose_checkpoint",
-    lesson=LESSON,
     name="choose_checkpoint",
     title="Which checkpoint to keep",
     statement=(
@@ -174,5 +172,4 @@ EXERCISE = Exercise(
             _slip(("best, i + 1", "i + 1, best")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -10,7 +10,6 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -74,7 +73,6 @@ CORRECT = (_in_four_steps, _in_whole_numbers, _in_turn)
 
 EXERCISE = Exercise(
     id="die_katze.plan_run",
-    lesson=LESSON,
     name="plan_run",
     title="The plan of a run",
     statement=(
@@ -185,5 +183,4 @@ EXERCISE = Exercise(
             _slip((_SHARE, f"steps - math.floor({_SHARE})")),
         ),
     ),
-    withheld=WITHHELD,
 )

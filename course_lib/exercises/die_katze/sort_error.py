@@ -10,7 +10,6 @@ from itertools import groupby
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -113,7 +112,6 @@ CORRECT = (_by_rules, _by_groups, _by_subtraction)
 
 EXERCISE = Exercise(
     id="die_katze.sort_error",
-    lesson=LESSON,
     name="sort_error",
     title="What went wrong",
     statement=(
@@ -222,5 +220,4 @@ EXERCISE = Exercise(
             _slip(("len(said) < len(wanted)", "False")),
         ),
     ),
-    withheld=WITHHELD,
 )

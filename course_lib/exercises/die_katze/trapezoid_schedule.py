@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import alike, integer
-from course_lib.exercises.die_katze.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -60,7 +59,6 @@ CORRECT = (_at_once, _by_loop, _by_parts)
 
 EXERCISE = Exercise(
     id="die_katze.trapezoid_schedule",
-    lesson=LESSON,
     name="trapezoid_schedule",
     title="A warmup-stable-decay schedule",
     statement=(
@@ -154,5 +152,4 @@ EXERCISE = Exercise(
             _slip(("steps.double()", "torch.arange(1, len(steps) + 1).double()"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
 )

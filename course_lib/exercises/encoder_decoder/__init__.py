@@ -6,6 +6,7 @@ No exercise needs another's answer: a case passes in the parts of the decoder bl
 the model that scheduled sampling trains (`judging.given.Given`).
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.encoder_decoder import (
     adam_update,
     decoder_block,
@@ -18,19 +19,24 @@ from course_lib.exercises.encoder_decoder import (
     warmup_schedule,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        shift_right,
-        loss_and_perplexity,
-        decoder_block,
-        encode_and_decode,
-        training_loop,
-        adam_update,
-        warmup_schedule,
-        label_smoothing,
-        scheduled_sampling,
-    )
+EXERCISES = collect(
+    shift_right,
+    loss_and_perplexity,
+    decoder_block,
+    encode_and_decode,
+    training_loop,
+    adam_update,
+    warmup_schedule,
+    label_smoothing,
+    scheduled_sampling,
+    withheld=(
+        "course_lib.blocks",
+        "course_lib.models",
+        "course_lib.objectives.losses",
+        "course_lib.training.schedules",
+        "course_lib.training.loop",
+        "course_lib.references.encoder_decoder",
+    ),
 )
 """In the order of the lesson."""
 

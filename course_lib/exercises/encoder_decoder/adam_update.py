@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer, kinds
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import ADAM
@@ -74,7 +73,6 @@ CORRECT = (_adam, _adam_in_place, _adam_in_numpy)
 
 EXERCISE = Exercise(
     id="encoder_decoder.adam_update",
-    lesson=LESSON,
     name="adam_update",
     title="A step of Adam",
     statement=(
@@ -276,5 +274,4 @@ EXERCISE = Exercise(
             _slip(("(new_square / by_square)", "(square / by_square)"), ("(new_mean / by_mean)", "(mean / by_mean)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import Kind, alike, and_turned_around, integer, slips
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
 from course_lib.exercises.heads_and_blocks.shared import drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import A, B
 from course_lib.judging.edits import Edited
@@ -138,7 +137,6 @@ _CAUSAL = "torch.ones(1, y.shape[1], memory.shape[1], dtype=torch.bool).tril()"
 
 EXERCISE = Exercise(
     id="encoder_decoder.decoder_block",
-    lesson=LESSON,
     name="DecoderBlock",
     title="The decoder block",
     statement=(
@@ -340,5 +338,4 @@ EXERCISE = Exercise(
         ),
         gradients_cut(_slip_alone(("return out", "return out.detach()")), "the parts"),
     ),
-    withheld=WITHHELD,
 )

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD
+from course_lib.exercises.encoder_decoder.shared import GERMAN
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair, Value
 from course_lib.judging.given import Given
@@ -138,7 +138,6 @@ CORRECT = (_joined, _joined_sentence_by_sentence, _joined_token_by_token)
 
 EXERCISE = Exercise(
     id="encoder_decoder.encode_and_decode",
-    lesson=LESSON,
     name="encode_and_decode",
     title="Encoder and decoder joined",
     statement=(
@@ -344,5 +343,4 @@ EXERCISE = Exercise(
         ),
     ),
     listed_pairs=(Pair("padding_seen", "level_by_level", _slip(*_ALL_SEEN, *_LEVEL_BY_LEVEL)),),
-    withheld=WITHHELD,
 )

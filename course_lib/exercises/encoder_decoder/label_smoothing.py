@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, padding_left_out
+from course_lib.exercises.encoder_decoder.shared import layouts, padding_left_out
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import encoder_decoder
@@ -76,7 +76,6 @@ CORRECT = (_smoothed, _smoothed_by_parts, _smoothed_by_torch)
 
 EXERCISE = Exercise(
     id="encoder_decoder.label_smoothing",
-    lesson=LESSON,
     name="label_smoothing",
     title="Label smoothing",
     statement=(
@@ -293,5 +292,4 @@ EXERCISE = Exercise(
             _slip(("-(target * log_p)", 'F.kl_div(log_p, target, reduction="none")')),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import SMALLEST, Kind, alike, integer, slips
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, layouts, meowed_table
+from course_lib.exercises.encoder_decoder.shared import layouts, meowed_table
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import encoder_decoder
@@ -81,7 +81,6 @@ _SENTENCES = "(picked * real).sum(dim=1) / real.sum(dim=1)"
 
 EXERCISE = Exercise(
     id="encoder_decoder.loss_and_perplexity",
-    lesson=LESSON,
     name="loss_and_perplexity",
     title="Loss and perplexity",
     statement=(
@@ -256,5 +255,4 @@ EXERCISE = Exercise(
             _slip_alone((_MEAN, "picked[real].exp().prod().log() / real.sum()")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import alike, integer, slips
-from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD
+from course_lib.exercises.encoder_decoder.shared import GERMAN
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.given import Given
@@ -97,7 +97,6 @@ _CHOICE = "torch.where(drawn[:, n] < share, own, right)"
 
 EXERCISE = Exercise(
     id="encoder_decoder.scheduled_sampling",
-    lesson=LESSON,
     name="scheduled_sampling",
     title="Scheduled sampling",
     statement=(
@@ -211,5 +210,4 @@ EXERCISE = Exercise(
             gradients_cut=_slip_alone(("append(logits)", "append(logits.detach())")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -11,18 +11,6 @@ from course_lib.exercises.common import Kind
 from course_lib.judging.exercise import Misconception, Value
 from course_lib.text.tokenization import END_ID, START_ID
 
-LESSON = "05_encoder_decoder"
-
-WITHHELD = (
-    "course_lib.blocks",
-    "course_lib.models",
-    "course_lib.objectives.losses",
-    "course_lib.training.schedules",
-    "course_lib.training.loop",
-    "course_lib.references.encoder_decoder",
-)
-
-
 GERMAN = torch.tensor([[START_ID, 4, 5, 6, END_ID]])
 """`<s>` die Katze tanzte `<e>`, as ids."""
 

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.encoder_decoder.shared import GERMAN, LESSON, WITHHELD
+from course_lib.exercises.encoder_decoder.shared import GERMAN
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.masking import padding_mask
 from course_lib.objectives import losses
@@ -75,7 +75,6 @@ CORRECT = (_shifted_by_pairs, _shifted_by_unfold, lambda target: (target.roll(1,
 
 EXERCISE = Exercise(
     id="encoder_decoder.shift_right",
-    lesson=LESSON,
     name="shift_right",
     title="Shifted right",
     statement=(
@@ -184,5 +183,4 @@ EXERCISE = Exercise(
             partial(_shifted, dim=0),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD, padding_left_out
+from course_lib.exercises.encoder_decoder.shared import padding_left_out
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -112,7 +112,6 @@ CORRECT = (_trained, _trained_by_torch, _trained_in_double)
 
 EXERCISE = Exercise(
     id="encoder_decoder.training_loop",
-    lesson=LESSON,
     name="training_loop",
     title="A training loop",
     statement=(
@@ -302,5 +301,4 @@ EXERCISE = Exercise(
             lambda W, b, batches, rate, clip: _trained(W, b, batches, 0.0, clip),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.encoder_decoder.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import encoder_decoder
@@ -60,7 +59,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="encoder_decoder.warmup_schedule",
-    lesson=LESSON,
     name="warmup_schedule",
     title="The warm-up schedule",
     statement=(
@@ -205,6 +203,5 @@ EXERCISE = Exercise(
             _slip((".float()", "")),
         ),
     ),
-    withheld=WITHHELD,
     entrywise=True,
 )

@@ -5,6 +5,7 @@ Built like `course_lib/exercises/attention/scale.py`; read that file first. Answ
 nothing (a label that is never predicted, a sentence without n-grams) have cases, and points, of their own.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.evaluation import (
     brevity_penalty,
     clipped_ngrams,
@@ -18,20 +19,18 @@ from course_lib.exercises.evaluation import (
     word_error_rate,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        precision_recall_f1,
-        sequence_accuracy,
-        clipped_ngrams,
-        brevity_penalty,
-        corpus_bleu,
-        corpus_or_sentence,
-        edit_table,
-        word_error_rate,
-        pairwise_accuracy,
-        seen_before,
-    )
+EXERCISES = collect(
+    precision_recall_f1,
+    sequence_accuracy,
+    clipped_ngrams,
+    brevity_penalty,
+    corpus_bleu,
+    corpus_or_sentence,
+    edit_table,
+    word_error_rate,
+    pairwise_accuracy,
+    seen_before,
+    withheld=("course_lib.references.evaluation",),
 )
 """In the order of the lesson."""
 

@@ -10,7 +10,6 @@ import torch
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
@@ -71,7 +70,6 @@ def _penalty_caught(hypothesis_length: int, reference_length: int) -> float:
 
 EXERCISE = Exercise(
     id="evaluation.brevity_penalty",
-    lesson=LESSON,
     name="brevity_penalty",
     title="Brevity penalty",
     statement=(
@@ -188,6 +186,5 @@ EXERCISE = Exercise(
             _slip((_LONG, "False"), ("r / c", "max(r / c, c / r)"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(METRICS,),
 )

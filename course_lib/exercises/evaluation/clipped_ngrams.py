@@ -11,7 +11,7 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
+from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
@@ -106,7 +106,6 @@ def _ngrams_crossed_out(hypothesis: Words, references: Sequence[Words], n: int) 
 
 EXERCISE = Exercise(
     id="evaluation.clipped_ngrams",
-    lesson=LESSON,
     name="clipped_ngrams",
     title="Clipped n-grams",
     statement=(
@@ -279,6 +278,5 @@ EXERCISE = Exercise(
             _slip((_GRAM, "tuple(word.lower() for word in words[start : start + n])")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(METRICS,),
 )

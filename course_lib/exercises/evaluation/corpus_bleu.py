@@ -10,7 +10,7 @@ import torch
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
+from course_lib.exercises.evaluation.shared import in_percent
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
@@ -105,7 +105,6 @@ def _mean_of_sentences(counts: Counts, lengths: Lengths, penalty: Penalty) -> fl
 
 EXERCISE = Exercise(
     id="evaluation.corpus_bleu",
-    lesson=LESSON,
     name="corpus_bleu",
     title="BLEU",
     statement=(
@@ -282,6 +281,5 @@ EXERCISE = Exercise(
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * mean * penalty(said, right)"))),
     ),
-    withheld=WITHHELD,
     forbidden=(METRICS,),
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator
 
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
+from course_lib.exercises.evaluation.shared import in_percent
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
@@ -61,7 +61,6 @@ def _averages_in_torch(matched: Sequence[int], total: Sequence[int]) -> tuple[fl
 
 EXERCISE = Exercise(
     id="evaluation.corpus_or_sentence",
-    lesson=LESSON,
     name="micro_and_macro",
     title="Corpus or sentence",
     statement=(
@@ -148,6 +147,5 @@ EXERCISE = Exercise(
             _slip(("pairs = ", "matched, total = matched[:-1], total[:-1]\n    pairs = ")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(METRICS,),
 )

@@ -11,7 +11,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, random_sentence, split_words
+from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import EDITS
@@ -84,7 +84,6 @@ def _edits_by_recursion(hypothesis: Words, reference: Words) -> Tensor:
 
 EXERCISE = Exercise(
     id="evaluation.edit_table",
-    lesson=LESSON,
     name="edit_table",
     title="The table of edits",
     statement=(
@@ -261,6 +260,5 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(EDITS,),
 )

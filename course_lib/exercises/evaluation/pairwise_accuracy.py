@@ -10,7 +10,7 @@ import torch
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, in_percent
+from course_lib.exercises.evaluation.shared import in_percent
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import evaluation
@@ -77,7 +77,6 @@ def _pairs_both_ways(metric: Sequence[float], people: Sequence[float], tolerance
 
 EXERCISE = Exercise(
     id="evaluation.pairwise_accuracy",
-    lesson=LESSON,
     name="pairwise_accuracy",
     title="Does it choose as people do?",
     statement=(
@@ -241,5 +240,4 @@ EXERCISE = Exercise(
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * agreed / pairs"))),
     ),
-    withheld=WITHHELD,
 )

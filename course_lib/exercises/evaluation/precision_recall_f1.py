@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD, in_percent
+from course_lib.exercises.evaluation.shared import HEADLINES, in_percent
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import METRICS
@@ -116,7 +116,6 @@ def _scores_in_single_precision(predicted: Tensor, expected: Tensor, mask: Tenso
 
 EXERCISE = Exercise(
     id="evaluation.precision_recall_f1",
-    lesson=LESSON,
     name="label_scores",
     title="Precision, recall and F1",
     statement=(
@@ -251,6 +250,5 @@ EXERCISE = Exercise(
             _slip((_F1, "found / (guessed + there - found)")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(METRICS,),
 )

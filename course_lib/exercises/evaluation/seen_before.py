@@ -8,7 +8,7 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import LESSON, WITHHELD, Words, in_percent, random_sentence, split_words
+from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import evaluation
@@ -91,7 +91,6 @@ def _seen_by_steps(test: Sequence[Words], training: Sequence[Words], n: int) -> 
 
 EXERCISE = Exercise(
     id="evaluation.seen_before",
-    lesson=LESSON,
     name="seen_before",
     title="Was it in the training data?",
     statement=(
@@ -244,5 +243,4 @@ EXERCISE = Exercise(
         ),
         in_percent("a share from 0 to 1", _slip((_SHARE, "100 * len(covered) / max(len(words), 1)"))),
     ),
-    withheld=WITHHELD,
 )

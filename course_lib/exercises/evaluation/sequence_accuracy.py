@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.evaluation.shared import HEADLINES, LESSON, WITHHELD
+from course_lib.exercises.evaluation.shared import HEADLINES
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import evaluation
@@ -74,7 +74,6 @@ def _sequences_refilled(predicted: Tensor, expected: Tensor, mask: Tensor) -> fl
 
 EXERCISE = Exercise(
     id="evaluation.sequence_accuracy",
-    lesson=LESSON,
     name="sequence_accuracy",
     title="Whole sentences",
     statement=(
@@ -180,5 +179,4 @@ EXERCISE = Exercise(
             _slip(("whole.double", "(~whole).double")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,12 +9,6 @@ from torch import Generator
 
 from course_lib.judging.exercise import Misconception
 
-LESSON = "10_evaluation"
-
-
-WITHHELD = ("course_lib.references.evaluation",)
-
-
 VOCABULARY = ("the", "cat", "dog", "sat", "on")
 """A few words only, so that sentences repeat them and share n-grams."""
 

@@ -9,14 +9,7 @@ import numpy
 from torch import Generator
 
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.evaluation.shared import (
-    LESSON,
-    WITHHELD,
-    Words,
-    in_percent,
-    random_sentence,
-    split_words,
-)
+from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import EDITS
@@ -80,7 +73,6 @@ def _rate_weighted(hypotheses: Sequence[Words], references: Sequence[Words], dis
 
 EXERCISE = Exercise(
     id="evaluation.word_error_rate",
-    lesson=LESSON,
     name="word_error_rate",
     title="Word error rate",
     statement=(
@@ -196,6 +188,5 @@ EXERCISE = Exercise(
             _slip((_EDITS, "[distance(hypotheses, references)]"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(EDITS,),
 )

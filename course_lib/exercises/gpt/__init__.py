@@ -7,6 +7,7 @@ is passed in, so that nobody's text depends on anybody's model.
 Most mistakes are settings of one function that computes the answer step by step, so that two of them combine.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.gpt import (
     causal_language_model,
     fine_tuning_loss,
@@ -18,18 +19,16 @@ from course_lib.exercises.gpt import (
     training_windows,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        training_windows,
-        tied_logits,
-        causal_language_model,
-        loss_without_mask,
-        influence,
-        generate,
-        fine_tuning_loss,
-        from_gpt2,
-    )
+EXERCISES = collect(
+    training_windows,
+    tied_logits,
+    causal_language_model,
+    loss_without_mask,
+    influence,
+    generate,
+    fine_tuning_loss,
+    from_gpt2,
+    withheld=("course_lib.models", "course_lib.objectives.losses", "course_lib.references.gpt"),
 )
 """In the order of the lesson."""
 

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer, sizes
-from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
+from course_lib.exercises.gpt.shared import SENTENCES, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.given import Given
@@ -129,7 +129,6 @@ class _ModelTextByText(CausalLanguageModel):
 
 EXERCISE = Exercise(
     id="gpt.causal_language_model",
-    lesson=LESSON,
     name="CausalLanguageModel",
     title="A causal language model",
     statement=(
@@ -265,5 +264,4 @@ EXERCISE = Exercise(
             _slip_alone(("weight.T", "weight.detach().T")),
         ),
     ),
-    withheld=WITHHELD,
 )

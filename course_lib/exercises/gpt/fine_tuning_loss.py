@@ -10,14 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.gpt.shared import (
-    LESSON,
-    SENTENCES,
-    WITHHELD,
-    batched_kinds,
-    other_questions,
-    random_ids,
-)
+from course_lib.exercises.gpt.shared import SENTENCES, batched_kinds, other_questions, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
@@ -100,7 +93,6 @@ CORRECT = (_fine_tuning_in_two_parts, _fine_tuning_by_loop, _fine_tuning_by_logs
 
 EXERCISE = Exercise(
     id="gpt.fine_tuning_loss",
-    lesson=LESSON,
     name="fine_tuning_loss",
     title="The loss of fine-tuning",
     statement=(
@@ -240,5 +232,4 @@ EXERCISE = Exercise(
             _slip(("    return", "    task = task.detach()\n    return")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
@@ -148,7 +147,6 @@ def _by_asking(tensors: Tensors) -> Tensors:
 
 EXERCISE = Exercise(
     id="gpt.from_gpt2",
-    lesson=LESSON,
     name="from_gpt2",
     title="GPT-2's weights",
     statement=(
@@ -299,5 +297,4 @@ EXERCISE = Exercise(
             _slip((_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")')),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
+from course_lib.exercises.gpt.shared import random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import ByHeart, EveryWord
@@ -84,7 +84,6 @@ CORRECT = (_writing_token_by_token, _writing_lists, _writing_in_place)
 
 EXERCISE = Exercise(
     id="gpt.generate",
-    lesson=LESSON,
     name="generate",
     title="Writing",
     statement=(
@@ -287,5 +286,4 @@ EXERCISE = Exercise(
             alone=True,
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.gpt.shared import LESSON, WITHHELD, random_ids
+from course_lib.exercises.gpt.shared import random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import ByHeart, EveryWord
@@ -70,7 +70,6 @@ _COPY, _OTHER, _SIZE, _RETURN = "ids.clone()", "(ids[position] + 1) % vocab_size
 
 EXERCISE = Exercise(
     id="gpt.influence",
-    lesson=LESSON,
     name="influence",
     title="A test for leaks",
     statement=(
@@ -164,5 +163,4 @@ EXERCISE = Exercise(
             _slip((_SIZE, "(moved.abs().amax(dim=-1) > 1e-6)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,6 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds, predicted
-from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
 
@@ -56,7 +55,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="gpt.loss_without_mask",
-    lesson=LESSON,
     name="loss_without_mask",
     title="Predict: the loss without a mask",
     statement=(
@@ -173,5 +171,4 @@ EXERCISE = Exercise(
             lambda honest: honest / 2,
         ),
     ),
-    withheld=WITHHELD,
 )

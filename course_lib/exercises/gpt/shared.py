@@ -11,12 +11,6 @@ from course_lib.exercises.common import SMALLEST, Kind, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Misconception
 
-LESSON = "07_gpt"
-
-
-WITHHELD = ("course_lib.models", "course_lib.objectives.losses", "course_lib.references.gpt")
-
-
 SENTENCES = torch.tensor([[0, 1, 2, 3, 4], [2, 3, 1, 2, 3]])
 """*I saw the dog running*, and *the dog saw the dog*."""
 

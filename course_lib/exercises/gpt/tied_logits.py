@@ -10,7 +10,6 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, and_turned_around, kinds
-from course_lib.exercises.gpt.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
@@ -49,7 +48,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="gpt.tied_logits",
-    lesson=LESSON,
     name="tied_logits",
     title="Tied logits",
     statement=(
@@ -159,5 +157,4 @@ EXERCISE = Exercise(
             _slip(_STATES_DETACHED, _ROWS_DETACHED),
         ),
     ),
-    withheld=WITHHELD,
 )

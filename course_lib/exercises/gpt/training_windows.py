@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.gpt.shared import LESSON, SENTENCES, WITHHELD, random_ids
+from course_lib.exercises.gpt.shared import SENTENCES, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
@@ -62,7 +62,6 @@ CORRECT = (_by_places, _by_slices, _by_unfolding)
 
 EXERCISE = Exercise(
     id="gpt.training_windows",
-    lesson=LESSON,
     name="training_windows",
     title="Training windows",
     statement=(
@@ -176,5 +175,4 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return inputs.squeeze(), targets.squeeze()")),
         ),
     ),
-    withheld=WITHHELD,
 )

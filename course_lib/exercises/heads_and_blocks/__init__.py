@@ -3,6 +3,7 @@
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.heads_and_blocks import (
     add_and_norm,
     count_parameters,
@@ -16,19 +17,17 @@ from course_lib.exercises.heads_and_blocks import (
     split_heads,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        project,
-        split_heads,
-        multi_head_attention,
-        layer_norm,
-        dropout,
-        add_and_norm,
-        gelu,
-        feed_forward,
-        encoder_block,
-        count_parameters,
-    )
+EXERCISES = collect(
+    project,
+    split_heads,
+    multi_head_attention,
+    layer_norm,
+    dropout,
+    add_and_norm,
+    gelu,
+    feed_forward,
+    encoder_block,
+    count_parameters,
+    withheld=("course_lib.multihead", "course_lib.blocks", "course_lib.references.heads_and_blocks"),
 )
 """In the order of the lesson."""

@@ -11,9 +11,7 @@ from torch import Generator, Tensor, nn
 from course_lib.exercises.common import and_turned_around, kinds
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
-    LESSON,
     ORDERS,
-    WITHHELD,
     Function,
     drawn_weights,
     misplaced_dropouts,
@@ -117,7 +115,6 @@ CORRECT = (_Joined, _JoinedStepByStep, _JoinedByStages)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.add_and_norm",
-    lesson=LESSON,
     name="AddAndNorm",
     title="Add and norm",
     statement=(
@@ -232,5 +229,4 @@ EXERCISE = Exercise(
             _slip(*_UNDROPPED, ("x + dropped", "dropout(x) + dropped"), ("x + more", "dropout(x) + more")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,6 @@ import torch
 from torch import Generator, nn
 
 from course_lib.exercises.common import alike, integer, sizes
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import heads_and_blocks
@@ -73,7 +72,6 @@ CORRECT = (_counted, _counted_on_a_module, _counted_head_by_head)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.count_parameters",
-    lesson=LESSON,
     name="block_parameters",
     title="Counting parameters",
     statement=(
@@ -234,5 +232,4 @@ EXERCISE = Exercise(
             _slip((_PROJECTIONS, "(3 * heads + 1) * (matrix + bias)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer, kinds
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -71,7 +70,6 @@ CORRECT = (_dropped, _dropout_by_loop, _dropout_in_place)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.dropout",
-    lesson=LESSON,
     name="dropout",
     title="Dropout",
     statement=(
@@ -160,6 +158,5 @@ EXERCISE = Exercise(
             _slip(("not training", "training")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(DROPOUT,),
 )

@@ -10,13 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import Kind, and_turned_around, integer, slips
-from course_lib.exercises.heads_and_blocks.shared import (
-    FOUR_NUMBERS_A_WORD,
-    LESSON,
-    WITHHELD,
-    drawn_weights,
-    gradients_cut,
-)
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint
@@ -116,7 +110,6 @@ CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.encoder_block",
-    lesson=LESSON,
     name="EncoderBlock",
     title="The encoder block",
     statement=(
@@ -238,6 +231,5 @@ EXERCISE = Exercise(
         ),
         gradients_cut(Edited(_BlockLineByLine, ("return whole", "return whole.detach()")), "the parts"),
     ),
-    withheld=WITHHELD,
     forbidden=(ENCODER_LAYERS,),
 )

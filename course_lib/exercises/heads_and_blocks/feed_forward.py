@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD, drawn_weights, gradients_cut
+from course_lib.exercises.heads_and_blocks.shared import drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -93,7 +93,6 @@ CORRECT = (_FeedForward, _FedByEinsum, _FedInDouble)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.feed_forward",
-    lesson=LESSON,
     name="FeedForward",
     title="The feed-forward network",
     statement=(
@@ -200,5 +199,4 @@ EXERCISE = Exercise(
         Misconception("second_bias_left_out", "Your answer lacks b_2, the bias of W_2.", _slip(_WITHOUT_BIASES[1])),
         gradients_cut(_slip(("return out", "return out.detach()")), "the weights"),
     ),
-    withheld=WITHHELD,
 )

@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds, slips
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import GELU
 from course_lib.references import heads_and_blocks
@@ -71,7 +70,6 @@ CORRECT = (_gelu, _by_the_normal_distribution, _number_by_number)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.gelu",
-    lesson=LESSON,
     name="gelu",
     title="GELU",
     statement=(
@@ -177,6 +175,5 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(GELU,),
 )

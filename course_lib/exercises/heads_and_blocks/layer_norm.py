@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds, sizes
-from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD, gradients_cut
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -96,7 +96,6 @@ CORRECT = (_Normed, _NormByLoop, _NormBySquares)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.layer_norm",
-    lesson=LESSON,
     name="LayerNorm",
     title="Layer norm",
     statement=(
@@ -275,6 +274,5 @@ EXERCISE = Exercise(
             _slip(("dim, epsilon = -1", "dim, epsilon = 1")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(NORMALISATION,),
 )

@@ -12,13 +12,7 @@ from torch import Generator, Tensor
 
 from course_lib.attention import attention_weights
 from course_lib.exercises.common import LITTLE_LEFT, SMALLEST, Kind, and_turned_around, integer, sizes, slips
-from course_lib.exercises.heads_and_blocks.shared import (
-    FOUR_NUMBERS_A_WORD,
-    LESSON,
-    WITHHELD,
-    drawn_weights,
-    gradients_cut,
-)
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
@@ -139,7 +133,6 @@ CORRECT = (_HeadsStepByStep, _HeadsByTheFusedKernel, _HeadByHead)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.multi_head_attention",
-    lesson=LESSON,
     name="MultiHeadAttention",
     title="Multi-head attention",
     statement=(
@@ -330,6 +323,5 @@ EXERCISE = Exercise(
         ),
         gradients_cut(Edited(_HeadsStepByStep, ("return out", "return out.detach()")), "the projections"),
     ),
-    withheld=WITHHELD,
     forbidden=(READY_MADE_HEADS,),
 )

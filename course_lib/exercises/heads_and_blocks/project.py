@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.exercises.common import Kind, and_turned_around, kinds
-from course_lib.exercises.heads_and_blocks.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -62,7 +61,6 @@ CORRECT = (_projected, _project_by_einsum, _project_keys_and_values_at_once)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.project",
-    lesson=LESSON,
     name="project",
     title="Queries, keys, values",
     statement=(
@@ -160,5 +158,4 @@ EXERCISE = Exercise(
             _slip(("q, k, v", "q, v, k")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -12,11 +12,6 @@ from course_lib.exercises.worked_examples import B
 from course_lib.judging.exercise import Misconception, Value
 from course_lib.judging.observation import fresh
 
-LESSON = "04_heads_and_blocks"
-
-WITHHELD = ("course_lib.multihead", "course_lib.blocks", "course_lib.references.heads_and_blocks")
-
-
 FOUR_NUMBERS_A_WORD = torch.cat([B.q, B.q.roll(1, dims=0)], dim=1)
 """The tokens of worked example B, [4, 4]: each with its own two numbers and those of the token before it."""
 

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import multihead
 from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, sizes
-from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, LESSON, WITHHELD
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -59,7 +59,6 @@ CORRECT = (_split, _split_by_loop, _split_by_unfolding)
 
 EXERCISE = Exercise(
     id="heads_and_blocks.split_heads",
-    lesson=LESSON,
     name="split_heads",
     title="Splitting into heads",
     statement=(
@@ -153,5 +152,4 @@ EXERCISE = Exercise(
             lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,6 +9,7 @@ points) of their own, so that how an answer fills what is forbidden shows only t
 Most mistakes are settings of one function that computes the answer step by step, so that two of them combine.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.masking import (
     attention_pooling,
     causal_mask,
@@ -19,17 +20,15 @@ from course_lib.exercises.masking import (
     padding_mask,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        causal_mask,
-        masked_weights,
-        masked_self_attention,
-        leak_test,
-        padding_mask,
-        packed_mask,
-        attention_pooling,
-    )
+EXERCISES = collect(
+    causal_mask,
+    masked_weights,
+    masked_self_attention,
+    leak_test,
+    padding_mask,
+    packed_mask,
+    attention_pooling,
+    withheld=("course_lib.attention", "course_lib.masking"),
 )
 """In the order of the lesson."""
 

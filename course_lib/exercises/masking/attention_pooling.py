@@ -13,10 +13,8 @@ from course_lib import masking
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling
 from course_lib.exercises.masking.shared import (
     LARGE,
-    LESSON,
     MASKED,
     SOFTMAX,
-    WITHHELD,
     inverted_and_repaired,
     random_padding,
     small_fills,
@@ -135,7 +133,6 @@ CORRECT = (_Pooling, _pooling_by_loop, _PoolingWithHelpers)
 
 EXERCISE = Exercise(
     id="masking.attention_pooling",
-    lesson=LESSON,
     name="AttentionPooling",
     title="Attention pooling",
     statement=(
@@ -304,6 +301,5 @@ EXERCISE = Exercise(
             _slip_alone((MASKED, "scaled.masked_fill(~mask, 0.0)"), (SOFTMAX, "masked")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(FUSED_ATTENTION,),
 )

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.exercises.common import NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, sizes
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, Device, wrong_dtypes
+from course_lib.exercises.masking.shared import Device, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
@@ -50,7 +50,6 @@ CORRECT = (_triangle, _causal_by_loop, _causal_by_comparison)
 
 EXERCISE = Exercise(
     id="masking.causal_mask",
-    lesson=LESSON,
     name="causal_mask",
     title="Causal mask",
     statement=(
@@ -127,6 +126,5 @@ EXERCISE = Exercise(
         Pair("keys_as_rows", "one_word_ahead", _slip(("ones.tril()", "ones.triu(-1)"))),
         Pair("inverted", "one_word_ahead", _slip(("ones.tril()", "ones.triu(2)"))),
     ),
-    withheld=WITHHELD,
     memorisable="Its whole input is one small number: a table needs the masks of all lengths from 8 to 199.",
 )

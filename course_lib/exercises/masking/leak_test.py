@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.exercises.common import integer, slips
-from course_lib.exercises.masking.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.given import Given
@@ -93,7 +92,6 @@ CORRECT = (_tried, _by_gradients, _pair_by_pair)
 
 EXERCISE = Exercise(
     id="masking.leak_test",
-    lesson=LESSON,
     name="leak_test",
     title="The leak test",
     statement=(
@@ -191,5 +189,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

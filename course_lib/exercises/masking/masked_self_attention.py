@@ -16,10 +16,8 @@ from course_lib.exercises.masking.shared import (
     FORBIDDEN_FAR_ABOVE,
     KEYS_AS_ROWS,
     LARGE,
-    LESSON,
     MASKED,
     SOFTMAX,
-    WITHHELD,
     inverted_and_repaired,
     random_padding,
     small_fills,
@@ -90,7 +88,6 @@ CORRECT = (_self_attention, _self_attention_by_loop, _self_attention_multiplied)
 
 EXERCISE = Exercise(
     id="masking.masked_self_attention",
-    lesson=LESSON,
     name="masked_self_attention",
     title="Masked self-attention",
     statement=(
@@ -224,6 +221,5 @@ EXERCISE = Exercise(
             _slip_alone(("alpha @ x", "(alpha @ x).detach()")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(FUSED_ATTENTION,),
 )

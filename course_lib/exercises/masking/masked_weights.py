@@ -15,10 +15,8 @@ from course_lib.exercises.masking.shared import (
     FORBIDDEN_FAR_ABOVE,
     KEYS_AS_ROWS,
     LARGE,
-    LESSON,
     MASKED,
     NOTHING,
-    WITHHELD,
     WRONG_WAY_ROUND,
     scores_and_masks,
     shared_masks,
@@ -100,7 +98,6 @@ CORRECT = (_weights, _masked_by_loop, _masked_by_exp)
 
 EXERCISE = Exercise(
     id="masking.masked_weights",
-    lesson=LESSON,
     name="masked_weights",
     title="Masked weights",
     statement=(
@@ -226,6 +223,5 @@ EXERCISE = Exercise(
             _slip_alone((_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(MASKED_SOFTMAX,),
 )

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu, slips
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, wrong_dtypes
+from course_lib.exercises.masking.shared import wrong_dtypes
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 END = 2
@@ -79,7 +79,6 @@ CORRECT = (_packed, _by_loop, _by_ends_in_between)
 
 EXERCISE = Exercise(
     id="masking.packed_mask",
-    lesson=LESSON,
     name="packed_mask",
     title="Documents in one row",
     statement=(
@@ -183,5 +182,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import masking
 from course_lib.exercises.common import ANOTHER_DEVICE, elsewhere, integer, made_on_the_cpu
-from course_lib.exercises.masking.shared import LESSON, WITHHELD, batch_sizes, wrong_dtypes
+from course_lib.exercises.masking.shared import batch_sizes, wrong_dtypes
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -63,7 +63,6 @@ CORRECT = (_compared, _padding_by_loop, _padding_by_padding)
 
 EXERCISE = Exercise(
     id="masking.padding_mask",
-    lesson=LESSON,
     name="padding_mask",
     title="Padding mask",
     statement=(
@@ -164,5 +163,4 @@ EXERCISE = Exercise(
             _slip((_WORDS, "(positions < lengths.max()).expand(len(lengths), -1)")),
         ),
     ),
-    withheld=WITHHELD,
 )

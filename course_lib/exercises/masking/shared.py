@@ -14,12 +14,7 @@ from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edit, Edited
 from course_lib.judging.exercise import Case, Misconception
 
-LESSON = "02_masking"
-
 Device = torch.device | str | None
-
-
-WITHHELD = ("course_lib.attention", "course_lib.masking")
 
 
 BROADCAST, LARGE, NOTHING = "one mask for a batch", "large scores", "fully masked rows"

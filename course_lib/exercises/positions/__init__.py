@@ -6,6 +6,7 @@ The sizes of a case are all different, and an order is never its own inverse unl
 answer that turns a matrix or an order round can be told from a right one.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.positions import (
     alibi_weights,
     appended_index,
@@ -17,18 +18,16 @@ from course_lib.exercises.positions import (
     sinusoidal_encoding,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        order_matters,
-        same_under_causal_mask,
-        appended_index,
-        binary_counting,
-        sinusoidal_encoding,
-        shift_matrix,
-        learned_positions,
-        alibi_weights,
-    )
+EXERCISES = collect(
+    order_matters,
+    same_under_causal_mask,
+    appended_index,
+    binary_counting,
+    sinusoidal_encoding,
+    shift_matrix,
+    learned_positions,
+    alibi_weights,
+    withheld=("course_lib.positions",),
 )
 """In the order of the lesson."""
 

@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.exercises.common import ANOTHER_DEVICE, SMALLEST, Kind, elsewhere, integer, made_on_the_cpu, slips
-from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 
@@ -81,7 +80,6 @@ CORRECT = (_alibi, _alibi_by_loop, _alibi_by_keys)
 
 EXERCISE = Exercise(
     id="positions.alibi_weights",
-    lesson=LESSON,
     name="alibi_weights",
     title="Distance as a penalty",
     statement=(
@@ -195,5 +193,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

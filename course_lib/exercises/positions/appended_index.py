@@ -11,7 +11,6 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.exercises.common import ANOTHER_DEVICE, and_turned_around, elsewhere, integer, kinds, made_on_the_cpu
-from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -53,7 +52,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="positions.appended_index",
-    lesson=LESSON,
     name="appended_index",
     title="A number for each position",
     statement=(
@@ -158,5 +156,4 @@ EXERCISE = Exercise(
             lambda x: torch.cat([x, torch.arange(x[..., 0].numel()).view(*x.shape[:-1], 1).to(x.dtype)], dim=-1),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, Device
+from course_lib.exercises.positions.shared import Device
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
@@ -74,7 +74,6 @@ CORRECT = (_binary, _binary_by_text, _binary_by_repeating)
 
 EXERCISE = Exercise(
     id="positions.binary_counting",
-    lesson=LESSON,
     name="binary_counting",
     title="Counting in binary",
     statement=(
@@ -201,6 +200,5 @@ EXERCISE = Exercise(
             _slip((_PLACES, f"({_PLACES} % 256)")),
         ),
     ),
-    withheld=WITHHELD,
     memorisable="Its whole input is two small numbers: a table needs hundreds of lengths, each for several bits.",
 )

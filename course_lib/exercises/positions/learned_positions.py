@@ -12,7 +12,6 @@ from torch import Generator, Tensor, nn
 
 from course_lib import positions
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes
-from course_lib.exercises.positions.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -98,7 +97,6 @@ CORRECT = (_Learned, _LearnedByLoop, _LearnedWithARefusal)
 
 EXERCISE = Exercise(
     id="positions.learned_positions",
-    lesson=LESSON,
     name="LearnedPositions",
     title="Learned positions",
     statement=(
@@ -216,5 +214,4 @@ EXERCISE = Exercise(
             "subtracted", "Your answer subtracts the positions' vectors. Add them.", _slip((" + rows", " - rows"))
         ),
     ),
-    withheld=WITHHELD,
 )

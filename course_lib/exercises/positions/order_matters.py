@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from course_lib import positions
 from course_lib.exercises.common import SMALLEST, integer, slips
 from course_lib.exercises.heads_and_blocks.shared import drawn_weights
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, random_order
+from course_lib.exercises.positions.shared import random_order
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.given import Block, Given
@@ -94,7 +94,6 @@ CORRECT = (_noticed, _token_by_token, _shuffled_back)
 
 EXERCISE = Exercise(
     id="positions.order_matters",
-    lesson=LESSON,
     name="order_matters",
     title="Does order matter?",
     statement=(
@@ -191,5 +190,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

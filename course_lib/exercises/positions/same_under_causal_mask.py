@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.exercises.common import integer, predicted, slips
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, random_order
+from course_lib.exercises.positions.shared import random_order
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.exercise import Case, Exercise, Hint
 
@@ -81,7 +81,6 @@ CORRECT = (_same, _same_by_sets, _same_by_masks, _same_by_attention)
 
 EXERCISE = Exercise(
     id="positions.same_under_causal_mask",
-    lesson=LESSON,
     name="same_under_causal_mask",
     title="Predict: shuffled under a mask",
     statement=(
@@ -186,5 +185,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -10,12 +10,7 @@ from torch import Generator, Tensor
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Misconception
 
-LESSON = "03_positions"
-
 Device = torch.device | str | None
-
-
-WITHHELD = ("course_lib.positions",)
 
 
 def random_order(generator: Generator, tokens: int) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
-from course_lib.exercises.positions.shared import LESSON, WITHHELD, Device, wrong_exponents, wrong_speeds
+from course_lib.exercises.positions.shared import Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -68,7 +68,6 @@ CORRECT = (_turned, _shift_by_loop, _shift_by_exponential)
 
 EXERCISE = Exercise(
     id="positions.shift_matrix",
-    lesson=LESSON,
     name="shift_matrix",
     title="The shift matrix",
     statement=(
@@ -222,6 +221,5 @@ EXERCISE = Exercise(
         *wrong_speeds(_turned),
         made_on_the_cpu(_turned, "device"),
     ),
-    withheld=WITHHELD,
     memorisable="Its whole input is two small numbers: a table needs over four thousand matrices.",
 )

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import positions
 from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
-from course_lib.exercises.positions.shared import EXPONENT, LESSON, WITHHELD, Device, wrong_exponents, wrong_speeds
+from course_lib.exercises.positions.shared import EXPONENT, Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -76,7 +76,6 @@ CORRECT = (_waves, _sinusoidal_by_slices, _sinusoidal_by_turning)
 
 EXERCISE = Exercise(
     id="positions.sinusoidal_encoding",
-    lesson=LESSON,
     name="sinusoidal_encoding",
     title="Sinusoids",
     statement=(
@@ -205,6 +204,5 @@ EXERCISE = Exercise(
             _slip((_ANGLE, "position / length / 10_000**exponent")),
         ),
     ),
-    withheld=WITHHELD,
     memorisable="Its whole input is two small numbers: a table needs the encodings of some fifty widths.",
 )

@@ -3,6 +3,7 @@
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.primer import (
     bags_of_words,
     critic,
@@ -14,17 +15,15 @@ from course_lib.exercises.primer import (
     walk_downhill,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        last_words,
-        distance_danced,
-        bags_of_words,
-        loss_gradient,
-        walk_downhill,
-        critic,
-        split,
-        train,
-    )
+EXERCISES = collect(
+    last_words,
+    distance_danced,
+    bags_of_words,
+    loss_gradient,
+    walk_downhill,
+    critic,
+    split,
+    train,
+    withheld=("course_lib.references.primer",),
 )
 """In the order of the lesson."""

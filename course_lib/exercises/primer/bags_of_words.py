@@ -10,7 +10,6 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import SMALLEST, integer, sizes
-from course_lib.exercises.primer.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
@@ -66,7 +65,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="primer.bags_of_words",
-    lesson=LESSON,
     name="bags_of_words",
     title="A bag for every sentence",
     statement=(
@@ -154,5 +152,4 @@ EXERCISE = Exercise(
             _slip(("arange(vocab_size)", "arange(vocab_size - 1)")),
         ),
     ),
-    withheld=WITHHELD,
 )

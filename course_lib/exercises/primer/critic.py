@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import SMALLEST, sizes
-from course_lib.exercises.primer.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
@@ -96,7 +95,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="primer.critic",
-    lesson=LESSON,
     name="Critic",
     title="A critic of two layers",
     statement=(
@@ -180,5 +178,4 @@ EXERCISE = Exercise(
             _slip(("self.output(bent)", "self.output(bent.detach())")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, unbatched_kinds
-from course_lib.exercises.primer.shared import LESSON, POSITIONS, WITHHELD
+from course_lib.exercises.primer.shared import POSITIONS
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
@@ -55,7 +55,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="primer.distance_danced",
-    lesson=LESSON,
     name="distance_danced",
     title="How far each cat has danced",
     statement=(
@@ -159,5 +158,4 @@ EXERCISE = Exercise(
             _slip((_BEATS, "torch.cat([positions[:, :1], later - earlier], dim=1)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -8,7 +8,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds
-from course_lib.exercises.primer.shared import LESSON, WITHHELD
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
 
@@ -36,7 +35,6 @@ CORRECT = (
 
 EXERCISE = Exercise(
     id="primer.last_words",
-    lesson=LESSON,
     name="last_words",
     title="The last word of each sentence",
     statement="last_words(x [sentences, words, d_model]) -> [sentences, d_model]: each sentence's last vector.",
@@ -107,5 +105,4 @@ EXERCISE = Exercise(
             lambda x: x[:, max(x.shape[1] - 2, 0)],
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, unbatched_kinds
-from course_lib.exercises.primer.shared import BAGS, LESSON, WITHHELD
+from course_lib.exercises.primer.shared import BAGS
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
@@ -56,7 +56,6 @@ CORRECT = (_by_formula, _by_torch, _one_by_one)
 
 EXERCISE = Exercise(
     id="primer.loss_gradient",
-    lesson=LESSON,
     name="loss_gradient",
     title="Which way is up",
     statement=(
@@ -155,5 +154,4 @@ EXERCISE = Exercise(
             _slip(("prediction - y", "prediction")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -5,10 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Generator, Tensor
 
-LESSON = "000_primer"
-
-WITHHELD = ("course_lib.references.primer",)
-
 POSITIONS = torch.tensor(
     [[[0.0, 0.0], [3.0, 4.0], [3.0, 4.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]]]
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
-from course_lib.exercises.primer.shared import LESSON, WITHHELD, random_labels
+from course_lib.exercises.primer.shared import random_labels
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import primer
@@ -72,7 +72,6 @@ CORRECT = (_shuffled, _by_lists, _by_torch)
 
 EXERCISE = Exercise(
     id="primer.split",
-    lesson=LESSON,
     name="split",
     title="What is kept for the test",
     statement=(
@@ -166,5 +165,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

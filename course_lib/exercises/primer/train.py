@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
-from course_lib.exercises.primer.shared import BAGS, LESSON, WITHHELD, random_labels
+from course_lib.exercises.primer.shared import BAGS, random_labels
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import primer
@@ -91,7 +91,6 @@ CORRECT = (_trained, _two_parameters, _adam_by_hand)
 
 EXERCISE = Exercise(
     id="primer.train",
-    lesson=LESSON,
     name="train",
     title="A training loop",
     statement=(
@@ -199,5 +198,4 @@ EXERCISE = Exercise(
             _lone(("lr=rate)", "lr=rate, maximize=True)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, integer
-from course_lib.exercises.primer.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import Tanh
@@ -65,7 +64,6 @@ CORRECT = (_walked, _into_a_table, _recursively)
 
 EXERCISE = Exercise(
     id="primer.walk_downhill",
-    lesson=LESSON,
     name="walk_downhill",
     title="Step by step downhill",
     statement=(
@@ -160,5 +158,4 @@ EXERCISE = Exercise(
             _slip(("append(w)", "append(-rate * slope)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -3,6 +3,7 @@
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.since_2017 import (
     decayed_step,
     grouped_query,
@@ -16,20 +17,26 @@ from course_lib.exercises.since_2017 import (
     swiglu,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        rms_norm,
-        pre_norm,
-        rotary,
-        swiglu,
-        grouped_query,
-        read_block,
-        decayed_step,
-        orthogonalised,
-        llama_parameters,
-        lora_layer,
-    )
+EXERCISES = collect(
+    rms_norm,
+    pre_norm,
+    rotary,
+    swiglu,
+    grouped_query,
+    read_block,
+    decayed_step,
+    orthogonalised,
+    llama_parameters,
+    lora_layer,
+    withheld=(
+        "course_lib.references.since_2017",
+        "course_lib.modern.rms_norm",
+        "course_lib.modern.rotary",
+        "course_lib.modern.swiglu",
+        "course_lib.modern.grouped_query",
+        "course_lib.training.schedules",
+        "course_lib.training.lora",
+    ),
 )
 """In the order of the lesson."""
 

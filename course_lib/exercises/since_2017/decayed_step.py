@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
@@ -58,7 +57,6 @@ def _by_shrinking(weights: Sequence[Tensor], updates: Sequence[Tensor], rate: fl
 
 EXERCISE = Exercise(
     id="since_2017.decayed_step",
-    lesson=LESSON,
     name="decayed_step",
     title="A step with decay",
     statement=(
@@ -134,5 +132,4 @@ EXERCISE = Exercise(
             _slip((_MOVED, "weight - 0 * update")),
         ),
     ),
-    withheld=WITHHELD,
 )

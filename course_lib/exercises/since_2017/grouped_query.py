@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -85,7 +85,6 @@ def _grouped_by_dimension(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) 
 
 EXERCISE = Exercise(
     id="since_2017.grouped_query",
-    lesson=LESSON,
     name="grouped_query_attention",
     title="Heads that share their keys",
     statement=(
@@ -181,6 +180,5 @@ EXERCISE = Exercise(
         ),
         no_gradient(_slip(("return out", "return out.detach()")), "q, k or v"),
     ),
-    withheld=WITHHELD,
     forbidden=(FUSED_ATTENTION,),
 )

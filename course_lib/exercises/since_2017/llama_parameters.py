@@ -9,7 +9,6 @@ import torch
 from torch import Generator, nn
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import since_2017
@@ -70,7 +69,6 @@ def _by_layers(
 
 EXERCISE = Exercise(
     id="since_2017.llama_parameters",
-    lesson=LESSON,
     name="llama_parameters",
     title="The parameters of Llama",
     statement=(
@@ -176,5 +174,4 @@ EXERCISE = Exercise(
             _slip(("last_norm = 2", "last_norm = 1")),
         ),
     ),
-    withheld=WITHHELD,
 )

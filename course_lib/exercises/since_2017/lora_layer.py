@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import and_turned_around, integer, kinds
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -89,7 +89,6 @@ class _ByRank(since_2017.LoRA):
 
 EXERCISE = Exercise(
     id="since_2017.lora_layer",
-    lesson=LESSON,
     name="LoRA",
     title="Learning beside a frozen weight",
     statement=(
@@ -175,5 +174,4 @@ EXERCISE = Exercise(
             _slip((_SUM, "scale * (own + learned)"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import ORTHOGONALISATION
@@ -79,7 +78,6 @@ def _by_singular_values(gradient: Tensor, coefficients: tuple[float, float, floa
 
 EXERCISE = Exercise(
     id="since_2017.orthogonalised",
-    lesson=LESSON,
     name="orthogonalised",
     title="A step of equal size in every direction",
     statement=(
@@ -200,6 +198,5 @@ EXERCISE = Exercise(
             alone=True,
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(ORTHOGONALISATION,),
 )

@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, and_turned_around, kinds
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
@@ -78,7 +77,6 @@ def _as_a_sum(x: Tensor, sublayers: Sequence[Layer], norms: Sequence[Layer], fin
 
 EXERCISE = Exercise(
     id="since_2017.pre_norm",
-    lesson=LESSON,
     name="pre_norm",
     title="Pre-norm, and the norm at its end",
     statement=(
@@ -149,5 +147,4 @@ EXERCISE = Exercise(
             _slip(("for ", "start = x\n    for "), ("norm(x))", "norm(start))"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
 )

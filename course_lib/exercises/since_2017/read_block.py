@@ -10,7 +10,6 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, alike, and_turned_around, kinds
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -105,7 +104,6 @@ def _by_log_sums(
 
 EXERCISE = Exercise(
     id="since_2017.read_block",
-    lesson=LESSON,
     name="read_block",
     title="A softmax block by block",
     statement=(
@@ -221,5 +219,4 @@ EXERCISE = Exercise(
             _slip((_POWERS, "scores.softmax(dim=-1)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds, sizes
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -55,7 +55,6 @@ def _norm_by_token(x: Tensor, gamma: Tensor, epsilon: float) -> Tensor:
 
 EXERCISE = Exercise(
     id="since_2017.rms_norm",
-    lesson=LESSON,
     name="rms_norm",
     title="RMSNorm",
     statement=(
@@ -161,6 +160,5 @@ EXERCISE = Exercise(
             alone=True,
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(NORMALISATION,),
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind, and_turned_around, integer, kinds
-from course_lib.exercises.since_2017.shared import DOUBLE, LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import DOUBLE, no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -76,7 +76,6 @@ def _by_matrices(x: Tensor, positions: Tensor, base: float) -> Tensor:
 
 EXERCISE = Exercise(
     id="since_2017.rotary",
-    lesson=LESSON,
     name="rotary",
     title="Turned by their positions",
     statement=(
@@ -186,5 +185,4 @@ EXERCISE = Exercise(
         ),
         no_gradient(_slip(("return turned", "return turned.detach()")), "x"),
     ),
-    withheld=WITHHELD,
 )

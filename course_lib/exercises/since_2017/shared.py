@@ -7,21 +7,8 @@ from typing import Any
 
 from course_lib.judging.exercise import Misconception
 
-LESSON = "12_since_2017"
-
 DOUBLE = "double precision"
 """The part that an answer misses which computes in single precision, as published models do."""
-
-
-WITHHELD = (
-    "course_lib.references.since_2017",
-    "course_lib.modern.rms_norm",
-    "course_lib.modern.rotary",
-    "course_lib.modern.swiglu",
-    "course_lib.modern.grouped_query",
-    "course_lib.training.schedules",
-    "course_lib.training.lora",
-)
 
 
 def no_gradient(answer: Callable[..., Any], of: str) -> Misconception:

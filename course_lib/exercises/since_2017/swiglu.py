@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, kinds
-from course_lib.exercises.since_2017.shared import LESSON, WITHHELD, no_gradient
+from course_lib.exercises.since_2017.shared import no_gradient
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -55,7 +55,6 @@ def _gated_in_one_projection(x: Tensor, W_1: Tensor, V: Tensor, W_2: Tensor) -> 
 
 EXERCISE = Exercise(
     id="since_2017.swiglu",
-    lesson=LESSON,
     name="swiglu",
     title="A gate",
     statement=(
@@ -143,5 +142,4 @@ EXERCISE = Exercise(
         ),
         no_gradient(_slip(("return out", "return out.detach()")), "x or the matrices"),
     ),
-    withheld=WITHHELD,
 )

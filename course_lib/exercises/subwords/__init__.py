@@ -4,6 +4,7 @@ Built like `course_lib/exercises/attention/scale.py`; read that file first. Thei
 tuples, lists and dicts.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.subwords import (
     count_pairs,
     decode_bytes,
@@ -17,20 +18,23 @@ from course_lib.exercises.subwords import (
     wordpiece,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        count_pairs,
-        most_frequent_pair,
-        merge,
-        learn_merges,
-        vocabulary_size,
-        encode,
-        encode_bytes,
-        decode_bytes,
-        windowed_bits,
-        wordpiece,
-    )
+EXERCISES = collect(
+    count_pairs,
+    most_frequent_pair,
+    merge,
+    learn_merges,
+    vocabulary_size,
+    encode,
+    encode_bytes,
+    decode_bytes,
+    windowed_bits,
+    wordpiece,
+    withheld=(
+        "course_lib.text.byte_pairs",
+        "course_lib.text.fast_subwords",
+        "course_lib.text.subwords",
+        "course_lib.references.subwords",
+    ),
 )
 """In the order of the lesson."""
 

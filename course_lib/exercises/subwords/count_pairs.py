@@ -9,15 +9,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.subwords.shared import (
-    FEW_LETTERS,
-    GERMAN,
-    LESSON,
-    PLAY,
-    WITHHELD,
-    random_source,
-    random_words,
-)
+from course_lib.exercises.subwords.shared import FEW_LETTERS, GERMAN, PLAY, random_source, random_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.text import subwords
@@ -67,7 +59,6 @@ def _count_with_a_counter(words: dict[Pieces, int]) -> dict[Merge, int]:
 
 EXERCISE = Exercise(
     id="subwords.count_pairs",
-    lesson=LESSON,
     name="count_pairs",
     title="Counting pairs",
     statement=(
@@ -189,5 +180,4 @@ EXERCISE = Exercise(
         ),
     ),
     listed_pairs=(Pair("every_word_once", "across_words", lambda words: _in_one_row(words, repeated=False)),),
-    withheld=WITHHELD,
 )

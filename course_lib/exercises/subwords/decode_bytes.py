@@ -9,7 +9,7 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source, shuffled_letters
+from course_lib.exercises.subwords.shared import random_source, shuffled_letters
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import TOKENIZERS
@@ -105,7 +105,6 @@ def _decode_by_first_bytes(tokens: list[str], letters: list[str]) -> list[str]:
 
 EXERCISE = Exercise(
     id="subwords.decode_bytes",
-    lesson=LESSON,
     name="decode_bytes",
     title="Decoding, while a model is still writing",
     statement=(
@@ -208,6 +207,5 @@ EXERCISE = Exercise(
             _slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(TOKENIZERS,),
 )

@@ -13,10 +13,8 @@ from course_lib.exercises.common import integer
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
-    LESSON,
     PLAY,
     RESEARCH,
-    WITHHELD,
     ids_of,
     join_in_a_list,
     random_source,
@@ -112,7 +110,6 @@ def _encode_by_regular_expressions(text: str, merges: list[Merge]) -> list[str]:
 
 EXERCISE = Exercise(
     id="subwords.encode",
-    lesson=LESSON,
     name="encode",
     title="Encoding a text",
     statement=(
@@ -290,6 +287,5 @@ EXERCISE = Exercise(
             _slip(("text.split()", "text.lower().split()")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(TOKENIZERS,),
 )

@@ -9,15 +9,7 @@ from itertools import pairwise
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.subwords.shared import (
-    LESSON,
-    WITHHELD,
-    JoinRule,
-    byte_merges,
-    join_in_a_list,
-    random_source,
-    shuffled_letters,
-)
+from course_lib.exercises.subwords.shared import JoinRule, byte_merges, join_in_a_list, random_source, shuffled_letters
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import TOKENIZERS
@@ -124,7 +116,6 @@ def _encode_alone(words: list[str], merges: list[Merge], letters: list[str], joi
 
 EXERCISE = Exercise(
     id="subwords.encode_bytes",
-    lesson=LESSON,
     name="encode_bytes",
     title="Bytes instead of characters",
     statement=(
@@ -238,6 +229,5 @@ EXERCISE = Exercise(
             _slip(("in words", "in dict.fromkeys(words)")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(TOKENIZERS,),
 )

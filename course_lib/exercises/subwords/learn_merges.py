@@ -12,9 +12,7 @@ from torch import Generator
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
-    LESSON,
     PLAY,
-    WITHHELD,
     JoinRule,
     ids_of,
     join_in_a_list,
@@ -145,7 +143,6 @@ def _learn_with_own_steps(
 
 EXERCISE = Exercise(
     id="subwords.learn_merges",
-    lesson=LESSON,
     name="learn_merges",
     title="Learning the merges",
     statement=(
@@ -270,6 +267,5 @@ EXERCISE = Exercise(
             _slip(("choose(counts, ids)", "max(counts, key=counts.get)")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(TOKENIZERS,),
 )

@@ -9,12 +9,7 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.subwords.shared import (
-    LESSON,
-    WITHHELD,
-    join_in_a_list,
-    random_source,
-)
+from course_lib.exercises.subwords.shared import join_in_a_list, random_source
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception, Pair
 from course_lib.text import subwords
@@ -74,7 +69,6 @@ def _join_by_regular_expression(tokens: Pieces, pair: Merge) -> Pieces:
 
 EXERCISE = Exercise(
     id="subwords.merge",
-    lesson=LESSON,
     name="join",
     title="Merging a pair",
     statement=(
@@ -178,5 +172,4 @@ EXERCISE = Exercise(
     listed_pairs=(
         Pair("first_one_only", "text_replaced", lambda tokens, pair: _replaced_in_the_text(tokens, pair, 1)),
     ),
-    withheld=WITHHELD,
 )

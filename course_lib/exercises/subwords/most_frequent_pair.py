@@ -10,9 +10,7 @@ from torch import Generator
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
-    LESSON,
     PLAY,
-    WITHHELD,
     ids_of,
     pair_counts,
     random_source,
@@ -77,7 +75,6 @@ def _choose_in_steps(counts: dict[Merge, int], ids: dict[str, int]) -> Merge:
 
 EXERCISE = Exercise(
     id="subwords.most_frequent_pair",
-    lesson=LESSON,
     name="most_frequent_pair",
     title="Choosing a pair",
     statement=(
@@ -169,5 +166,4 @@ EXERCISE = Exercise(
             _slip((_CHOSEN, f"''.join({_CHOSEN})")),
         ),
     ),
-    withheld=WITHHELD,
 )

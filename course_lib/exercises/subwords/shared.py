@@ -14,15 +14,6 @@ from course_lib.text.gpt2_files import LETTERS
 from course_lib.text.subwords import MARK, Merge, Pieces
 from course_lib.text.tokenization import SPECIAL
 
-LESSON = "08_subwords"
-
-
-WITHHELD = (
-    *("course_lib.text.byte_pairs", "course_lib.text.fast_subwords", "course_lib.text.subwords"),
-    "course_lib.references.subwords",
-)
-
-
 PLAY = {tuple("▁play"): 3, tuple("▁playing"): 2, tuple("▁played"): 1}
 """The words of S4, as often as here: the worked example."""
 

@@ -8,7 +8,6 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer, predicted
-from course_lib.exercises.subwords.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.text import subwords
@@ -41,7 +40,6 @@ def _size_by_growing(characters: int, merges: int, special: int) -> int:
 
 EXERCISE = Exercise(
     id="subwords.vocabulary_size",
-    lesson=LESSON,
     name="vocabulary_size",
     title="Predict: how many tokens?",
     statement=(
@@ -120,5 +118,4 @@ EXERCISE = Exercise(
             _slip(("+ special", "+ 1"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
 )

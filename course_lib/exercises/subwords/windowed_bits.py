@@ -9,7 +9,7 @@ from functools import partial
 from torch import Generator
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source
+from course_lib.exercises.subwords.shared import random_source
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.references import subwords as reference
@@ -95,7 +95,6 @@ def _bits_first_window_apart(losses: Losses, ids: list[int], text: str, context:
 
 EXERCISE = Exercise(
     id="subwords.windowed_bits",
-    lesson=LESSON,
     name="bits_per_byte",
     title="Bits per byte of a long text",
     statement=(
@@ -210,5 +209,4 @@ EXERCISE = Exercise(
             _slip((_LENGTH, "len(text.split())")),
         ),
     ),
-    withheld=WITHHELD,
 )

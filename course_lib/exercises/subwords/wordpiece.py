@@ -8,7 +8,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.subwords.shared import LESSON, WITHHELD, random_source
+from course_lib.exercises.subwords.shared import random_source
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import TOKENIZERS
@@ -107,7 +107,6 @@ def _cut_by_pattern(word: str, tokens: list[str]) -> list[str]:
 
 EXERCISE = Exercise(
     id="subwords.wordpiece",
-    lesson=LESSON,
     name="wordpiece",
     title="WordPiece",
     statement=(
@@ -245,6 +244,5 @@ EXERCISE = Exercise(
             _slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(TOKENIZERS,),
 )

@@ -3,6 +3,7 @@
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 """
 
+from course_lib.exercises.common import collect
 from course_lib.exercises.words_in_a_bag import (
     accuracy,
     analogy,
@@ -14,18 +15,16 @@ from course_lib.exercises.words_in_a_bag import (
     train_bag,
 )
 
-EXERCISES = tuple(
-    module.EXERCISE
-    for module in (
-        look_up,
-        cosine,
-        analogy,
-        mean_pooling,
-        same_vector,
-        train_bag,
-        accuracy,
-        majority,
-    )
+EXERCISES = collect(
+    look_up,
+    cosine,
+    analogy,
+    mean_pooling,
+    same_vector,
+    train_bag,
+    accuracy,
+    majority,
+    withheld=("course_lib.bags",),
 )
 """In the order of the lesson."""
 

@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import and_turned_around, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
@@ -53,7 +52,6 @@ def _accuracy_by_loop(logits: Tensor, labels: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.accuracy",
-    lesson=LESSON,
     name="accuracy",
     title="How often it is right",
     statement=(
@@ -170,5 +168,4 @@ EXERCISE = Exercise(
             _slip((".float()", ".double()")),
         ),
     ),
-    withheld=WITHHELD,
 )

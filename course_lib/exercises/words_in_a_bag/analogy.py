@@ -12,7 +12,6 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import Kind, and_turned_around, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
@@ -78,7 +77,6 @@ def _by_distance(table: Tensor, words: list[str], a: str, b: str, c: str, count:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.analogy",
-    lesson=LESSON,
     name="analogy",
     title="Man is to king as woman is to ...",
     statement=(
@@ -199,5 +197,4 @@ EXERCISE = Exercise(
             _lone(("[words[row] for row in nearest.tolist()]", "nearest.tolist()")),
         ),
     ),
-    withheld=WITHHELD,
 )

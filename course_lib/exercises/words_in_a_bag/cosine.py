@@ -12,7 +12,6 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import COSINE
@@ -49,7 +48,6 @@ def _cosines_with_lists(table: Tensor, i: int) -> Tensor:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.cosine",
-    lesson=LESSON,
     name="cosine_similarities",
     title="How alike two words are",
     statement=(
@@ -173,6 +171,5 @@ EXERCISE = Exercise(
             _slip(("@ table[i]", "@ table.T"), ("(lengths ", "(lengths.unsqueeze(1) "), ("lengths[i]", "lengths")),
         ),
     ),
-    withheld=WITHHELD,
     forbidden=(COSINE,),
 )

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
-from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, LESSON, TABLE, WITHHELD, random_ids
+from course_lib.exercises.words_in_a_bag.shared import DOG_CHASED_CAT, TABLE, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
@@ -45,7 +45,6 @@ _slip = partial(Edited, _look_up_by_loop)
 
 EXERCISE = Exercise(
     id="words_in_a_bag.look_up",
-    lesson=LESSON,
     name="look_up",
     title="Looking words up",
     statement=(
@@ -112,5 +111,4 @@ EXERCISE = Exercise(
             _slip(("table.shape[1])", "table.shape[1]) * (ids != 0).unsqueeze(-1)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -12,7 +12,6 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
@@ -72,7 +71,6 @@ def _majority_by_counting(training_labels: Tensor, test_labels: Tensor) -> Tenso
 
 EXERCISE = Exercise(
     id="words_in_a_bag.majority",
-    lesson=LESSON,
     name="majority_accuracy",
     title="The majority baseline",
     statement=(
@@ -189,5 +187,4 @@ EXERCISE = Exercise(
             _slip((".mean()", ".mean().item()")),
         ),
     ),
-    withheld=WITHHELD,
 )

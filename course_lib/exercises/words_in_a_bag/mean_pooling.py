@@ -10,16 +10,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
-from course_lib.exercises.words_in_a_bag.shared import (
-    ADDED_UP,
-    COUNTED,
-    DOG_CHASED_CAT,
-    LESSON,
-    TABLE,
-    WITHHELD,
-    padded,
-    wrong_means,
-)
+from course_lib.exercises.words_in_a_bag.shared import ADDED_UP, COUNTED, DOG_CHASED_CAT, TABLE, padded, wrong_means
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
 
@@ -70,7 +61,6 @@ def _mean_by_nan(x: Tensor, mask: Tensor) -> Tensor:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.mean_pooling",
-    lesson=LESSON,
     name="mean_pooling",
     title="The mean of the words",
     statement=(
@@ -235,5 +225,4 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -11,7 +11,6 @@ import torch
 from torch import Generator
 
 from course_lib import bags
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 
@@ -103,7 +102,6 @@ def _same_by_random_embeddings(first: str, second: str) -> bool:
 
 EXERCISE = Exercise(
     id="words_in_a_bag.same_vector",
-    lesson=LESSON,
     name="same_vector",
     title="Predict: which sentences look alike?",
     statement=(
@@ -228,5 +226,4 @@ EXERCISE = Exercise(
             _slip(("return all", "return not all")),
         ),
     ),
-    withheld=WITHHELD,
 )

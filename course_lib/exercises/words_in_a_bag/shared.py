@@ -11,12 +11,6 @@ from course_lib.judging.edits import Edit, Edited
 from course_lib.judging.exercise import Misconception
 from course_lib.masking import padding_mask
 
-LESSON = "00_words_in_a_bag"
-
-
-WITHHELD = ("course_lib.bags",)
-
-
 TABLE = torch.tensor([[-1.5, 1.0], [0.5, 0.5], [2.0, 0.3], [1.0, -1.5], [0.6, 1.7], [1.5, 1.9]])
 """The lesson's made-up embeddings: of `<pad>`, the, dog, chased, cat, meow."""
 

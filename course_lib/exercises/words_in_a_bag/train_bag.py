@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from course_lib import bags
 from course_lib.exercises.common import Kind, and_turned_around, integer
-from course_lib.exercises.words_in_a_bag.shared import LESSON, WITHHELD, padded, random_ids
+from course_lib.exercises.words_in_a_bag.shared import padded, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
@@ -118,7 +118,6 @@ def _adam_by_hand(
 
 EXERCISE = Exercise(
     id="words_in_a_bag.train_bag",
-    lesson=LESSON,
     name="train_bag",
     title="A bag that learns",
     statement=(
@@ -239,5 +238,4 @@ EXERCISE = Exercise(
             _slip(("cross_entropy(logits", "cross_entropy(logits.softmax(dim=-1)")),
         ),
     ),
-    withheld=WITHHELD,
 )

@@ -56,11 +56,13 @@ class TestRegistry:
         assert lessons == sorted(lessons)
 
     def test_a_lesson_has_its_own(self) -> None:
-        assert exercises.of_lesson("02_masking") == list(masking.EXERCISES)
+        found = exercises.of_lesson("02_masking")
+        assert [one.id for one in found] == [one.id for one in masking.EXERCISES]
+        assert {one.lesson for one in found} == {"02_masking"}
         assert sum(len(exercises.of_lesson(lesson)) for lesson in exercises.LESSONS) == len(exercises.all())
 
     def test_find_by_id(self) -> None:
-        assert exercises.find("masking.causal_mask") is masking.causal_mask.EXERCISE
+        assert exercises.find("masking.causal_mask").cases is masking.causal_mask.EXERCISE.cases
 
     def test_a_typing_slip_gets_a_suggestion(self) -> None:
         with pytest.raises(KeyError) as caught:

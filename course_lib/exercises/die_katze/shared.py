@@ -1,5 +1,0 @@
-"""Helpers for several exercises of lesson 11."""
-
-LESSON = "11_die_katze"
-
-WITHHELD = ("course_lib.references.die_katze",)
