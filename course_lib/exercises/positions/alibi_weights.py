@@ -85,7 +85,7 @@ EXERCISE = Exercise(
     statement=(
         "alibi_weights(scaled [..., heads, tokens, tokens]) -> [..., heads, tokens, tokens]: the causal softmax of the "
         "scores, each lowered by slope times the distance from query (row) back to key (column); the slope of head h, "
-        "counted from 1, is 2^(-8h / heads); on the device of scaled, with gradients."
+        "counting from 1, is 2^(-8h / heads); on the device of scaled, with gradients."
     ),
     points=4,
     minutes=20,
@@ -100,20 +100,20 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Three things: how far each key is behind each query, how much a head minds that, and which keys it may "
-            "not see at all. The rest is the softmax that you know.",
+            "You need three things: how far each key is behind each query, how strongly each head penalizes that, and "
+            "which keys are forbidden. The rest is a softmax.",
         ),
         Hint(
             "shapes",
-            "Distances are `[tokens, tokens]`, a column of queries minus a row of keys. Slopes are `[heads]`; as "
-            "`[heads, 1, 1]` they broadcast with them to `[heads, tokens, tokens]`.",
+            "Distances are `[tokens, tokens]`: a column of queries minus a row of keys. Slopes are `[heads]`. Make "
+            "them `[heads, 1, 1]`, and the product broadcasts to `[heads, tokens, tokens]`.",
             answers=("one_slope_for_all", "slopes_along_the_queries", "past_forbidden"),
         ),
         Hint(
             "outline",
-            "Heads and tokens are among the last three dimensions of the scores.\n"
-            "Positions as a column minus positions as a row: the distance.\n"
-            "The heads' numbers from 1 on, and from them the slopes.\n"
+            "Read the numbers of heads and tokens from the last three dimensions of the scores.\n"
+            "Compute the distances: positions as a column minus positions as a row.\n"
+            "Number the heads from 1, and compute the slopes.\n"
             "Lower the scores by slope times distance.\n"
             "Fill with minus infinity where the distance is negative, and take the softmax over the keys.",
             answers=(
@@ -128,67 +128,67 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             distance_rewarded=(
-                "Your answer rewards distance: what is far away gets the higher score. It is a penalty: subtract slope "
-                "times distance.",
+                "Your answer gives distant keys higher scores. Subtract slope times distance: it is a penalty.",
                 ("scaled - slope", "scaled + slope"),
             ),
             slopes_from_zero=(
-                "Your answer counts the heads from 0, so that the first slope is 1. They are counted from 1: it is "
-                "2^(-8 / heads).",
+                "Your answer numbers the heads from 0, so the first slope is 1. Start at 1: the first slope is 2^(-8 "
+                "/ heads).",
                 (" + 1", ""),
             ),
             slopes_halved=(
-                "Your slopes are 1/2, 1/4, 1/8, ... whatever the number of heads: right for 8 of them. For others the "
-                "exponent is -8h / heads.",
+                "Your slopes are 1/2, 1/4, 1/8, ... for any number of heads, which is right for 8 heads only. Use the "
+                "exponent -8h / heads.",
                 (_SLOPE, "2.0 ** (-number)"),
             ),
             slopes_doubled=(
-                "Your exponent lacks its 8: it is -h / heads. With it the slopes reach down to 2^-8.",
+                "Your exponent is -h / heads. Include the 8, -8h / heads, so that the slopes go down to 2^-8.",
                 ("(-8 * number", "(-number"),
             ),
             future_allowed=(
-                "Your answer lets tokens see the future, which even gets a bonus: there the distance is negative. "
-                "Forbid it before the softmax.",
+                "Your answer lets tokens see the future, and even rewards it, because the distance is negative there. "
+                "Mask it before the softmax.",
                 (_MASKED, "biased"),
             ),
         ),
         made_on_the_cpu(_alibi, "scaled.device"),
         *_slips_alone(
             no_bias=(
-                "Your answer is the causal softmax of the scores; distance plays no part. Lower each score by slope "
+                "Your answer is the causal softmax of the scores, without the distances. Lower each score by slope "
                 "times distance.",
                 (_BIASED, "scaled"),
             ),
             past_forbidden=(
-                "Your answer forbids the past and allows the future. Rows are queries: a key is in the future where "
-                "its column is further on.",
+                "Your answer forbids the past and allows the future. Rows are queries: a key is in the future if its "
+                "column is to the right of the diagonal.",
                 ("distance < 0", "distance > 0"),
             ),
             future_is_penalised=(
-                "Your answer penalises the future by its distance, like the past. A causal model must not see it.",
+                "Your answer only penalizes the future by its distance, like the past. Mask it: a causal model must "
+                "not see it.",
                 ("* distance", "* distance.abs()"),
                 (_MASKED, "biased"),
             ),
             masked_after_softmax=(
-                "Your answer masks after the softmax, so that the weights of a row do not sum to 1. Mask the scores.",
+                "Your answer masks after the softmax, so rows don't sum to 1. Mask the scores before the softmax.",
                 (_MASKED, "biased"),
                 ("return alpha", "return alpha.tril()"),
             ),
             itself_forbidden=(
-                "Your answer forbids each token to attend to itself, so that the first has nothing to attend to. Its "
-                "distance is 0, and it is allowed.",
+                "Your answer forbids each token to attend to itself, which leaves the first token with nothing. Allow "
+                "distance 0.",
                 ("distance < 0", "distance <= 0"),
             ),
             one_slope_for_all=(
-                "Your answer gives all heads the first slope. Each has its own: 2^(-8h / heads).",
+                "Your answer gives all heads the first slope. Give each its own: 2^(-8h / heads).",
                 ("slope[:,", "slope[:1,"),
             ),
             slopes_turned_round=(
-                "Your first head has the smallest slope. It has the largest: they fall from head to head.",
+                "Your first head has the smallest slope. Give it the largest: slopes fall from head to head.",
                 ("slope[:,", "slope.flip(0)[:,"),
             ),
             slopes_along_the_queries=(
-                "Your slopes are laid along the queries or the keys. They belong to the heads: [heads, 1, 1].",
+                "Your slopes run along the queries or the keys. They belong to the heads: [heads, 1, 1].",
                 ("slope[:, None, None]", "slope[:, None]"),
             ),
         ),

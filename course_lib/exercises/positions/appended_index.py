@@ -56,7 +56,7 @@ EXERCISE = Exercise(
     title="A number for each position",
     statement=(
         "appended_index(x [..., tokens, d_model]) -> [..., tokens, d_model + 1]: each token's vector with its "
-        "position, counted from 0, as one more number at its end; of the dtype of x, and on its device."
+        "position, counting from 0, appended as one more number; with the dtype and device of x."
     ),
     points=2,
     minutes=8,
@@ -71,20 +71,20 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`torch.cat` along the last dimension wants all other dimensions to be equal. So make the index a column "
-            "first, and repeat it for every sentence of a batch.",
+            "`torch.cat` along the last dimension requires all other dimensions to be equal. So make the index a "
+            "column, and repeat it for every sentence of a batch.",
         ),
         Hint(
             "shapes",
-            "The index of each token is `[tokens, 1]` as a column. `expand` it to the leading dimensions of `x`, with "
-            "a 1 at the end; then `[..., tokens, d_model]` and `[..., tokens, 1]` make `[..., tokens, d_model + 1]`.",
+            "As a column, the index is `[tokens, 1]`. `expand` it to the leading dimensions of `x`, with a 1 at the "
+            "end. Then `[..., tokens, d_model]` and `[..., tokens, 1]` make `[..., tokens, d_model + 1]`.",
             answers=("always_single", "small_integers", "length_appended"),
         ),
     ),
     misconceptions=(
         Misconception(
             "counted_from_one",
-            "Your answer counts the tokens from 1. In this course positions are counted from 0.",
+            "Your answer counts positions from 1. Start at 0.",
             _slip((_PLACES, f"{_PLACES} + 1")),
         ),
         Misconception(
@@ -95,64 +95,62 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "added",
-            "Your answer adds the position to every component of the vector. Append it as one more component: the "
-            "result is [..., tokens, d_model + 1].",
+            "Your answer adds the position to every component. Append it as one more component: [..., tokens, d_model "
+            "+ 1].",
             _slip(("torch.cat([x, column], dim=-1)", "x + column")),
         ),
         Misconception(
             "shrunk_to_one",
-            "Your answer divides the positions, so that the last is 1. Then a step means something different in "
-            "sentences of different lengths; use the position itself: 0, 1, 2, ...",
+            "Your answer scales the positions so that the last is 1. Then one step means something different in each "
+            "length of sentence. Use the positions themselves: 0, 1, 2, ...",
             _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / max(1, x.shape[-2] - 1))")),
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of tokens. Then a step means something different in "
-            "sentences of different lengths; use the position itself: 0, 1, 2, ...",
+            "Your answer divides the positions by the number of tokens. Then one step means something different in "
+            "each length of sentence. Use the positions themselves: 0, 1, 2, ...",
             _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / x.shape[-2])")),
         ),
         Misconception(
             "sentences_counted",
-            "In a batch your answer counts the sentences: there, x.shape[0] is the number of sentences. Tokens are the "
-            "last dimension but one, x.shape[-2].",
+            "Your answer counts the sentences of a batch: x.shape[0]. Tokens are the second-to-last dimension, "
+            "x.shape[-2].",
             lambda x: torch.cat(
                 [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
             ),
         ),
         Misconception(
             "length_appended",
-            "Your answer appends the same number to every token, the length of the sentence. Append each token's own "
-            "position: 0, 1, 2, ...",
+            "Your answer appends the length of the sentence to every token. Append each token's own position: 0, 1, "
+            "2, ...",
             _slip((_PLACES, "torch.full((x.shape[-2],), x.shape[-2])")),
         ),
         Misconception(
             "backwards",
-            "Your answer counts from the end of the sentence. The first token is at position 0.",
+            "Your answer counts from the end of the sentence. Give the first token position 0.",
             _slip((_PLACES, f"{_PLACES}.flip(0)")),
         ),
         Misconception(
             "always_single",
-            "Your answer is float32 whatever comes in. Give the positions the dtype of x: "
-            "torch.arange(tokens, dtype=x.dtype).",
+            "Your answer is always float32. Give the positions the dtype of x: torch.arange(tokens, dtype=x.dtype).",
             _slip(("return joined", "return joined.float()")),
         ),
         Misconception(
             "small_integers",
-            "Your positions are integers of 8 bits (int8 or uint8), which start over, or turn negative, in a long "
-            "text. Use the dtype of x, or torch.arange's own.",
+            "Your positions are 8-bit integers (int8 or uint8), which overflow in a long text. Use the dtype of x, or "
+            "torch.arange's default.",
             _slip((_PLACES, f"{_PLACES}.to(torch.int8)"), paired=False),
         ),
         made_on_the_cpu(_numbered, "x.device"),
         Misconception(
             "last_component_overwritten",
-            "Your answer writes the position over the last component of each vector. Append it as one more component: "
-            "the result is [..., tokens, d_model + 1].",
+            "Your answer overwrites the last component of each vector. Append the position as one more component: "
+            "[..., tokens, d_model + 1].",
             _slip(("[x, column]", "[x[..., :-1], column]"), paired=False),
         ),
         Misconception(
             "counted_through_the_batch",
-            "Your answer goes on counting from one sentence of the batch to the next. Each sentence begins at "
-            "position 0.",
+            "Your answer keeps counting from one sentence of the batch to the next. Start each sentence at position 0.",
             lambda x: torch.cat([x, torch.arange(x[..., 0].numel()).view(*x.shape[:-1], 1).to(x.dtype)], dim=-1),
         ),
     ),

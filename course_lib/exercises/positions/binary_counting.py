@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     title="Counting in binary",
     statement=(
         "binary_counting(length, bits, device=None) -> float32 [length, bits], on that device: row pos is the number "
-        "pos in binary, 0.0 and 1.0, the lowest bit first."
+        "pos in binary, as 0.0 and 1.0, lowest bit first."
     ),
     points=2,
     minutes=10,
@@ -94,80 +94,79 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The digit of weight 2ʲ is found by dividing the position by 2ʲ, without remainder, and asking whether "
-            "the result is even or odd.",
+            "To get the bit of weight 2ʲ, divide the position by 2ʲ, drop the remainder, and ask whether the result "
+            "is even or odd.",
         ),
         Hint(
             "shapes",
-            "Positions as a column `[length, 1]`, powers of two as a row `[bits]`: together `[length, bits]`, all "
-            "bits at once. The result has to be float32.",
+            "Make the positions a column, `[length, 1]`, and the powers of two a row, `[bits]`. Together they give "
+            "all bits at once, `[length, bits]`. Convert the result to float32.",
             answers=("transposed", "highest_bit_first", "integers", "booleans", "small_integers", "double_precision"),
         ),
     ),
     misconceptions=(
         Misconception(
             "highest_bit_first",
-            "In your rows the highest bit comes first, the way we write numbers. Here the lowest comes first: column "
-            "0 changes at every token.",
+            "Your rows start with the highest bit, as we write numbers. Start with the lowest: column 0 changes at "
+            "every token.",
             _slip(("return table", "return table.flip(1)")),
         ),
         Misconception(
             "counted_from_one",
-            "Your first row is the number 1. Positions are counted from 0, so the first row is all zeros.",
+            "Your first row is the number 1. Positions start at 0, so the first row is all zeros.",
             _slip((_PLACES, f"({_PLACES} + 1)")),
         ),
         Misconception(
             "integers",
-            "Your bits are integers. They will be added to embeddings, so end with .float().",
+            "Your bits are integers, but they will be added to embeddings. End with .float().",
             _slip((".float()", ".long()")),
         ),
         Misconception(
             "booleans",
-            "Your bits are True and False. They will be added to embeddings, so end with .float().",
+            "Your bits are True and False, but they will be added to embeddings. End with .float().",
             _slip((".float()", ".bool()")),
         ),
         Misconception(
             "minus_one_for_zero",
-            "Your answer writes -1 for the digit 0. Here the digits are 0.0 and 1.0.",
+            "Your answer writes -1 for the bit 0. Use 0.0 and 1.0.",
             _slip((_BIT, "2 * (position // power % 2) - 1")),
         ),
         Misconception(
             "transposed",
-            "Your answer is [bits, length]. One row for each position: [length, bits].",
+            "Your answer is [bits, length]. Give each position a row: [length, bits].",
             _slip(("return table", "return table.T")),
         ),
         Misconception(
             "quotient_only",
-            "Your answer divides by the powers of two, but does not take the remainder: column i holds ⌊pos / 2^i⌋. "
-            "Its last digit is the bit: take it modulo 2.",
+            "Your answer divides by the powers of two but never takes the remainder: column i holds ⌊pos / 2^i⌋. Take "
+            "that modulo 2.",
             _slip((_BIT, "position // power")),
         ),
         Misconception(
             "remainder_only",
-            "Your answer is pos modulo 2^i, which grows. First divide, ⌊pos / 2^i⌋, then take that modulo 2.",
+            "Your answer is pos modulo 2^i. Divide first, ⌊pos / 2^i⌋, and take that modulo 2.",
             _slip((_BIT, "position % power")),
         ),
         Misconception(
             "not_rounded_down",
-            "Your answer divides without rounding down, so that there are fractions. Use // or >> before you take "
-            "the remainder.",
+            "Your answer divides without rounding down, which leaves fractions. Use // or >> before you take the "
+            "remainder.",
             _slip((_BIT, "(position / power) % 2")),
         ),
         Misconception(
             "double_precision",
-            "Your bits are float64. Embeddings are float32: end with .float().",
+            "Your bits are float64, but embeddings are float32. End with .float().",
             _slip((".float()", ".double()")),
         ),
         Misconception(
             "divided_only",
-            "Your answer divides by the powers of two and stops there: there are fractions, and they grow. Round down "
-            "(//), and take the remainder (% 2).",
+            "Your answer only divides by the powers of two, which leaves fractions. Round down (//), and take the "
+            "remainder (% 2).",
             _slip((_BIT, "position / power")),
         ),
         Misconception(
             "bits_keep_their_weight",
-            "Your answer holds 2^i where bit i is set. Here the digits are 0.0 and 1.0: shift the number, or compare "
-            "with 0.",
+            "Your answer has 2^i where bit i is set. Use 0.0 and 1.0: shift the number, or compare with 0.",
             _slip((_BIT, "position & power")),
         ),
         Misconception(
@@ -177,26 +176,26 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "remainder_first",
-            "Your answer takes the remainder modulo 2 before it divides: then only the lowest bit is left. First "
-            "divide, ⌊pos / 2^i⌋, then take that modulo 2.",
+            "Your answer takes the remainder modulo 2 before it divides, which keeps only the lowest bit. Divide "
+            "first, ⌊pos / 2^i⌋, and take that modulo 2.",
             _slip((_BIT, "position % 2 // power")),
         ),
         Misconception(
             "zeros_for_ones",
-            "Your zeros and ones are swapped. Row 0 is the number 0: all its digits are 0.0.",
+            "Your zeros and ones are swapped. Row 0 is the number 0, so it is all 0.0.",
             _slip((_BIT, "1 - position // power % 2")),
         ),
         Misconception(
             "one_place_marked",
-            "Your answer marks one column for each position. A binary number may have several digits 1: bit i is ⌊pos "
-            "/ 2^i⌋ modulo 2.",
+            "Your answer marks one column per position. A binary number can have several ones: bit i is ⌊pos / 2^i⌋ "
+            "modulo 2.",
             _slip((_BIT, "position == power.log2()")),
         ),
         made_on_the_cpu(_binary, "device"),
         Misconception(
             "small_integers",
-            "Your positions are integers of 8 bits, which start over at 256 in a long text. Let torch.arange keep its "
-            "own dtype.",
+            "Your positions are 8-bit integers, which overflow at 256 in a long text. Use torch.arange's default "
+            "dtype.",
             _slip((_PLACES, f"({_PLACES} % 256)")),
         ),
     ),

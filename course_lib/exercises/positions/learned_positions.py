@@ -102,7 +102,7 @@ EXERCISE = Exercise(
     statement=(
         "class LearnedPositions(d_model, context_length) with the parameter encoding [context_length, d_model]; its "
         "forward(x [..., tokens, d_model]) -> [..., tokens, d_model] adds row pos of encoding to the token at position "
-        "pos, and raises a ValueError where there are more tokens than rows."
+        "pos, and raises a ValueError if there are more tokens than rows."
     ),
     points=3,
     minutes=12,
@@ -119,99 +119,95 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Row “pos” of the table belongs to position “pos”, so a sentence gets the first rows. Check first that "
-            "there are enough of them: torch may not complain by itself.",
+            "there are enough, because torch may not complain.",
         ),
         Hint(
             "outline",
-            "The number of tokens is the last dimension but one of `x`.\n"
+            "Read the number of tokens from the second-to-last dimension of `x`.\n"
             "If it is larger than the number of rows, raise a `ValueError` that names both.\n"
-            "Add the first rows, as many as there are tokens; a batch broadcasts.",
+            "Add as many of the first rows as there are tokens. A batch broadcasts.",
             answers=("len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
         ),
     ),
     misconceptions=(
         Misconception(
             "not_refused",
-            "Your answer has nothing of its own to say about sentences that are too long: torch complains about "
-            "shapes, or adds a single row to all tokens. Compare the numbers first, and raise a ValueError.",
+            "Your answer doesn't check for sentences that are too long, so torch complains about shapes or adds a "
+            "single row to all tokens. Compare the numbers first, and raise a ValueError.",
             _slip(_NOT_REFUSED),
         ),
         Misconception(
             "first_word_again",
-            "Your answer starts over where the table ends: the first token too many gets the position of the first. It "
-            "must not go on in silence: raise a ValueError.",
+            "Your answer starts over at the end of the table, so the first extra token gets position 0. Raise a "
+            "ValueError instead.",
             _slip(_NOT_REFUSED, (_ROWS, "[torch.arange(tokens) % longest]")),
         ),
         Misconception(
             "last_row_again",
-            "Your answer gives all the tokens that are too many the last position. It must not go on in "
-            "silence: raise a ValueError.",
+            "Your answer gives all extra tokens the last position. Raise a ValueError instead.",
             _slip(_NOT_REFUSED, (_ROWS, "[torch.arange(tokens).clamp(max=longest - 1)]")),
         ),
         Misconception(
             "nothing_added",
-            "Your answer adds nothing to the tokens that are too many, so that they have no position. It must not "
-            "go on in silence: raise a ValueError.",
+            "Your answer adds nothing to the extra tokens, so they have no position. Raise a ValueError instead.",
             _slip(_NOT_REFUSED, ("self.encoding[", "F.pad(self.encoding, (0, 0, 0, max(0, tokens - longest)))[")),
         ),
         Misconception(
             "same_row_for_all",
-            "Your answer adds row 0 to every token, which says nothing about their order. Token number pos gets row "
-            "pos.",
+            "Your answer adds row 0 to every token, which says nothing about their order. Add row pos to the token at "
+            "position pos.",
             _slip((_ROWS, "[0]")),
         ),
         Misconception(
             "multiplied",
-            "Your answer multiplies the tokens by their positions' vectors. Add them.",
+            "Your answer multiplies tokens by position vectors. Add them.",
             _slip((" + rows", " * rows")),
         ),
         Misconception(
             "appended",
-            "Your answer puts the positions' vectors next to the tokens. Add them, so that the result is as long as x.",
+            "Your answer concatenates position vectors to the tokens. Add them, so that the result has the shape of x.",
             _slip(("x + rows", "torch.cat([x, rows.expand_as(x)], dim=-1)")),
         ),
         Misconception(
             "words_scaled",
             "Your answer multiplies the tokens by √d_model first. The paper does that in its embedding (section 3.4); "
-            "here they come as they are.",
+            "here, add to x directly.",
             _slip(("return x", "return x * x.shape[-1] ** 0.5")),
         ),
         Misconception(
             "len_of_the_batch",
-            "Your answer counts len(x) tokens, which is x.shape[0]: in a batch that is the number of "
-            "sentences. The number of tokens is x.shape[-2], with a batch and without.",
+            "Your answer uses len(x), or x.shape[0], which is the number of sentences in a batch. The number of "
+            "tokens is x.shape[-2].",
             _slip(("x.shape[-2]", "len(x)")),
         ),
         Misconception(
             "encoding_detached",
-            "No gradient reaches `encoding`: your answer uses encoding.data, encoding.detach(), or a new tensor or "
-            "parameter made from it. Use the parameter itself, or it can never be learned.",
+            "No gradient reaches `encoding`, so it can't learn. Use the parameter itself: no encoding.data, "
+            "encoding.detach(), or new tensor made from it.",
             _slip(("self.encoding[", "self.encoding.detach()[")),
         ),
         Misconception(
             "x_detached",
-            "No gradient reaches x: in your answer the computation leaves torch somewhere (.detach(), "
-            ".data, numpy or torch.tensor(...)), so that the embeddings can never be learned.",
+            "No gradient reaches x, so the embeddings can't learn. Look for .detach(), .data, numpy or "
+            "torch.tensor(...).",
             _slip(("return x", "return x.detach()")),
         ),
         Misconception(
             "cut_off",
-            "Your answer leaves out the tokens that are too many. It must not go on in silence: raise a ValueError.",
+            "Your answer drops the extra tokens. Raise a ValueError instead.",
             _slip(_NOT_REFUSED, ("return x", "return x[..., :longest, :]")),
         ),
         Misconception(
             "single_row_not_refused",
-            "Your answer leaves it to torch to complain and passes on its error, but a table of one row is added to "
-            "any number of tokens without complaint. Compare the numbers first, and raise a ValueError.",
+            "Your answer passes on torch's error. But torch adds a table with a single row to any number of tokens "
+            "without an error. Compare the numbers first, and raise a ValueError.",
             _slip(("tokens > longest", "tokens > longest > 1")),
         ),
         Misconception(
             "counted_from_one",
-            "Your answer gives the first token row 1. Positions are counted from 0: the first token gets row 0.",
+            "Your answer gives the first token row 1. Positions start at 0: give it row 0.",
             _slip((_ROWS, "[1 : tokens + 1]")),
         ),
-        Misconception(
-            "subtracted", "Your answer subtracts the positions' vectors. Add them.", _slip((" + rows", " - rows"))
-        ),
+        Misconception("subtracted", "Your answer subtracts position vectors. Add them.", _slip((" + rows", " - rows"))),
     ),
 )

@@ -98,8 +98,8 @@ EXERCISE = Exercise(
     title="Does order matter?",
     statement=(
         "order_matters(model, x [batch, tokens, d_model], order int64 [tokens]) -> bool [batch, tokens]: True where "
-        "the token at this position of the shuffled sentence gets another vector from model than in the old one; "
-        "token i of the shuffled sentence is token order[i] of the old one; rounding does not count."
+        "model gives the token at this position of the shuffled sentence another vector than in the old sentence; "
+        "token i of the shuffled sentence is token order[i] of the old one; ignore rounding."
     ),
     points=2,
     minutes=12,
@@ -113,79 +113,79 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Run the model twice, on the old sentences and on the shuffled ones, and compare the vectors of the same "
-            "token. Where is that token now?",
+            "Run the model on the old sentences and on the shuffled ones, and compare the two vectors of the same "
+            "token. Where is that token after the shuffle?",
         ),
         Hint(
             "outline",
-            "The outputs for the old sentences, with their rows brought into the new order.\n"
-            "The outputs for the shuffled sentences. Tokens are the second dimension: a batch keeps its order.\n"
-            "The size of the difference, component by component.\n"
-            "The largest of them for each token: is it more than rounding?",
+            "Compute the outputs for the old sentences, and put their rows in the new order.\n"
+            "Compute the outputs for the shuffled sentences. Tokens are the second dimension; the sentences keep "
+            "their order.\n"
+            "Take the absolute difference of each component.\n"
+            "Take the largest for each token: is it more than rounding?",
             answers=("places_compared", "shuffled_back", "sentences_shuffled", "rounding_counts", "signs_cancel"),
         ),
     ),
     misconceptions=(
         *_slips(
             places_compared=(
-                "Your answer compares what is at the same position before and after, which are different tokens. "
-                "Compare each token with itself: the old outputs in the new order.",
+                "Your answer compares outputs at the same position, which belong to different tokens. Compare each "
+                "token with itself: put the old outputs in the new order.",
                 (_BEFORE, "model(x)"),
             ),
             rounding_counts=(
-                "Your answer takes rounding for a change: numbers that are added up in another order differ in their "
-                "last digits. Ask whether they differ by more than 1e-4, say.",
+                "Your answer counts rounding as a change: adding numbers in another order changes their last digits. "
+                "Ask whether they differ by more than, say, 1e-4.",
                 (_COMPARED, "difference.amax(dim=-1) > 0"),
             ),
             inverted=(
-                "Your answer is True where a vector stays the same. It should be True where the shuffle changes it.",
+                "Your answer is True where a vector stays the same. Make it True where the shuffle changes it.",
                 (_COMPARED, "difference.amax(dim=-1) <= 1e-4"),
             ),
             numbers=(
-                "Your answer consists of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
+                "Your answer contains the numbers 1 and 0. Return booleans: compare, or end with .bool().",
                 ("return changed", "return changed.long()"),
             ),
         ),
         *_slips_alone(
             shuffled_back=(
-                "Your answer shuffles the old outputs the other way round, by the inverse order. Row i belongs to the "
-                "token that is there now, token order[i] of the old sentence.",
+                "Your answer applies the inverse order to the old outputs. Row i belongs to token order[i] of the old "
+                "sentence: index with `order`.",
                 (_BEFORE, "model(x)[:, order.argsort()]"),
             ),
             sentences_shuffled=(
-                "Your answer shuffles the sentences of the batch: x[order] takes the first dimension. Tokens are the "
-                "second: x[:, order].",
+                "Your answer shuffles the sentences of the batch: x[order] indexes the first dimension. Tokens are "
+                "the second: x[:, order].",
                 (_BEFORE, "model(x)[order]"),
                 (_AFTER, "model(x[order])"),
             ),
             only_outputs_shuffled=(
-                "Your answer never shows the model a shuffled sentence. Shuffle its input: model(x[:, order]).",
+                "Your answer never gives the model a shuffled sentence. Shuffle its input: model(x[:, order]).",
                 (_AFTER, "model(x)[:, order]"),
             ),
             signs_cancel=(
-                "Your answer adds up the differences of a vector, where positive and negative ones cancel, or takes "
-                "their largest with its sign. Take their sizes first: abs().",
+                "Your answer sums a vector's signed differences, which can cancel, or takes their maximum, which "
+                "misses negative ones. Take absolute values first: abs().",
                 ("(after - before).abs()", "(after - before)"),
             ),
             first_component=(
-                "Your answer compares the first component of each vector only. It changes if any of them does.",
+                "Your answer compares only the first component of each vector. Compare all of them.",
                 (_COMPARED, "difference[..., 0] > 1e-4"),
             ),
             every_component=(
-                "Your answer wants all components of a vector to change. One is enough.",
+                "Your answer requires every component of a vector to change. One is enough.",
                 (_COMPARED, "difference.amin(dim=-1) > 1e-4"),
             ),
             old_order=(
-                "Your answer is in the order of the old sentence. Entry i is for the token at position i of the "
-                "shuffled one.",
+                "Your answer is in the order of the old sentence. Entry i belongs to position i of the shuffled one.",
                 ("return changed", "return changed[:, order.argsort()]"),
             ),
             one_for_all=(
-                "Your answer is one for each sentence. Give one for each token: does its vector change?",
+                "Your answer has one entry per sentence. Return one per token: does its vector change?",
                 ("return changed", "return changed.any(dim=1)"),
             ),
             places_moved=(
-                "Your answer says which tokens have moved. That is no matter of the model: compare their vectors.",
+                "Your answer says which tokens moved, which doesn't depend on the model. Compare their vectors.",
                 (_COMPARED, "(order != torch.arange(len(order))).expand(len(x), -1)"),
             ),
         ),

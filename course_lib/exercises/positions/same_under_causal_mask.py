@@ -100,16 +100,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The token at position i is token `order[i]`. Before, it attended to tokens 0 to `order[i]`; now it "
-            "attends to tokens `order[0]` to `order[i]`. A weighted sum does not care about order: it is the same if "
-            "these are the same sets.",
+            "The token at position i is token `order[i]`. It used to attend to tokens 0 to `order[i]`; now it attends "
+            "to tokens `order[0]` to `order[i]`. A weighted sum doesn't depend on order, so compare the two as sets.",
         ),
         Hint(
             "outline",
-            "Two sets of different sizes are not equal, so the token must have kept its position.\n"
+            "Sets of different sizes are never equal, so the token must have kept its position.\n"
             "The first i + 1 tokens are the old first i + 1 tokens exactly if none of them comes from further back.\n"
-            "`cummax` gives the furthest so far; compare it, and `order` itself, with the positions.\n"
-            "Both must hold. (A loop with Python sets, made of `order.tolist()`, is as good.)",
+            "`cummax` gives you the furthest so far. Compare it, and `order` itself, with the positions.\n"
+            "Both conditions must hold. (A loop that compares Python sets of `order.tolist()` works too.)",
             answers=("not_moved", "same_words_so_far", "all_or_none"),
         ),
     ),
@@ -117,70 +116,69 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             nothing_changes=(
-                "Your prediction is that every token keeps its vector, as without a mask. Under a causal mask a token "
-                "attends only to those before it, and these may now be different ones.",
+                "You predict that every token keeps its vector, as without a mask. But under a causal mask, a token "
+                "attends only to those before it, and the shuffle can change which they are.",
                 (_RULE, "order == order"),
             ),
             everything_changes=(
-                "Your answer is False for every token. A token that attends to the very same tokens as before gets the "
-                "same vector, even if these have swapped. Sets of tensors are never equal: compare order.tolist().",
+                "Your answer is False for every token. A token that attends to the same tokens as before keeps its "
+                "vector, even if they swapped places. If you compare sets of tensors, they are never equal: use "
+                "order.tolist().",
                 (_RULE, "order != order"),
             ),
         ),
         *_slips(
             not_moved=(
-                "Your prediction is that a token keeps its vector if it keeps its position. That is not enough: other "
-                "tokens may come before it now.",
+                "You predict that a token keeps its vector if it keeps its position. But other tokens may now come "
+                "before it.",
                 (_RULE, "stays"),
             ),
             same_words_so_far=(
-                "Your prediction looks at the position: are the tokens up to here the same? But the token itself may "
-                "be another one, which attended to fewer tokens or to more when it was elsewhere.",
+                "You predict True if the tokens up to this position are the same as before. But this token may have "
+                "been elsewhere among them, where it attended to fewer or more tokens.",
                 (_RULE, "furthest == position"),
             ),
             order_before_it_counts=(
-                "Your prediction is that a token keeps its vector only if all tokens before it are where they were. "
-                "Their order does not matter: attention adds them up. All that matters is which tokens they are.",
+                "You predict that a token keeps its vector only if all tokens before it kept their positions. But "
+                "attention sums over them, so their order doesn't matter. Only which tokens they are matters.",
                 (_RULE, "stays.cumprod(dim=0).bool()"),
             ),
             nothing_new_is_harmless=(
-                "Your prediction is that a token keeps its vector if no new token has come before it. But it may have "
-                "lost some: it must attend to exactly the same tokens.",
+                "You predict that a token keeps its vector if no new token comes before it. But it may have lost "
+                "some: it must attend to exactly the same tokens.",
                 (_RULE, "furthest == order"),
             ),
             first_word_only=(
-                "Your prediction is that only the first position keeps its vector. Which token is there now? And later "
-                "tokens may keep theirs too: those that attend to exactly the same tokens as before.",
+                "You predict that only the first position keeps its vector. But that token may have changed, and "
+                "later tokens keep theirs if they attend to exactly the same tokens as before.",
                 (_RULE, "position == 0"),
             ),
             inverted=(
-                "Your prediction is the wrong way round: True where the vector changes. It should be True where the "
-                "vector stays the same.",
+                "Your prediction is inverted. Make it True where the vector stays the same.",
                 ("return same", "return ~same"),
             ),
             numbers=(
-                "Your prediction consists of numbers, 1 and 0. Return booleans: compare, or end with .bool().",
+                "Your prediction contains the numbers 1 and 0. Return booleans: compare, or end with .bool().",
                 ("return same", "return same.long()"),
             ),
             moved_forward_is_harmless=(
-                "Your prediction is that a token keeps its vector if it is where it was or further forward. Further "
-                "forward it attends to fewer tokens than before, and even where it was, other tokens may come before "
-                "it now.",
+                "You predict that a token keeps its vector if it kept its position or moved toward the front. But "
+                "further in front it attends to fewer tokens, and even at its old position others may come before it.",
                 (_RULE, "order >= position"),
             ),
             nothing_lost_is_harmless=(
-                "Your prediction is that a token keeps its vector if it has lost no token that it attended to. But new "
-                "ones may have come: it must attend to exactly the same tokens.",
+                "You predict that a token keeps its vector if it lost no token that it attended to. But it may have "
+                "gained some: it must attend to exactly the same tokens.",
                 (_RULE, "(order <= order.unsqueeze(-1)).tril().sum(dim=1) > order"),
             ),
             words_before_alone=(
-                "Your prediction is True wherever the tokens before a position are the same as in the old sentence. "
-                "But the token itself may be another one, which attended to fewer tokens or more when elsewhere.",
+                "You predict True if the tokens before this position are the same as in the old sentence. But this "
+                "token may be a different one, which attended to fewer or more tokens at its old position.",
                 (_RULE, "F.pad(furthest[:-1] + 1, (1, 0)) == position"),
             ),
             all_or_none=(
-                "Your prediction is one for the whole sentence: True everywhere if no token moves, otherwise False "
-                "everywhere. Each token has its own answer: does it attend to exactly the same tokens as before?",
+                "You predict one value for the whole sentence: True if no token moves, otherwise False. Decide for "
+                "each token: does it attend to exactly the same tokens as before?",
                 (_RULE, "stays.all().expand(len(order))"),
             ),
         ),

@@ -30,14 +30,14 @@ def wrong_exponents(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "two_forgotten",
-            "Your exponent is i / d_model, with i counting the pairs: the 2 is missing, and the clocks slow down too "
-            "little from pair to pair. The paper's exponent is 2i / d_model.",
+            "Your exponent is i / d_model, where i counts the pairs. The 2 is missing, so the clocks slow down too "
+            "little from pair to pair. Use 2i / d_model.",
             Edited(right, (EXPONENT, f"{EXPONENT} / 2")),
         ),
         Misconception(
             "two_counted_twice",
-            "Your exponent is twice as large as it should be. If your i counts in steps of two, it is already the "
-            "paper's 2i: the exponent is then i / d_model.",
+            "Your exponent is twice as large as it should be. If your i counts in steps of two, it already is the "
+            "paper's 2i: use i / d_model.",
             Edited(right, (EXPONENT, f"2 * {EXPONENT}")),
         ),
     )
@@ -48,21 +48,21 @@ def wrong_speeds(right: Callable[..., Tensor]) -> tuple[Misconception, ...]:
     return (
         Misconception(
             "one_frequency_less",
-            "Your exponents run from 0 to 1, so that the slowest clock is 10000 times as slow as the first, as in the "
-            "authors' own program. By the paper's formula they stop before 1: 2i / d_model for i < d_model / 2.",
+            "Your exponents run from 0 to 1, as in the authors' own program. In the paper's formula they stop before "
+            "1: 2i / d_model for i < d_model / 2.",
             Edited(right, (EXPONENT, "torch.linspace(0, 1, d_model // 2, dtype=torch.float64, device=device)")),
         ),
         Misconception(
             "slowest_first",
-            "Your clocks are in reverse order, the slowest first. Pair i = 0 is the fastest: its exponent is 0.",
+            "Your clocks are in reverse order, slowest first. Pair i = 0 is the fastest: its exponent is 0.",
             Edited(right, (EXPONENT, f"({EXPONENT}).flip(0)")),
         ),
         Misconception(
-            "base_1000", "Your base is 1000. The paper's is 10000, with four zeros.", Edited(right, ("10_000", "1_000"))
+            "base_1000", "Your base is 1000. Use 10000, with four zeros.", Edited(right, ("10_000", "1_000"))
         ),
         Misconception(
             "degrees",
-            "Your answer treats the angle as degrees. It is in radians, which is what torch.sin expects.",
+            "Your answer treats the angle as degrees. Keep it in radians, as torch.sin expects.",
             Edited(right, ("10_000**exponent", "10_000**exponent * torch.pi / 180")),
         ),
     )

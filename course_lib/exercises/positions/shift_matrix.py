@@ -72,7 +72,8 @@ EXERCISE = Exercise(
     title="The shift matrix",
     statement=(
         "shift_matrix(shift, d_model, device=None) -> float32 [d_model, d_model], on that device: the M with "
-        "encoding[pos + shift] = M encoding[pos] for every position pos of the sinusoidal encoding, backwards too."
+        "encoding[pos + shift] = M encoding[pos] for every position pos of the sinusoidal encoding; shift may be "
+        "negative."
     ),
     points=4,
     minutes=20,
@@ -89,13 +90,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Moving on by some tokens turns each clock's hand by an angle that depends on the clock alone, and not on "
-            "the position. So the matrix consists of one small rotation for each clock, along the diagonal.",
+            "Moving on by `shift` tokens turns each clock's hand by an angle that depends on the clock, not on the "
+            "position. So the matrix has one small rotation per clock along its diagonal.",
         ),
         Hint(
             "shapes",
-            "There are `d_model` / 2 blocks of 2 × 2, and zeros everywhere else. The angles are those of position "
-            "`shift` in the sinusoidal encoding. Our pairs are (sine, cosine): the minus is at the lower left.",
+            "There are `d_model` / 2 blocks of 2 × 2, and zeros elsewhere. The angles are those of position `shift` "
+            "in the sinusoidal encoding. Our pairs are (sine, cosine), so the minus is at the lower left.",
             answers=(
                 "turned_back",
                 "minus_forgotten",
@@ -108,10 +109,11 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Start from zeros, `[d_model, d_model]`.\n"
-            "For each even dimension, the angle: `shift` over 10000 to the power of that dimension over `d_model`.\n"
-            "Its block is cosine, sine in the first row and minus sine, cosine in the second.\n"
-            "Put it where this pair of rows meets the same pair of columns.\n"
-            "Test: the matrix for 3 times the encoding of position 5 is the encoding of position 8.",
+            "For each even dimension, compute the angle: `shift` over 10000 to the power of that dimension over "
+            "`d_model`.\n"
+            "Its block has cosine, sine in the first row and minus sine, cosine in the second.\n"
+            "Put the block where this pair of rows meets the same pair of columns.\n"
+            "Test it: the matrix for 3 times the encoding of position 5 is the encoding of position 8.",
             answers=(
                 "two_forgotten",
                 "two_counted_twice",
@@ -125,44 +127,44 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "turned_back",
-            "Your matrix shifts the other way: it is the transpose, which takes encoding[pos] to encoding[pos - "
-            "shift]. The pairs are (sin, cos), so each block is [[cos, sin], [-sin, cos]].",
+            "Your matrix is the transpose, so it shifts the other way: from encoding[pos] to encoding[pos - shift]. "
+            "The pairs are (sin, cos), so each block is [[cos, sin], [-sin, cos]].",
             _slip((_BLOCK, "[cos, -sin, sin, cos]")),
         ),
         Misconception(
             "minus_forgotten",
-            "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. The minus comes from cos(a + b) = cos a cos b "
-            "- sin a sin b, the second row of each block: [-sin, cos].",
+            "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. Because cos(a + b) = cos a cos b - sin a sin "
+            "b, the second row is [-sin, cos].",
             _slip((_BLOCK, "[cos, sin, sin, cos]")),
         ),
         Misconception(
             "sine_on_the_diagonal",
-            "Your blocks have the sines on their diagonal. Where nothing is shifted the matrix must be the identity: "
-            "the cosines belong there, [[cos, sin], [-sin, cos]].",
+            "Your blocks have sines on the diagonal. For a shift of 0 the matrix must be the identity, so put the "
+            "cosines there: [[cos, sin], [-sin, cos]].",
             _slip((_BLOCK, "[sin, cos, -cos, sin]")),
         ),
         Misconception(
             "diagonal_only",
-            "Your matrix only scales: it has the cosines on its diagonal and nothing next to them. sin(a + b) needs "
-            "the cosine of a as well: each block is [[cos, sin], [-sin, cos]].",
+            "Your matrix has only the cosines on its diagonal, so it scales. sin(a + b) needs the cosine of a too: "
+            "each block is [[cos, sin], [-sin, cos]].",
             _slip((_BLOCK, "[cos, 0 * sin, 0 * sin, cos]")),
         ),
         Misconception(
             "one_angle_for_all",
-            "Your matrix turns all pairs by the same angle, the shift itself. Each pair has its own clock: turn it by "
-            "shift / 10000^(2i / d_model).",
+            "Your matrix turns all pairs by the same angle, the shift itself. Turn each pair by its own: shift / "
+            "10000^(2i / d_model).",
             _slip(("shift / 10_000**exponent", "torch.full_like(exponent, shift)")),
         ),
         *wrong_exponents(_turned),
         Misconception(
             "multiplied",
-            "Your angles are shift · 10000^(2i / d_model), faster and faster. Divide: the clocks slow down from pair "
-            "to pair.",
+            "Your angles are shift · 10000^(2i / d_model), so the clocks speed up from pair to pair. Divide, so that "
+            "they slow down.",
             _slip(("/ 10_000", "* 10_000")),
         ),
         Misconception(
             "halves",
-            "Your matrix shifts an encoding with all sines before all cosines. In ours they alternate, so the "
+            "Your matrix is for an encoding with all sines before all cosines. In ours they alternate, so the "
             "rotations are 2 × 2 blocks along the diagonal.",
             _slip(
                 (
@@ -174,48 +176,47 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rows_rolled",
-            "Your matrix moves components to other positions. Shifting the tokens changes the numbers within each "
-            "pair: a rotation for each pair, as 2 × 2 blocks along the diagonal.",
+            "Your matrix moves components to other positions. Shifting tokens changes the numbers within each pair "
+            "instead: use one rotation per pair, in 2 × 2 blocks along the diagonal.",
             lambda shift, d_model, device=None: torch.eye(d_model, device=device).roll(shift, dims=0),
         ),
         Misconception(
             "distance_only",
-            "Your matrix shifts forwards whatever the sign of `shift`. A negative one must turn the clocks back: "
-            "don't take its absolute value.",
+            "Your matrix ignores the sign of `shift`. A negative shift must turn the clocks back: leave out the "
+            "absolute value.",
             _slip(("angle = shift", "angle = abs(shift)")),
         ),
         Misconception(
             "blocks_not_placed",
-            "Your answer is the 2 × 2 blocks one after another, [d_model / 2, 2, 2]. Put them along the diagonal "
-            "of a [d_model, d_model] matrix, with zeros elsewhere: torch.block_diag.",
+            "Your answer is a stack of 2 × 2 blocks, [d_model / 2, 2, 2]. Put them along the diagonal of a [d_model, "
+            "d_model] matrix of zeros: torch.block_diag.",
             _slip(("torch.block_diag(*blocks)", "blocks")),
         ),
         Misconception(
             "double_precision",
-            "Your numbers are float64. The encoding is float32: end with .float().",
+            "Your numbers are float64, but the encoding is float32. End with .float().",
             _slip(("matrix.float()", "matrix")),
         ),
         Misconception(
             "minus_twice",
-            "Your answer has a minus at both sines of a block. Only one of them has it: the cosine's formula for a "
-            "sum subtracts, the sine's adds.",
+            "Your blocks have a minus at both sines. Only one needs it: the sum formula for the cosine subtracts, the "
+            "one for the sine adds.",
             _slip((_BLOCK, "[cos, -sin, -sin, cos]")),
         ),
         Misconception(
             "minus_at_the_cosine",
-            "Your blocks have their minus at the lower right cosine, which turns them into reflections. It belongs to "
-            "the sine below the diagonal: [[cos, sin], [-sin, cos]].",
+            "Your blocks have the minus at the lower right cosine, which makes them reflections. Put it at the sine "
+            "below the diagonal: [[cos, sin], [-sin, cos]].",
             _slip((_BLOCK, "[cos, sin, sin, -cos]")),
         ),
         Misconception(
             "backwards_nothing_moves",
-            "Your matrix is the identity where `shift` is negative. It must turn the clocks back there: the same "
-            "formula holds for negative shifts.",
+            "Your matrix is the identity for negative shifts. It must turn the clocks back: use the same formula.",
             _slip(("angle = shift", "angle = max(shift, 0)")),
         ),
         Misconception(
             "one_word_always",
-            "Your matrix shifts by one token, whatever `shift` is. Multiply the angles by it.",
+            "Your matrix always shifts by one token. Multiply the angles by `shift`.",
             _slip(("angle = shift", "angle = 1")),
         ),
         *wrong_speeds(_turned),

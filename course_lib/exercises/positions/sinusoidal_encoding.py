@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     title="Sinusoids",
     statement=(
         "sinusoidal_encoding(length, d_model, device=None) -> float32 [length, d_model], on that device, d_model even: "
-        "sin(pos / 10000^(2i / d_model)) at [pos, 2i], the cosine of the same angle at [pos, 2i + 1]."
+        "sin(pos / 10000^(2i / d_model)) at [pos, 2i], and the cosine of the same angle at [pos, 2i + 1]."
     ),
     points=3,
     minutes=15,
@@ -97,44 +97,44 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two neighbouring dimensions are one clock, read as its sine and its cosine: there are only `d_model` / 2 "
-            "angles for each token. The exponent in the formula is the even dimension 2i over `d_model`.",
+            "Two neighboring dimensions are one clock: the sine and cosine of the same angle. So there are only "
+            "`d_model` / 2 angles per token. The exponent in the formula is the even dimension 2i over `d_model`.",
         ),
         Hint(
             "shapes",
-            "Positions as a column `[length, 1]` and the even dimensions 0, 2, 4, ... as a row `[d_model / 2]` give "
-            "the angles `[length, d_model / 2]`. Sines go to the even columns, cosines to the odd ones.",
+            "Make the positions a column, `[length, 1]`, and the even dimensions 0, 2, 4, ... a row, `[d_model / 2]`. "
+            "They give angles of shape `[length, d_model / 2]`. Put the sines in the even columns and the cosines in "
+            "the odd ones.",
             answers=("halves", "cosine_first", "sines_only", "transposed", "one_frequency_for_all"),
         ),
         Hint(
             "outline",
-            "Positions as a column; the even dimensions as a row, in steps of 2.\n"
-            "The angles: position over 10000 to the power of the even dimension over `d_model`.\n"
-            "An empty tensor `[length, d_model]`.\n"
-            "Fill every second column, from 0, with the sines, and every second one, from 1, with the cosines of the "
-            "same angles.",
+            "Make the positions a column, and the even dimensions a row in steps of 2.\n"
+            "Compute the angles: position over 10000 to the power of the even dimension over `d_model`.\n"
+            "Make an empty tensor `[length, d_model]`.\n"
+            "Fill columns 0, 2, 4, ... with the sines, and columns 1, 3, 5, ... with the cosines of the same angles.",
         ),
     ),
     misconceptions=(
         Misconception(
             "halves",
-            "Your sines are in the first half of the dimensions and the cosines in the second, as in "
-            "some libraries. Here they alternate, as in the paper: sine at 2i, cosine at 2i + 1.",
+            "Your answer puts all sines before all cosines, as some libraries do. Alternate them, as in the paper: "
+            "sine at 2i, cosine at 2i + 1.",
             _slip(("torch.stack([sine, cosine], dim=-1).flatten(-2)", "torch.cat([sine, cosine], dim=-1)")),
         ),
         Misconception(
             "cosine_first",
-            "Your sines and cosines are swapped. The sine is at dimension 2i, the cosine of the same angle at 2i + 1.",
+            "Your sines and cosines are swapped. Put the sine at dimension 2i and the cosine at 2i + 1.",
             _slip((_PAIR, "angle.cos(), angle.sin()")),
         ),
         Misconception(
             "sines_only",
-            "Your answer uses the sine in both dimensions of a pair. The second is the cosine of the same angle.",
+            "Your answer uses the sine in both dimensions of a pair. Make the second one the cosine of the same angle.",
             _slip((_PAIR, "angle.sin(), angle.sin()")),
         ),
         Misconception(
             "a_frequency_for_each_dimension",
-            "Each of your dimensions has a frequency of its own. The paper's i counts pairs: dimensions 2i and 2i + 1 "
+            "Each of your dimensions has its own frequency. The paper's i counts pairs: dimensions 2i and 2i + 1 "
             "share the angle pos / 10000^(2i / d_model).",
             _slip_alone(
                 (EXPONENT, f"2 * {EXPONENT}"), ("angle.cos()", "(position / 10_000 ** (exponent + 2 / d_model)).cos()")
@@ -143,64 +143,61 @@ EXERCISE = Exercise(
         *wrong_exponents(_waves),
         Misconception(
             "cosine_too_slow",
-            "Your sines are right, but each cosine has a frequency of its own: its exponent is (2i + 1) / d_model. It "
-            "shares the angle of the sine before it, with 2i / d_model.",
+            "Your sines are right, but your cosines have other frequencies, with the exponent (2i + 1) / d_model. "
+            "Each shares the angle of the sine before it: 2i / d_model.",
             _slip_alone(("angle.cos()", "(position / 10_000 ** (exponent + 1 / d_model)).cos()")),
         ),
         Misconception(
             "multiplied",
-            "Your answer multiplies the position by 10000^(2i / d_model), so that the clocks run faster and faster. "
-            "Divide by it: they slow down from pair to pair.",
+            "Your answer multiplies the position by 10000^(2i / d_model), so the clocks speed up from pair to pair. "
+            "Divide, so that they slow down.",
             _slip_alone((_ANGLE, "position.float() * 10_000 ** exponent.float()")),
         ),
         Misconception(
             "counted_from_one",
-            "Your first row belongs to position 1. Positions are counted from 0: at the first one all angles are 0.",
+            "Your first row is for position 1. Positions start at 0, where all angles are 0.",
             _slip(("torch.arange(length, ", "torch.arange(1, length + 1, ")),
         ),
         *wrong_speeds(_waves),
         made_on_the_cpu(_waves, "device"),
         Misconception(
             "transposed",
-            "Your answer is [d_model, length]. One row for each position: [length, d_model].",
+            "Your answer is [d_model, length]. Give each position a row: [length, d_model].",
             _slip_alone(("return waves.float()", "return waves.float().T")),
         ),
         Misconception(
             "double_precision",
-            "Your numbers are float64. Embeddings are float32: end with .float().",
+            "Your numbers are float64, but embeddings are float32. End with .float().",
             _slip(("waves.float()", "waves")),
         ),
         Misconception(
             "exponent_without_brackets",
-            "Your answer computes 10000 ** 2 * i / d_model: a power binds more tightly than a product. Put the whole "
-            "exponent in brackets: 10000 ** (2 * i / d_model).",
+            "Your answer computes 10000 ** 2 * i / d_model, where the power binds first. Put the whole exponent in "
+            "parentheses: 10000 ** (2 * i / d_model).",
             _slip((_ANGLE, "position / 10_000**2 * exponent / 2")),
         ),
         Misconception(
             "one_frequency_for_all",
-            "Your answer has the same angle, pos, in all dimensions. Each pair turns more slowly than the one before "
-            "it: divide by 10000^(2i / d_model).",
+            "Your answer uses the same angle, pos, in all dimensions. Each pair turns more slowly than the one "
+            "before: divide by 10000^(2i / d_model).",
             _slip((_ANGLE, "position.expand(-1, len(exponent))")),
         ),
-        Misconception(
-            "base_100000", "Your base is 100000. The paper's is 10000, with four zeros.", _slip(("10_000", "100_000"))
-        ),
+        Misconception("base_100000", "Your base is 100000. Use 10000, with four zeros.", _slip(("10_000", "100_000"))),
         Misconception(
             "exponent_not_divided",
-            "Your exponent is 2i, not divided by d_model: from the second pair on, the clocks hardly move. It "
-            "is 2i / d_model.",
+            "Your exponent is 2i without the division by d_model, so from the second pair on the clocks hardly move. "
+            "Use 2i / d_model.",
             _slip((_ANGLE, "position / 10_000 ** (exponent * d_model)")),
         ),
         Misconception(
             "sine_negative",
-            "Your sines have the wrong sign: the clocks turn backwards. Take the sine of pos / 10000^(2i / d_model) "
-            "as it is.",
+            "Your sines have the wrong sign, so the clocks turn backward. Take the sine of pos / 10000^(2i / d_model).",
             _slip(("angle.sin()", "-angle.sin()")),
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of tokens. Then a step means something different in "
-            "sentences of different lengths; the formula takes the position itself: 0, 1, 2, ...",
+            "Your answer divides the positions by the number of tokens. Then one step means something different in "
+            "each length of sentence. Use the positions themselves: 0, 1, 2, ...",
             _slip((_ANGLE, "position / length / 10_000**exponent")),
         ),
     ),
