@@ -135,13 +135,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "In both orders something is added to `x`. Ask yourself for each: what does the sublayer read, and what "
-            "does the norm read?",
+            "In both orders, you add something to `x`. Ask for each order: what does the sublayer read, and what does "
+            "the norm read?",
         ),
         Hint(
             "shapes",
-            "Everything keeps the shape of `x`. Post-norm, inside out: sublayer of `x`, dropout, sum with `x`, norm. "
-            "Pre-norm, inside out: norm of `x`, sublayer, dropout, sum with the `x` that came in.",
+            "Everything keeps the shape of `x`. Post-norm, from the inside out: sublayer of `x`, dropout, sum with "
+            "`x`, norm. Pre-norm, from the inside out: norm of `x`, sublayer, dropout, sum with the original `x`.",
             answers=(
                 "residual_normalised_too",
                 "always_post_norm",
@@ -154,78 +154,78 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "always_post_norm",
-            "Post-norm is right, but your answer does the same where norm_first is True. There the norm comes before "
-            "the sublayer, and the sum is not normalised: x + dropout(sublayer(norm(x))).",
+            "Your answer uses post-norm even if norm_first is True. Then the norm comes before the sublayer, and the "
+            "sum is not normalized: x + dropout(sublayer(norm(x))).",
             _slip_beyond(("= norm(x)", "= x"), ("return total", "return norm(total)")),
             alone=True,
         ),
         Misconception(
             "residual_normalised_too",
-            "In pre-norm your answer adds the normalised x. Only the sublayer reads that; what is added is x itself, "
-            "so that a path without any norm leads through all the blocks.",
+            "In pre-norm, your answer adds the normalized x. Only the sublayer reads that. Add x itself, so that a "
+            "path without any norm runs through all blocks.",
             _slip_beyond(("x + dropped", "read + dropped")),
         ),
         Misconception(
             "only_the_residual_normalised",
-            "In pre-norm your answer normalises the x that is added, and the sublayer reads x as it is. It is the "
-            "other way round: x + dropout(sublayer(norm(x))).",
+            "In pre-norm, your answer normalizes the x that it adds, and the sublayer reads the plain x. Do the "
+            "opposite: x + dropout(sublayer(norm(x))).",
             _slip_beyond(("= norm(x)", "= x"), ("x + dropped", "norm(x) + dropped")),
         ),
         Misconception(
             "pre_norm_of_the_output",
-            "In pre-norm your answer normalises what the sublayer adds. The norm comes before the sublayer: "
-            "x + dropout(sublayer(norm(x))).",
+            "In pre-norm, your answer normalizes the sublayer's output. Put the norm before the sublayer: x + "
+            "dropout(sublayer(norm(x))).",
             _slip_beyond(("= norm(x)", "= x"), ("sublayer(read)", "norm(sublayer(read))")),
         ),
         Misconception(
             "pre_norm_normalised_twice",
-            "In pre-norm your answer normalises the sum as well. There the norm comes before the sublayer only.",
+            "In pre-norm, your answer also normalizes the sum. Use the norm only before the sublayer.",
             _slip_beyond(("return total", "return norm(total)")),
         ),
         Misconception(
             "pre_norm_residual_left_out",
-            "In pre-norm your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
+            "In pre-norm, your answer lacks the residual connection. Add x to the sublayer's output.",
             _slip_beyond(("x + dropped", "dropped")),
         ),
         Misconception(
             "pre_norm_dropout_left_out",
-            "In pre-norm your answer does not call dropout. It is for what the sublayer adds, in both orders: "
-            "x + dropout(sublayer(norm(x))).",
+            "In pre-norm, your answer leaves out dropout. Apply it to the sublayer's output, in both orders: x + "
+            "dropout(sublayer(norm(x))).",
             _slip_beyond(_UNDROPPED[0]),
         ),
         Misconception(
             "pre_norm_although_not_first",
-            "Where norm_first is False your answer puts the norm before the sublayer, which is pre-norm. It should be "
-            "post-norm there: norm(x + dropout(sublayer(x))). Is norm_first not used, or are the two branches swapped?",
+            "Your answer uses pre-norm when norm_first is False. Use post-norm there: norm(x + dropout(sublayer(x))). "
+            "Do you ignore norm_first, or are the two branches swapped?",
             _slip(("sublayer(x)", "sublayer(norm(x))"), ("= norm(summed)", "= summed")),
         ),
         Misconception(
             "residual_left_out",
-            "Your answer lacks the residual connection: x is not added to what the sublayer makes of it.",
+            "Your answer lacks the residual connection. Add x to the sublayer's output.",
             _slip(("x + dropped", "dropped"), ("x + more", "more")),
         ),
         Misconception(
             "sum_not_normalised",
-            "Your answer normalises only what the sublayer adds. In post-norm the sum is normalised: "
-            "norm(x + dropout(sublayer(x))).",
+            "Your answer normalizes only the sublayer's output. In post-norm, normalize the sum: norm(x + "
+            "dropout(sublayer(x))).",
             _slip(("x + more", "x + norm(more)"), ("= norm(summed)", "= summed")),
         ),
         Misconception(
             "post_norm_reads_the_norm",
-            "In post-norm your answer normalises what the sublayer reads as well. There only the sum is normalised: "
-            "norm(x + dropout(sublayer(x))).",
+            "In post-norm, your answer also normalizes the sublayer's input. Normalize only the sum: norm(x + "
+            "dropout(sublayer(x))).",
             _slip(("sublayer(x)", "sublayer(norm(x))")),
         ),
         Misconception(
             "dropout_left_out",
-            "Your answer does not call dropout. It is for what the sublayer adds: dropout(sublayer(...)).",
+            "Your answer leaves out dropout. Apply it to the sublayer's output: dropout(sublayer(...)).",
             _slip(*_UNDROPPED),
         ),
         *misplaced_dropouts(_MISPLACED.__getitem__),
         Misconception(
             "residual_dropped",
-            "Your answer applies dropout to the residual x, not to the sublayer's output. It is the other way "
-            "round: x + dropout(sublayer(...)).",
+            "Your answer applies dropout to the residual x. Apply it to the sublayer's output instead: x + "
+            "dropout(sublayer(...)).",
             _slip(*_UNDROPPED, ("x + dropped", "dropout(x) + dropped"), ("x + more", "dropout(x) + more")),
         ),
     ),

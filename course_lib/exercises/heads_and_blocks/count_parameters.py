@@ -90,16 +90,16 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the constructor line by line and ask of each part what it learns. Attention itself, the "
-            "softmax of scores, learns nothing; the matrices around it do. The number of heads cuts the matrices in "
-            "slices and adds none.",
+            "Go through the constructor line by line and ask what each part learns. Attention itself, the softmax of "
+            "scores, learns nothing; the matrices around it do. The heads cut these matrices into slices and add no "
+            "numbers.",
         ),
         Hint(
             "outline",
             "A linear layer from a to b has a times b weights and b biases.\n"
-            "Four projections from `d_model` to `d_model`: for queries, keys, values and the output.\n"
-            "Two layers of the feed-forward network, there and back; their biases have different lengths.\n"
-            "Two norms with a `gamma` and a `beta` each.\n"
+            "Count four projections from `d_model` to `d_model`: for queries, keys, values and the output.\n"
+            "Count the two layers of the feed-forward network, there and back. Their biases have different lengths.\n"
+            "Count two norms, with a `gamma` and a `beta` each.\n"
             "Compare the total with that of a real block.",
             answers=(
                 "no_biases",
@@ -114,71 +114,70 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "one_projection_for_each_head",
-            "Your answer gives every head projections of d_model × d_model. The heads divide them: a head's part is "
-            "d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
+            "Your answer gives every head d_model × d_model projections. The heads share these: each gets d_model × "
+            "d_head, so together they have d_model × d_model.",
             _slip(("projections =", "projections = heads *")),
         ),
         Misconception(
             "three_projections",
-            "Your answer counts three projections, W_q, W_k and W_v. There is a fourth, W_o, which mixes the heads.",
+            "Your answer counts three projections, W_q, W_k and W_v. Count the fourth too: W_o, which mixes the heads.",
             _slip(("4 * (", "3 * (")),
         ),
         *alike(
-            "Your answer counts projections of a single head, d_model × d_head. There are `heads` of them, and "
-            "together they are d_model × d_model.",
+            "Your answer counts the projections of a single head, d_model × d_head. There are `heads` heads, so "
+            "together they have d_model × d_model.",
             projections_of_one_head=_slip(("= d * d, d", "= d * (d // heads), d // heads")),
             one_head_and_w_o=_slip((_PROJECTIONS, "3 * (d + 1) * (d // heads) + matrix + bias")),
         ),
         Misconception(
             "no_biases",
-            "Your answer leaves out the biases of the linear layers. Each has one number for each of its outputs.",
+            "Your answer leaves out the biases of the linear layers. Count one for each output.",
             _slip(("matrix + bias)", "matrix)"), (_FEED_FORWARD, "2 * d * f")),
         ),
         *alike(
-            "Your answer leaves out the biases of the projections. Each of the four has one, of d_model numbers.",
+            "Your answer leaves out the bias of one or more projections. Each of the four has d_model biases.",
             no_biases_in_the_projections=_slip(("matrix + bias)", "matrix)")),
             no_bias_in_w_o=_slip((_PROJECTIONS, "4 * matrix + 3 * bias")),
         ),
         Misconception(
             "attention_has_some",
-            "Your answer gives attention itself as many parameters as the projections. softmax(q kᵀ / √d_head) v has "
-            "nothing to learn: attention has 0, the projections have them all.",
+            "Your answer gives attention as many parameters as the projections. softmax(q kᵀ / √d_head) v learns "
+            "nothing: attention has 0.",
             _slip(("attention = 0", "attention = 4 * (d * d + d)")),
         ),
         Misconception(
             "projections_as_attention",
-            "Your answer counts the projections as attention's own. softmax(q kᵀ / √d_head) v has nothing to learn: "
-            "what is learned makes q, k and v and mixes the heads, and belongs to the projections.",
+            "Your answer counts the projections under attention. softmax(q kᵀ / √d_head) v learns nothing: count all "
+            "four matrices under projections.",
             _slip(("attention = 0", "attention = 4 * (d * d + d)"), (_PROJECTIONS, "0")),
         ),
         Misconception(
             "only_w_o_as_projection",
-            "Your answer counts W_q, W_k and W_v as attention's own, and only W_o as a projection. softmax(q kᵀ / "
-            "√d_head) v has nothing to learn: all four are projections.",
+            "Your answer counts W_q, W_k and W_v under attention, and only W_o as a projection. softmax(q kᵀ / "
+            "√d_head) v learns nothing: count all four as projections.",
             _slip(("attention = 0", "attention = 3 * (d * d + d)"), (_PROJECTIONS, "matrix + bias")),
         ),
         Misconception(
             "four_times_d_model",
-            "Your answer uses 4 d_model as the hidden width. That is usual, but the width is handed to you: use "
-            "d_ff, which may be anything.",
+            "Your answer uses 4 d_model as the hidden width. That is common, but use d_ff, which can be any number.",
             _slip(("= d_model, d_ff", "= d_model, 4 * d_model")),
         ),
         Misconception(
             "one_layer_of_feed_forward",
-            "Your answer counts only the first layer of the feed-forward network. The second leads back from d_ff "
-            "to d_model, with d_model biases.",
+            "Your answer counts only the first layer of the feed-forward network. The second goes from d_ff back to "
+            "d_model, with d_model biases.",
             _slip((_FEED_FORWARD, "d * f + f")),
         ),
         *alike(
-            "Your answer gives both layers of the feed-forward network equally many biases. A layer has one bias for "
-            "each output: d_ff in the first, d_model in the second.",
+            "Your answer gives both layers of the feed-forward network the same number of biases. Each has one per "
+            "output: d_ff in the first, d_model in the second.",
             equal_biases=_slip(("+ f + d", "+ 2 * f")),
             equal_biases_of_d_model=_slip(("+ f + d", "+ 2 * d")),
         ),
         Misconception(
             "no_biases_in_the_feed_forward_network",
-            "Your answer leaves out the biases of the feed-forward network. A layer has one for each output: d_ff "
-            "in the first, d_model in the second.",
+            "Your answer leaves out the biases of the feed-forward network. Each layer has one per output: d_ff in "
+            "the first, d_model in the second.",
             _slip((_FEED_FORWARD, "2 * d * f"), paired=False),  # along with other biases it is `no_biases`
         ),
         Misconception(
@@ -193,25 +192,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_layer_norm",
-            "Your answer counts 2 d_model for the layer norms. A block has two of them, one for each sublayer, and "
-            "each has a gamma and a beta of d_model numbers.",
+            "Your answer counts one layer norm. A block has two, one per sublayer, each with a gamma and a beta of "
+            "d_model numbers.",
             _slip(("norms = 4 * d", "norms = 2 * d")),
         ),
         Misconception(
             "two_numbers_a_norm",
-            "Your answer gives a layer norm two numbers. Gamma and beta have d_model each, one for each number of a "
-            "token.",
+            "Your answer counts two numbers per layer norm. Gamma and beta have d_model numbers each.",
             _slip(("norms = 4 * d", "norms = 4")),
         ),
         Misconception(
             "norms_have_none",
-            "Your answer says that layer norms learn nothing. Mean and variance are computed, but gamma and beta are "
-            "learned.",
+            "Your answer counts no parameters for the layer norms. Mean and variance are computed, but gamma and beta "
+            "are learned.",
             _slip(("norms = 4 * d", "norms = 0")),
         ),
         Misconception(
             "three_layer_norms",
-            "Your answer counts three layer norms. A block has two, one for each sublayer.",
+            "Your answer counts three layer norms. A block has two, one per sublayer.",
             _slip(("norms = 4 * d", "norms = 6 * d")),
         ),
         Misconception(
@@ -221,14 +219,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_names",
-            "Your four counts come without their names. Return a dict: {'attention': ..., 'projections': ..., "
-            "'feed_forward': ..., 'layer_norms': ...}.",
+            "Your answer has the four counts without their names. Return a dict: {'attention': ..., 'projections': "
+            "..., 'feed_forward': ..., 'layer_norms': ...}.",
             lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
         Misconception(
             "three_projections_for_each_head",
-            "Your answer gives every head a W_q, W_k and W_v of d_model × d_model. The heads divide these: a head's "
-            "part is d_model × d_head, and all heads together are d_model × d_model again, however many there are.",
+            "Your answer gives every head its own d_model × d_model W_q, W_k and W_v. The heads share these: each "
+            "gets d_model × d_head, so together they have d_model × d_model.",
             _slip((_PROJECTIONS, "(3 * heads + 1) * (matrix + bias)")),
         ),
     ),

@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     name="dropout",
     title="Dropout",
     statement=(
-        "dropout(x [...], kept bool [...], p, training) -> [...]: in training 0 where kept is False, and x divided "
-        "by 1 - p where it is True; in evaluation x itself."
+        "dropout(x [...], kept bool [...], p, training) -> [...]: in training, 0 where kept is False and x / (1 - p) "
+        "where it is True; in evaluation, x itself."
     ),
     points=2,
     minutes=8,
@@ -88,73 +88,72 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two questions, one after the other. Is there anything to do at all? And by what must the numbers that "
-            "stay be divided, so that the sum of many is on average what it was?",
+            "Answer two questions. Is there anything to drop? And by what do you divide the numbers that stay, so "
+            "that sums keep their size on average?",
         ),
     ),
     misconceptions=(
         Misconception(
             "not_rescaled",
-            "Your answer drops, but does not rescale: in training everything is too small on average, by a factor of "
-            "1 - p. Divide what is kept by 1 - p.",
+            "Your answer drops numbers but doesn't rescale, so in training everything is too small on average, by a "
+            "factor of 1 - p. Divide the kept numbers by 1 - p.",
             _slip((_FACTOR, "1")),
         ),
         Misconception(
             "multiplied_by_what_is_kept",
-            "Your answer multiplies by 1 - p, which makes the numbers smaller still. Divide by it: what is kept "
-            "must make up for what is gone.",
+            "Your answer multiplies by 1 - p, which makes the numbers even smaller. Divide by it: the kept numbers "
+            "must make up for the dropped ones.",
             _slip((_FACTOR, "1 - p")),
         ),
         Misconception(
             "rescaled_in_evaluation",
-            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. That is the "
-            "form in the first paper, and just as right; but here, as in torch, evaluation leaves x alone.",
+            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The first paper did "
+            "that, and it works too. Here, as in torch, return x itself in evaluation.",
             _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
             alone=True,
         ),
         Misconception(
             "rescaled_twice",
-            "Your answer divides by 1 - p in training, as it should, and multiplies by it in evaluation as well. "
-            "Evaluation leaves x alone.",
+            "Your answer divides by 1 - p in training but also multiplies by it in evaluation. In evaluation, return "
+            "x itself.",
             _slip(("x.clone()", "x * (1 - p)")),
         ),
         Misconception(
             "divided_in_evaluation",
-            "Your answer divides by 1 - p in evaluation as well. Nothing is dropped there, so there is nothing to "
-            "make up for: return x as it is.",
+            "Your answer divides by 1 - p in evaluation too. Nothing is dropped there, so return x itself.",
             _slip(("x.clone()", "x / (1 - p)")),
         ),
         Misconception(
             "divided_by_the_share",
-            "Your answer divides by p, the part that is dropped. Divide by the part that is kept: 1 - p.",
+            "Your answer divides by p, the share of dropped numbers. Divide by the share of kept ones: 1 - p.",
             _slip((_FACTOR, "1 / p")),
         ),
         Misconception(
             "divided_by_the_count",
-            "Your answer divides by the part that happens to be kept this time. Divide by 1 - p, which does not "
+            "Your answer divides by the share of numbers that are kept in this draw. Divide by 1 - p, which doesn't "
             "depend on the draw.",
             _slip((_FACTOR, "1 / kept.double().mean().item()")),
         ),
         Misconception(
             "kept_and_dropped_exchanged",
-            "Your answer sets to 0 what should be kept. `kept` is True where a number stays.",
+            "Your answer drops the numbers that you should keep. `kept` is True where a number stays.",
             _slip(("~kept", "kept")),
         ),
         Misconception(
             "in_evaluation_too",
-            "Your answer does in evaluation what it does in training. Where `training` is False, return x as it is.",
+            "Your answer does the same in evaluation as in training. If `training` is False, return x itself.",
             _slip(("if not training", "if False")),
         ),
         Misconception(
             "dropped_in_evaluation",
-            "Your answer sets numbers to 0 in evaluation as well; only its rescaling looks at `training`. Where that "
-            "is False, return x as it is.",
+            "Your answer drops numbers in evaluation too; only its rescaling depends on `training`. If `training` is "
+            "False, return x itself.",
             _slip(("x.clone()", "x * kept")),
             alone=True,
         ),
         Misconception(
             "only_in_evaluation",
-            "Your answer drops in evaluation and leaves x alone in training. It is the other way round.",
+            "Your answer drops numbers in evaluation and not in training. Do the opposite.",
             _slip(("not training", "training")),
         ),
     ),

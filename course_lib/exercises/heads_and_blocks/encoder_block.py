@@ -77,7 +77,7 @@ class _BlockLineByLine(heads_and_blocks.EncoderBlock):
 _FIRST, _SECOND = "self.add_and_norm_1(x, attend)", "self.add_and_norm_2(half, self.feed_forward)"
 _SUBLAYERS_EXCHANGED = (("x, attend", "x, self.feed_forward"), ("half, self.feed_forward", "half, attend"))
 _NORMS_EXCHANGED = (("self.add_and_norm_1", "self.add_and_norm_2"), ("self.add_and_norm_2", "self.add_and_norm_1"))
-_ORDER = "Your answer has the feed-forward network before the attention. In a block the attention comes first."
+_ORDER = "Your answer has the feed-forward network before the attention. Put the attention first."
 
 
 class _BlockInALoop(heads_and_blocks.EncoderBlock):
@@ -131,22 +131,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two calls of an add & norm, and the second begins with what the first returned. Each takes `x` and its "
-            "sublayer; all that is left to think about is what a sublayer is.",
+            "Call two add & norms; the second starts from the result of the first. Each takes `x` and its sublayer. "
+            "Your job is to define the sublayers.",
         ),
         Hint(
             "shapes",
             "Everything is `[batch, tokens, d_model]`. An add & norm calls its sublayer with one tensor, but "
-            "attention takes three things: the same tensor twice, and the mask. A function of one argument inside "
-            "`forward`, or a `lambda`, closes the gap.",
+            "attention takes three arguments: the same tensor twice, and the mask. Bridge the gap with a function of "
+            "one argument, or a `lambda`.",
             answers=("mask_inverted", "mask_ignored", "attends_to_the_input"),
         ),
         Hint(
             "outline",
             "Define a function of `y` that returns the self-attention of `y` to `y` under `mask`.\n"
-            "Hand `x` and this function to the first add & norm.\n"
-            "Hand what it returns, and the feed-forward network itself, to the second.\n"
-            "Return what that gives.",
+            "Pass `x` and this function to the first add & norm.\n"
+            "Pass its result, and the feed-forward network itself, to the second.\n"
+            "Return the result.",
             answers=("second_residual_from_the_start", "no_residuals", "norms_exchanged", "feed_forward_left_out"),
         ),
     ),
@@ -154,72 +154,71 @@ EXERCISE = Exercise(
         *slips(
             _BlockLineByLine,
             mask_inverted=(
-                "Your answer lets the tokens look at what the mask hides, and at nothing else. Our mask is True where "
-                "a token may attend, and our attention takes it so: pass it on as it is.",
+                "Your answer inverts the mask, so tokens attend only to what it forbids. True means `may attend`, "
+                "also for our attention: pass the mask on unchanged.",
                 ("self.self_attention(y, y, mask)", "self.self_attention(y, y, None if mask is None else ~mask)"),
             ),
             mask_ignored=(
-                "Your answer lets the tokens look at padding: the mask is not used. Pass it to the attention, as its "
-                "third argument.",
+                "Your answer ignores the mask, so tokens attend to padding. Pass it to the attention as the third "
+                "argument.",
                 ("(y, y, mask)", "(y, y)"),
             ),
             attends_to_the_input=(
-                "Your answer's keys and values come from the block's input. In pre-norm the attention must read what "
-                "the add & norm hands it, for all three: self_attention(y, y, mask).",
+                "Your answer makes keys and values from the block's input. In pre-norm, the attention must read what "
+                "the add & norm gives it, for all three: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
             attended_before_the_norm=(
-                "Your answer attends first and hands its add & norm what came out. In pre-norm the attention must read "
-                "what the add & norm hands it: pass a function of y that returns self_attention(y, y, mask).",
+                "Your answer calls the attention first and gives its output to the add & norm. In pre-norm, the "
+                "attention must read what the add & norm gives it: pass a function of y that returns "
+                "self_attention(y, y, mask).",
                 ("(y, y, mask)", "(x, x, mask)"),
             ),
             no_residuals=(
-                "Your answer calls the sublayers one after the other, without their add & norms. Hand each sublayer to "
-                "its own: self.add_and_norm_1(x, sublayer).",
+                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own: "
+                "self.add_and_norm_1(x, sublayer).",
                 (_FIRST, "attend(x)"),
                 (_SECOND, "self.feed_forward(half)"),
             ),
             residual_of_attention_left_out=(
-                "Your answer calls the attention without its add & norm. Hand it to add_and_norm_1.",
+                "Your answer calls the attention without its add & norm. Pass it to add_and_norm_1.",
                 (_FIRST, "attend(x)"),
             ),
             residual_of_feed_forward_left_out=(
-                "Your answer calls the feed-forward network without its add & norm. Hand it to add_and_norm_2.",
+                "Your answer calls the feed-forward network without its add & norm. Pass it to add_and_norm_2.",
                 (_SECOND, "self.feed_forward(half)"),
             ),
             residual_added=(
-                "Your answer adds x once more. The residual connections are inside the add & norms: return what the "
-                "second one gives.",
+                "Your answer adds x once more. The add & norms already contain the residual connections: return the "
+                "second one's result.",
                 ("return whole", "return x + whole"),
             ),
             second_residual_from_the_start=(
-                "Your answer hands the block's input to the second add & norm, so that the attention is lost. "
-                "Go on with what the first add & norm returned.",
+                "Your answer passes the block's input to the second add & norm, so the attention is lost. Pass the "
+                "first one's result.",
                 ("half, self.feed_forward", "x, self.feed_forward"),
             ),
             network_reads_the_start=(
-                "Your answer's feed-forward network reads the block's input. It reads what its add & norm hands it: "
-                "pass the network itself, self.feed_forward.",
+                "Your answer's feed-forward network reads the block's input. It should read what its add & norm gives "
+                "it: pass the network itself, self.feed_forward.",
                 ("half, self.feed_forward", "half, lambda _: self.feed_forward(x)"),
             ),
             norms_exchanged=(
-                "Your answer swaps the add & norms. The first belongs to the attention, the second to the feed-forward "
+                "Your answer swaps the add & norms. The first is for the attention, the second for the feed-forward "
                 "network.",
                 *_NORMS_EXCHANGED,
             ),
             one_norm_for_both=(
-                "Your answer uses add_and_norm_1 for both sublayers. The feed-forward network has its own, "
-                "add_and_norm_2.",
+                "Your answer uses add_and_norm_1 for both sublayers. Use add_and_norm_2 for the feed-forward network.",
                 ("self.add_and_norm_2", "self.add_and_norm_1"),
             ),
             feed_forward_left_out=(
-                "Your answer is the first half of the block: the attention in its add & norm. After it comes the "
-                "feed-forward network.",
+                "Your answer stops after the attention. The feed-forward network in its add & norm is missing.",
                 ("return whole", "return half"),
             ),
             padding_set_to_zero=(
-                "Your answer sets the vectors of hidden tokens to 0. Leave them as they come out of the block: "
-                "nothing reads them, but they are compared all the same.",
+                "Your answer sets the vectors of hidden tokens to 0. Return them unchanged: nothing reads them later, "
+                "but the check compares them.",
                 ("return whole", "return whole if mask is None else whole * mask.any(dim=1).unsqueeze(-1)"),
             ),
         ),

@@ -114,78 +114,75 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Three things in a row, and the one in the middle has no weights. What the constructor assigns to `self`, "
-            "`forward` calls.",
+            "Apply three things in a row; the middle one has no weights. Assign the parts to `self` in the "
+            "constructor, and call them in `forward`.",
         ),
         Hint(
             "shapes",
-            "`nn.Linear(a, b)` takes `[..., a]` to `[..., b]`. The first layer widens from `d_model` to `d_ff`, the "
-            "second leads back. Parameters are found by their names: `W_1` and `W_2`.",
+            "`nn.Linear(a, b)` turns `[..., a]` into `[..., b]`. The first layer goes from `d_model` to `d_ff`, and "
+            "the second back. Name them `W_1` and `W_2`, because the check finds parameters by name.",
         ),
     ),
     misconceptions=(
         Misconception(
             "always_relu",
-            "Your answer is right with ReLU, but uses it whatever activation it was made with. Call self.activation, "
-            "which is ReLU unless somebody wants another.",
+            "Your answer always uses ReLU. Call self.activation, which is ReLU by default.",
             _slip((_BENT, "F.relu(hidden)")),
             alone=True,
         ),
         Misconception(
             "no_activation",
-            "Your answer has no activation: two linear layers in a row are one linear layer. Put a ReLU between them.",
+            "Your answer has no activation, so its two linear layers can do no more than a single one. Put a ReLU "
+            "between them.",
             _slip((_BENT, "hidden")),
         ),
         Misconception(
             "activation_at_the_end",
-            "Your answer puts the ReLU after W_2, where it cuts off all negative outputs. It belongs between the two "
+            "Your answer applies the ReLU after W_2, which cuts off all negative outputs. Put it between the two "
             "layers.",
             _slip((_BENT, "hidden"), ("return out", "return self.activation(out)")),
         ),
         Misconception(
             "activation_twice",
-            "Your answer puts a ReLU after W_2 as well, which cuts off all negative outputs. Only the first layer has "
-            "one.",
+            "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use one only, between "
+            "the layers.",
             _slip(("return out", "return self.activation(out)")),
         ),
         Misconception(
             "activation_before",
-            "Your answer puts the ReLU before W_1, where it throws away the negative part of the input. It belongs "
+            "Your answer applies the ReLU before W_1, which throws away the negative part of the input. Put it "
             "between the two layers.",
             _slip(("self.W_1(x)", "self.W_1(self.activation(x))"), (_BENT, "hidden")),
         ),
         Misconception(
             "sigmoid",
-            "Your answer reads σ as the sigmoid. It is any activation; here, as in the paper, ReLU.",
+            "Your answer uses a sigmoid. In the formula, σ is any activation; the paper and this exercise use ReLU.",
             _slip((_BENT, "hidden.sigmoid()")),
         ),
         Misconception(
             "gelu",
-            "Your answer uses GELU. Here it is the paper's: ReLU.",
+            "Your answer uses GELU. Use ReLU, as the paper does.",
             _slip((_BENT, "F.gelu(hidden)")),
         ),
-        Misconception(
-            "silu", "Your answer uses SiLU, z · sigmoid(z). Here it is ReLU.", _slip((_BENT, "F.silu(hidden)"))
-        ),
+        Misconception("silu", "Your answer uses SiLU, z · sigmoid(z). Use ReLU.", _slip((_BENT, "F.silu(hidden)"))),
         Misconception(
             "relu_up_to_six",
-            "Your answer uses ReLU6, which cuts off above 6 as well. Here it is ReLU, which has no upper limit.",
+            "Your answer uses ReLU6, which also cuts off above 6. Use ReLU, which has no upper limit.",
             _slip((_BENT, "F.relu6(hidden)")),
         ),
         Misconception(
             "negative_part_kept",
-            "Your answer keeps what is negative and cuts off what is positive. ReLU is max(0, z): clamp(min=0).",
+            "Your answer keeps negative numbers and cuts off positive ones. ReLU is max(0, z): clamp(min=0).",
             _slip((_BENT, "hidden.clamp(max=0)")),
         ),
         Misconception(
             "softmax",
-            "Your answer takes a softmax between the layers. The activation is ReLU; a softmax makes weights, which is "
-            "attention's business.",
+            "Your answer takes a softmax between the layers. Use ReLU: a softmax is for weights that sum to 1.",
             _slip((_BENT, "hidden.softmax(dim=-1)")),
         ),
         Misconception(
             "residual_added",
-            "Your answer adds x at the end. That residual connection belongs to add & norm, around this network: "
+            "Your answer adds x at the end. The residual connection belongs to add & norm, around this network: "
             "return only the network's output.",
             _slip(("return out", "return x + out")),
         ),
@@ -195,8 +192,16 @@ EXERCISE = Exercise(
             "add them.",
             _slip(*_WITHOUT_BIASES),
         ),
-        Misconception("first_bias_left_out", "Your answer lacks b_1, the bias of W_1.", _slip(_WITHOUT_BIASES[0])),
-        Misconception("second_bias_left_out", "Your answer lacks b_2, the bias of W_2.", _slip(_WITHOUT_BIASES[1])),
+        Misconception(
+            "first_bias_left_out",
+            "Your answer leaves out b_1, the bias of W_1. Call the layer itself: self.W_1(x).",
+            _slip(_WITHOUT_BIASES[0]),
+        ),
+        Misconception(
+            "second_bias_left_out",
+            "Your answer leaves out b_2, the bias of W_2. Call the layer itself, self.W_2(...).",
+            _slip(_WITHOUT_BIASES[1]),
+        ),
         gradients_cut(_slip(("return out", "return out.detach()")), "the weights"),
     ),
 )

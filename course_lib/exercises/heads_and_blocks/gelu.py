@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     title="GELU",
     statement=(
         "gelu(x [...], approximate=False) -> [...]: each number times the probability that a standard normal number is "
-        "below it; with approximate=True 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), as GPT-2 has it; with gradients."
+        "below it; with approximate=True, 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³))), as in GPT-2; with gradients."
     ),
     points=3,
     minutes=12,
@@ -89,88 +89,92 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two formulas, and a question that says which. The probability below a number is written with `torch.erf`; "
-            "the approximation needs only `torch.tanh`.",
+            "You need two formulas, and `approximate` says which to use. Write the probability below a number with "
+            "`torch.erf`, and the approximation with `torch.tanh`.",
         ),
         Hint(
             "outline",
-            "If the approximation is wanted: the inner sum, `x` plus 0.044715 times its third power.\n"
-            "Times the root of 2 over π, then `tanh`, plus 1, times half of `x`.\n"
-            "Else the probability: `erf` of `x` over the root of 2, plus 1, over 2.\n"
-            "Times `x`.",
+            "For the approximation, compute the inner sum: `x` plus 0.044715 times its cube.\n"
+            "Multiply by the root of 2 over π, take `tanh`, add 1, and multiply by half of `x`.\n"
+            "Otherwise compute the probability: `erf` of `x` over the root of 2, plus 1, over 2.\n"
+            "Multiply by `x`.",
             answers=("root_left_out", "half_left_out", "probability_alone", "one_left_out", "cube_left_out"),
         ),
     ),
     misconceptions=(
         *_slips(
             root_left_out=(
-                "Your answer takes erf of x itself. For the normal distribution it is erf(x / √2).",
+                "Your answer takes erf of x itself. For the normal distribution, take erf(x / √2).",
                 (" / math.sqrt(2))", ")"),
             ),
             half_left_out=(
-                "Your answer lacks a factor 1/2: 1 + erf(x / √2) goes from 0 to 2, and a probability from 0 to 1.",
+                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability from 0 to 1.",
                 ("below = 0.5 * ", "below = "),
             ),
             one_left_out=(
-                "Your answer takes erf alone, which goes from -1 to 1. The probability is (1 + erf(x / √2)) / 2.",
+                "Your answer uses erf alone, which runs from -1 to 1. The probability is (1 + erf(x / √2)) / 2.",
                 ("(1 + torch.erf(x / math.sqrt(2)))", "torch.erf(x / math.sqrt(2))"),
             ),
             above_for_below=(
-                "Your answer takes the probability of a number above x. Take the probability of one below it.",
+                "Your answer uses the probability of a number above x. Use the probability of one below it.",
                 ("1 + torch.erf", "1 - torch.erf"),
             ),
             probability_alone=(
-                "Your answer is the probability alone. Multiply it by x.",
+                "Your answer is the probability. Multiply it by x.",
                 ("return x * below", "return below"),
             ),
             density=(
-                "Your answer takes the density of the normal distribution, the bell. Take the probability below x, the "
-                "area to its left.",
+                "Your answer uses the density of the normal distribution, the bell curve. Use the probability below "
+                "x, the area to its left.",
                 (_BELOW, "torch.exp(-x * x / 2) / math.sqrt(2 * math.pi)"),
             ),
             logistic=(
-                "Your answer is SiLU, x times sigmoid(x). GELU takes the normal distribution's probability.",
+                "Your answer is SiLU, x times sigmoid(x). Use the normal distribution's probability instead of the "
+                "sigmoid.",
                 (_BELOW, "torch.sigmoid(x)"),
             ),
             logistic_scaled=(
-                "Your answer is x sigmoid(1.702 x), a coarser approximation. Where `approximate` is False, use erf.",
+                "Your answer is x sigmoid(1.702 x), a coarser approximation. If `approximate` is False, use erf.",
                 (_BELOW, "torch.sigmoid(1.702 * x)"),
             ),
-            relu=("Your answer is ReLU, with a corner at 0.", ("return x * below", "return torch.relu(x)")),
+            relu=(
+                "Your answer is ReLU, which has a corner at 0. Multiply x by the probability instead.",
+                ("return x * below", "return torch.relu(x)"),
+            ),
             always_nearly=(
-                "Your answer is the approximation, whatever is asked for. Where `approximate` is False, use erf.",
+                "Your answer always returns the approximation. If `approximate` is False, use erf.",
                 ("if approximate", "if True"),
             ),
             gradients_cut=(
-                "No gradient reaches x: the computation leaves torch on the way (.detach(), .data, numpy or no_grad).",
+                "No gradient reaches x. Look for .detach(), .data, numpy or no_grad.",
                 ("return x * below", "return (x * below).detach()"),
             ),
         ),
         *_slips_nearly(
             never_nearly=(
-                "Your answer is exact, also where the approximation is asked for. Weights that were trained with one "
-                "form need that one: look at `approximate`.",
+                "Your answer ignores `approximate` and is always exact. If it is True, use the formula with tanh: "
+                "weights trained with one formula need the same one later.",
                 ("if approximate", "if False"),
             ),
             cube_left_out=(
-                "Your approximation lacks 0.044715 x³.",
+                "Your approximation lacks 0.044715 x³. Add it to x before you multiply by √(2/π).",
                 (" + 0.044715 * x**3", ""),
             ),
-            square_for_cube=("Your approximation has a square where the third power belongs.", ("x**3", "x**2")),
+            square_for_cube=("Your approximation uses x². Use x³.", ("x**3", "x**2")),
             pi_and_two_exchanged=(
-                "Your approximation has √(π/2) for √(2/π).",
+                "Your approximation uses √(π/2). Use √(2/π).",
                 ("2 / math.pi", "math.pi / 2"),
             ),
             root_of_two_over_pi_left_out=(
-                "Your approximation lacks the factor √(2/π).",
+                "Your approximation lacks the factor √(2/π). Multiply by it before you take tanh.",
                 ("math.sqrt(2 / math.pi) * (x", "(x"),
             ),
             factor_misplaced=(
-                "Your approximation multiplies only x by √(2/π). The factor is for the sum: √(2/π) (x + 0.044715 x³).",
+                "Your approximation multiplies only x by √(2/π). Multiply the whole sum: √(2/π) (x + 0.044715 x³).",
                 (_INNER, "math.sqrt(2 / math.pi) * x + 0.044715 * x**3"),
             ),
             half_left_out_nearly=(
-                "Your approximation lacks a factor 1/2: 1 + tanh goes from 0 to 2.",
+                "Your approximation lacks a factor 1/2: 1 + tanh runs from 0 to 2.",
                 ("return 0.5 * x", "return x"),
             ),
         ),

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     statement=(
         "class LayerNorm(nn.Module): __init__(d_model, epsilon) makes the parameters weight and bias, [d_model]; "
         "forward(x [..., d_model]) -> [..., d_model]: each token's vector as weight (x - mean) / √(variance + epsilon) "
-        "+ bias, the variance dividing by d_model; with gradients."
+        "+ bias, where the variance divides by d_model; with gradients."
     ),
     points=3,
     minutes=12,
@@ -117,15 +117,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Mean and variance are taken over the numbers of one token, whatever its neighbours are. The variance "
-            "divides by `d_model`, not by one less, and epsilon goes under the root.",
+            "Take mean and variance over the numbers of one token; its neighbors don't matter. The variance divides "
+            "by `d_model`, not by one less, and epsilon goes under the root.",
         ),
         Hint(
             "outline",
-            "The mean over the last dimension, with the dimension kept.\n"
-            "The variance over the last dimension, with `correction=0` and the dimension kept.\n"
+            "Take the mean over the last dimension, keeping the dimension.\n"
+            "Take the variance over the last dimension, with `correction=0`, keeping the dimension.\n"
             "Subtract the mean, and divide by the root of variance plus epsilon.\n"
-            "Stretch by `self.weight`, then move by `self.bias`.",
+            "Multiply by `self.weight`, then add `self.bias`.",
             answers=(
                 "divided_by_one_less",
                 "epsilon_outside_the_root",
@@ -139,15 +139,15 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "epsilon_left_out",
-            "Your answer is right as long as a token's numbers differ well, but epsilon is not used: where they are "
-            "all equal it divides 0 by 0. Add epsilon to the variance, under the root.",
+            "Your answer leaves out epsilon, so it divides 0 by 0 if a token's numbers are all equal. Add epsilon to "
+            "the variance, under the root.",
             _slip((_ADDED, "variance")),
             alone=True,
         ),
         *(
             Misconception(
                 name,
-                "Your answer adds epsilon to the standard deviation. It belongs under the root, to the variance: "
+                "Your answer adds epsilon to the standard deviation. Add it to the variance, under the root: "
                 "√(variance + epsilon).",
                 _slip(("(variance + epsilon).sqrt()", f"{root} + epsilon")),
                 alone=True,
@@ -159,14 +159,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "epsilon_fixed",
-            "Your answer adds a fixed 1e-5 to the variance, torch's default. Use self.epsilon.",
+            "Your answer always adds torch's default, 1e-5. Use self.epsilon.",
             _slip((_ADDED, "(variance + 1e-5)")),
             alone=True,
         ),
         Misconception(
             "divided_by_one_less",
-            "Your answer divides the variance by d_model - 1, which is torch's default in var and std. Layer norm "
-            "divides by d_model: correction=0 (or unbiased=False).",
+            "Your answer divides the variance by d_model - 1, torch's default in var and std. Layer norm divides by "
+            "d_model: correction=0 (or unbiased=False).",
             _slip(("squares.mean(dim, keepdim=True)", "squares.sum(dim, keepdim=True) / (x.shape[dim] - 1)")),
         ),
         Misconception(
@@ -177,20 +177,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_words",
-            "Your answer takes mean and variance over the tokens (dim=-2). Each token is standardised by itself: over "
-            "its own numbers, dim=-1.",
+            "Your answer takes mean and variance over the tokens (dim=-2). Take them over each token's own numbers: "
+            "dim=-1.",
             _slip(("dim, epsilon = -1", "dim, epsilon = -2")),
         ),
         Misconception(
             "over_everything",
-            "Your answer takes one mean and one variance of all the numbers. Each token has its own: dim=-1, "
+            "Your answer takes one mean and one variance of all numbers. Take them for each token: dim=-1, "
             "keepdim=True.",
             _slip(("dim, epsilon = -1", "dim, epsilon = tuple(range(x.ndim))")),
         ),
         Misconception(
             "over_the_sentence",
-            "Your answer takes one mean and one variance for each sentence, over its tokens and their numbers. Each "
-            "token has its own: dim=-1.",
+            "Your answer takes one mean and one variance per sentence. Take them for each token: dim=-1.",
             _slip(("dim, epsilon = -1", "dim, epsilon = (-2, -1)")),
         ),
         Misconception(
@@ -200,62 +199,61 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "not_divided",
-            "Your answer only subtracts the mean. Divide by the standard deviation as well, √(variance + epsilon).",
+            "Your answer only subtracts the mean. Divide by the standard deviation too: √(variance + epsilon).",
             _slip((" / spread", "")),
         ),
         Misconception(
             "not_centred",
-            "Your answer does not subtract the mean: x is only divided by the standard deviation. Subtract each "
-            "token's mean first.",
+            "Your answer divides x by the standard deviation without subtracting the mean. Subtract each token's mean "
+            "first.",
             _slip(("x - mean", "x")),
         ),
         Misconception(
             "root_mean_square",
-            "Your answer divides by the root of the mean square without subtracting the mean: that is RMSNorm (Zhang "
-            "and Sennrich, 2019). Layer norm subtracts the mean first.",
+            "Your answer divides by the root mean square without subtracting the mean, which is RMSNorm (Zhang and "
+            "Sennrich, 2019). Subtract the mean first.",
             _slip(("x - mean", "x"), ("(x - x.mean(dim, keepdim=True)).square()", "x.square()")),
         ),
         Misconception(
             "gamma_and_beta_left_out",
-            "Your answer standardises, and stops there. Multiply by weight and add bias.",
+            "Your answer stops after it standardizes. Multiply by weight and add bias.",
             _slip((" + self.bias", ""), ("self.weight * ", "")),
         ),
         Misconception(
             "gamma_and_beta_exchanged",
-            "Your answer multiplies by bias and adds weight. It is the other way round: weight stretches, bias moves.",
+            "Your answer multiplies by bias and adds weight. Multiply by weight and add bias.",
             _slip((_LEARNED, "self.bias * centred / spread + self.weight")),
         ),
         Misconception(
             "moved_before_stretched",
-            "Your answer adds bias first and multiplies the sum by weight. Multiply by weight, then add bias.",
+            "Your answer adds bias before it multiplies by weight. Multiply first, then add.",
             _slip((_LEARNED, "self.weight * (centred / spread + self.bias)")),
         ),
         gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, weight or bias"),
         Misconception(
             "statistics_detached",
-            "The values are right, but mean and variance pass no gradient on to x: they leave torch on the way "
-            "(.detach(), .data, .item(), no_grad). Both depend on x, and its gradient also goes through them.",
+            "Your values are right, but mean and variance pass no gradient to x. Look for .detach(), .data, .item() "
+            "or no_grad.",
             _slip(("x - mean", "x - mean.detach()"), ("/ spread", "/ spread.detach()")),
             alone=True,
         ),
         Misconception(
             "root_without_epsilon_on_the_way",
-            "The values are right, but where a token's numbers are all equal the gradient of your answer is NaN: it "
-            "takes the root of the variance alone on the way, and that has no gradient at 0. Take one root, of "
-            "variance + epsilon.",
+            "Your values are right, but the gradient is NaN if a token's numbers are all equal: the root of a "
+            "variance of 0 has no gradient. Take only the root of variance + epsilon.",
             _slip((_ADDED, "(variance.sqrt().square() + epsilon)")),
             alone=True,
         ),
-        Misconception("beta_left_out", "Your answer does not add bias at the end.", _slip((" + self.bias", ""))),
+        Misconception("beta_left_out", "Your answer leaves out bias. Add it at the end.", _slip((" + self.bias", ""))),
         Misconception(
             "gamma_left_out",
-            "Your answer adds bias, but does not multiply by weight first.",
+            "Your answer leaves out weight. Multiply by it before you add bias.",
             _slip(("self.weight * ", "")),
         ),
         Misconception(
             "mean_without_keepdim",
             "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
-            "[tokens], are laid along d_model. Keep the dimension.",
+            "[tokens], line up with d_model. Keep the dimension.",
             _slip(
                 ("mean = x.mean(dim, keepdim=True)", "mean = x.mean(dim)"),
                 ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
@@ -263,13 +261,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_first_dimension",
-            "Your answer takes mean and variance over dim=0, the tokens or the sentences. Each token has its own, over "
-            "its d_model numbers: dim=-1.",
+            "Your answer takes mean and variance over dim=0, the tokens or the sentences. Take them over each token's "
+            "d_model numbers: dim=-1.",
             _slip(("dim, epsilon = -1", "dim, epsilon = 0")),
         ),
         Misconception(
             "over_the_second_dimension",
-            "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Take the "
+            "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Use the "
             "last dimension, dim=-1.",
             _slip(("dim, epsilon = -1", "dim, epsilon = 1")),
         ),

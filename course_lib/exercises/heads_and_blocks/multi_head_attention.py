@@ -102,7 +102,7 @@ _SPLIT, _JOINED = "unflatten(-1, (heads, -1)).transpose(1, 2)", "transpose(1, 2)
 _SPLIT_IN_TURN = (_SPLIT, "unflatten(-1, (-1, heads)).mT.transpose(1, 2)")
 _JOINED_IN_TURN = (_JOINED, "permute(0, 2, 3, 1).flatten(2)")
 _IN_TURN = (
-    "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each token. Head i owns the i-th d_head numbers: "
+    "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each token. Give head i the i-th d_head numbers: "
     "the heads' dimension comes before d_head's."
 )
 _FILLED, _WEIGHTS = "scaled.masked_fill(~room, -math.inf)", "attention_weights(scaled)"
@@ -154,14 +154,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Five steps: project, split, attend, join, mix. All heads attend at once, since the heads are only one "
-            "more leading dimension, and each of them has `d_head` numbers and its own scale.",
+            "Take five steps: project, split, attend, join, mix. All heads attend at once, because they are just one "
+            "more leading dimension. Each has `d_head` numbers, which also sets its scale.",
         ),
         Hint(
             "shapes",
-            "Split, everything is `[batch, heads, tokens, d_head]`. A mask `[batch, queries, keys]` is lined up from "
-            "the right, so that its batch would meet the heads: give it a dimension of size 1 in between. Joining is "
-            "splitting in reverse, transpose included.",
+            "Once split, everything is `[batch, heads, tokens, d_head]`. A mask `[batch, queries, keys]` broadcasts "
+            "from the right, so its batch would line up with the heads: give it a dimension of size 1 in between. To "
+            "join, undo the split, including the transpose.",
             answers=(
                 *("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
                 *("heads_behind_the_words", "masks_of_other_sentences"),
@@ -169,12 +169,12 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Queries from `x`, keys and values from `memory`, each by calling its layer: `self.W_q(x)`.\n"
+            "Make queries from `x`, and keys and values from `memory`, by calling the layers: `self.W_q(x)`.\n"
             "Split each: cut the last dimension in two, then put the heads before the tokens.\n"
-            "If there is a mask, make room for the heads in it.\n"
-            "Attention on the split tensors gives `[batch, heads, tokens, d_head]`.\n"
+            "If there is a mask, give it a dimension for the heads.\n"
+            "Attend on the split tensors, which gives `[batch, heads, tokens, d_head]`.\n"
             "Put the tokens before the heads again, and flatten the last two dimensions into one.\n"
-            "`self.W_o` mixes what the heads have found.",
+            "Mix the heads with `self.W_o`.",
             answers=(
                 *("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
                 "values_not_projected",
@@ -184,51 +184,52 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips_beyond(
             memory_ignored=(
-                "Your answer never looks at memory. Keys and values must come from it, and only the queries from x.",
+                "Your answer ignores memory. Make keys and values from it, and only the queries from x.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_k(x), self.W_v(x)"),
             ),
             x_and_memory_exchanged=(
-                "With a memory, your answer makes the queries from it. Queries come from x, keys and values from "
-                "memory.",
+                "Your answer makes the queries from memory, and the keys and values from x. Make the queries from x, "
+                "and the keys and values from memory.",
                 ("self.W_q(x), self.W_k(memory), self.W_v(memory)", "self.W_q(memory), self.W_k(x), self.W_v(x)"),
             ),
             values_from_x=(
-                "With a memory your answer takes the values from x. Keys and values both come from memory.",
+                "Your answer makes the values from x. Make both keys and values from memory.",
                 ("self.W_v(memory)", "self.W_v(x)"),
             ),
             mask_ignored=(
-                "Your answer makes no use of the mask. Forbid the keys where it is False, in every head.",
+                "Your answer ignores the mask. Forbid the keys where it is False, in every head.",
                 ("if mask is not None", "if False"),
             ),
             mask_inverted=(
-                "Your answer forbids the keys where the mask is True. True means `may attend`.",
+                "Your answer forbids keys where the mask is True. True means `may attend`: forbid them where it is "
+                "False.",
                 ("~room", "room"),
             ),
             mask_transposed=(
-                "Your answer uses the mask transposed, [keys, queries]. Its rows are queries, like those of the "
-                "scores: use it as it comes.",
+                "Your answer transposes the mask. Its rows are already queries, like those of the scores: use it "
+                "without a transpose.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),
             ),
             mask_multiplies_the_scores=(
-                "Your answer gives forbidden keys the score 0, as multiplying the scores by the mask does. That is not "
-                "low: they get attention all the same. Set their scores to -inf.",
+                "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
+                "forbidden keys still get weight. Set their scores to -inf.",
                 (_FILLED, "scaled * room"),
             ),
             mask_multiplies_the_weights=(
-                "Your answer multiplies the weights by the mask, so that the ones that are left no longer add up to 1. "
-                "Forbid the keys before the softmax.",
+                "Your answer multiplies the weights by the mask, so the remaining ones don't sum to 1. Forbid the "
+                "keys before the softmax.",
                 (f"scaled = {_FILLED}", "pass"),
                 (_WEIGHTS, f"{_WEIGHTS} * (1 if mask is None else room)"),
             ),
             filled_with_ten=(LITTLE_LEFT, ("-math.inf", "-10.0")),
             masks_meet_heads=(
-                "Your answer uses the mask [batch, queries, keys] as it is with scores [batch, heads, queries, keys]: "
-                "sentence i's mask then falls on head i, or nothing fits. Make room for the heads: mask.unsqueeze(1).",
+                "Your answer lines up the mask's batch with the heads, so sentence i's mask lands on head i, or the "
+                "shapes don't fit. Add a dimension for the heads: mask.unsqueeze(1).",
                 ("mask.unsqueeze(1)", "mask"),
             ),
             masks_of_other_sentences=(
-                "With a mask, most heads get that of another sentence: repeat(heads, 1, 1) strings all the masks "
-                "together again and again. mask.unsqueeze(1) gives each sentence's mask to all its heads.",
+                "Your answer gives most heads another sentence's mask: repeat(heads, 1, 1) repeats the whole batch of "
+                "masks. Use mask.unsqueeze(1), so that all heads of a sentence share its mask.",
                 ("mask.unsqueeze(1)", "mask.repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[1:])"),
             ),
         ),
@@ -244,80 +245,78 @@ EXERCISE = Exercise(
             ),
             divided_by_d_head=(
                 "Your answer divides the scores by d_head (or by √d_head twice: the lesson's own attention also "
-                "divides). The paper's formula takes the root: divide by √d_head, once.",
+                "divides). Divide by √d_head, once.",
                 ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
             ),
             transpose_left_out=(
-                "Your answer multiplies the queries by the keys without transposing them. That fits only where the "
-                "number of tokens equals d_head, and is wrong even there: k.mT.",
+                "Your answer multiplies the queries by the keys without a transpose, which only works if the number "
+                "of tokens equals d_head. Transpose the keys: k.mT.",
                 ("k.mT", "k"),
             ),
             W_o_left_out=(
-                "Your answer returns the heads side by side. The last step mixes them: call W_o.",
+                "Your answer returns the heads side by side. Mix them at the end: call W_o.",
                 ("self.W_o(joined)", "joined"),
             ),
             one_head=(
-                "Your answer is attention with a single head: q, k and v are never split, so that all numbers of a "
-                "token share one distribution. Split them into `heads` parts.",
+                "Your answer never splits q, k and v, so it has a single head. Split them into `heads` parts.",
                 (_SPLIT, "unsqueeze(1)"),
             ),
             split_without_transpose=(
-                "Your answer splits into heads by reshaping to [batch, heads, tokens, d_head] at once, which gives a "
-                "head whole tokens. Split the last dimension, then transpose(1, 2).",
+                "Your answer reshapes to [batch, heads, tokens, d_head] in one step, which gives a head whole tokens. "
+                "Split the last dimension, then transpose(1, 2).",
                 (_SPLIT, "reshape(len(y), heads, y.shape[1], -1)"),
             ),
             joined_without_transpose=(
-                "Your answer joins the heads by reshaping [batch, heads, tokens, d_head] at once, which mixes the "
-                "tokens. Bring the tokens to the front again first: transpose(1, 2).",
+                "Your answer joins the heads by reshaping [batch, heads, tokens, d_head] in one step, which mixes the "
+                "tokens. Put the tokens before the heads first: transpose(1, 2).",
                 (_JOINED, "reshape(x.shape)"),
             ),
             heads_behind_the_words=(
-                "Your answer splits into [batch, tokens, heads, d_head] and attends there, so that each token's heads "
-                "look at each other, and no token looks at another. Bring the heads before the tokens with "
-                "transpose(1, 2), and back at the end.",
+                "Your answer attends on [batch, tokens, heads, d_head], so the heads of each token attend to each "
+                "other, and no token sees another. Put the heads before the tokens with transpose(1, 2), and back at "
+                "the end.",
                 (_SPLIT, "unflatten(-1, (heads, -1))"),
                 (_JOINED, "flatten(2)"),
             ),
             interleaved=(_IN_TURN, _SPLIT_IN_TURN),
             interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, _JOINED_IN_TURN),
             joined_in_turn=(
-                "Your answer joins the heads by taking the first number of each, then the second of each, ... Each "
-                "head's d_head numbers belong together: bring the heads before d_head, then flatten(2).",
+                "Your answer joins the heads number by number: the first of each head, then the second, and so on. "
+                "Keep each head's d_head numbers together: put the heads before d_head, then flatten(2).",
                 _JOINED_IN_TURN,
             ),
             softmax_over_the_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Each query divides its attention among the "
-                "keys: dim=-1.",
+                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each "
+                "query's weights sum to 1.",
                 (_WEIGHTS, "torch.softmax(scaled, dim=-2)"),
             ),
             softmax_over_the_heads=(
-                "Your answer takes the softmax over the heads (dim=1). Each query of each head divides its attention "
-                "among the keys: dim=-1.",
+                "Your answer takes the softmax over the heads (dim=1). Take it over the keys, dim=-1, so that each "
+                "query's weights sum to 1.",
                 (_WEIGHTS, "torch.softmax(scaled, dim=1)"),
             ),
             keys_and_values_exchanged=(
-                "Your answer makes the keys with W_v and the values with W_k. Each has its own.",
+                "Your answer makes the keys with W_v and the values with W_k. Swap them.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_v(memory), self.W_k(memory)"),
             ),
             values_not_projected=(
-                "Your answer averages the tokens themselves. The values are projected as well: self.W_v(memory).",
+                "Your answer averages the tokens themselves. Project the values too: self.W_v(memory).",
                 ("self.W_v(memory)", "memory"),
             ),
             W_o_transposed=(
-                "Your answer multiplies by W_o.weight as it lies, [out, in]. A linear layer multiplies by its "
-                "transpose, and adds its bias: call it, self.W_o(...).",
+                "Your answer multiplies by W_o.weight, which is [out, in]. A linear layer multiplies by its transpose "
+                "and adds its bias: call it, self.W_o(...).",
                 ("self.W_o(joined)", "F.linear(joined, self.W_o.weight.mT, self.W_o.bias)"),
             ),
             biases_left_out=(
-                "Your answer is right without biases, but leaves them out where the layers have some. Call the layers "
-                "themselves, self.W_q(x), which add them.",
+                "Your answer leaves out the layers' biases. Call the layers themselves, self.W_q(x), which add them.",
                 ("self.W_q(x)", "F.linear(x, self.W_q.weight)"),
                 ("self.W_k(memory), self.W_v(memory)", "memory @ self.W_k.weight.mT, memory @ self.W_v.weight.mT"),
                 ("self.W_o(joined)", "F.linear(joined, self.W_o.weight)"),
             ),
             residual_added=(
-                "Your answer adds x at the end. That residual connection belongs to add & norm, around attention: "
-                "return only what attention gives.",
+                "Your answer adds x at the end. The residual connection belongs to add & norm, around attention: "
+                "return only the output of attention.",
                 ("return out", "return x + out"),
             ),
         ),

@@ -79,12 +79,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Queries come from who asks, keys and values from what is looked at. Each of the three is one matrix "
-            "product, and nothing is transposed, because tokens are rows.",
+            "Queries come from `x`, which asks. Keys and values come from `memory`, which is asked. Each is a single "
+            "matrix product, with nothing transposed, because tokens are rows.",
         ),
         Hint(
             "shapes",
-            "A row of length `d_model` times a matrix `[d_model, d_key]` is a row of length `d_key`; all leading "
+            "A row of length `d_model` times a matrix `[d_model, d_key]` is a row of length `d_key`; leading "
             "dimensions stay. There are as many queries as `x` has tokens, and as many keys and values as `memory` "
             "has.",
             answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
@@ -93,68 +93,65 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "transposed",
-            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its own weight. Here it "
-            "is x W: x @ W_q.",
+            "Your answer multiplies by the transposed matrices, x Wᵀ, as nn.Linear does with its weight. Multiply by "
+            "W itself: x @ W_q.",
             _slip(("W_q\n", "W_q.mT\n"), ("W_k\n", "W_k.mT\n"), ("W_v\n", "W_v.mT\n")),
         ),
         Misconception(
             "x_and_memory_exchanged",
-            "Your answer makes the queries from memory, and the keys and values from x. It is x that asks: queries "
-            "from x, keys and values from memory.",
+            "Your answer makes queries from memory, and keys and values from x. Make the queries from x, and the keys "
+            "and values from memory.",
             _slip(("q = x", "q = memory"), ("k = memory", "k = x"), ("v = memory", "v = x")),
         ),
         Misconception(
             "memory_ignored",
-            "Your answer makes all three from x. In cross-attention the keys and the values come from memory.",
+            "Your answer makes all three from x. In cross-attention, keys and values come from memory.",
             _slip(("k = memory", "k = x"), ("v = memory", "v = x")),
         ),
         Misconception(
             "values_from_x",
-            "Your answer takes the values from x. What is looked at is what is handed over: keys and values both come "
-            "from memory.",
+            "Your answer makes the values from x. Make both keys and values from memory.",
             _slip(("v = memory", "v = x")),
         ),
         Misconception(
             "keys_from_x",
-            "Your answer takes the keys from x. Only the queries come from x; keys and values both come from memory.",
+            "Your answer makes the keys from x. Only the queries come from x: make both keys and values from memory.",
             _slip(("k = memory", "k = x")),
         ),
         Misconception(
             "keys_as_values",
-            "Your answer uses W_k for the values as well. They come from the same tokens as the keys, but have a "
-            "matrix of their own: memory @ W_v.",
+            "Your answer uses W_k for the values too. Use their own matrix: memory @ W_v.",
             _slip(("@ W_v", "@ W_k")),
         ),
         Misconception(
             "values_not_projected",
-            "Your answer leaves the values as the tokens they are made from. They are projected as well: memory @ W_v.",
+            "Your answer uses the tokens of memory as values. Project them: memory @ W_v.",
             _slip((" @ W_v", "")),
         ),
         Misconception(
             "values_of_the_keys",
-            "Your answer makes the values from the keys, k @ W_v, which fits only where d_key is d_model. They are "
-            "made from the tokens themselves: memory @ W_v.",
+            "Your answer makes the values from the keys, k @ W_v, which only works if d_key equals d_model. Make them "
+            "from the tokens: memory @ W_v.",
             _slip(("memory @ W_v", "k @ W_v")),
         ),
         Misconception(
             "W_q_and_W_k_exchanged",
-            "Your answer uses W_k for the queries and W_q for the keys. Each has its own.",
+            "Your answer uses W_k for the queries and W_q for the keys. Swap them.",
             _slip(("@ W_q", "@ W_k"), ("@ W_k", "@ W_q")),
         ),
         Misconception(
             "w_q_for_the_keys",
-            "Your answer uses W_q for the keys as well. They have a matrix of their own: memory @ W_k.",
+            "Your answer uses W_q for the keys too. Use their own matrix: memory @ W_k.",
             _slip(("@ W_k", "@ W_q")),
         ),
         Misconception(
             "other_order",
-            "Your answer has the keys before the queries: k, q, v. Return them as q, k, v.",
+            "Your answer returns k, q, v. Return q, k, v.",
             _slip(("q, k, v", "k, q, v")),
         ),
         Misconception(
             "values_before_keys",
-            "Your answer has what W_v makes in the middle, and what W_k makes at the end. Return q, k, v: the keys, "
-            "made with W_k, come second.",
+            "Your answer returns the values, made with W_v, before the keys. Return q, k, v.",
             _slip(("q, k, v", "q, v, k")),
         ),
     ),

@@ -36,20 +36,19 @@ def misplaced_dropouts(dropping: Callable[[str], Callable[..., Tensor | nn.Modul
     return (
         Misconception(
             "sum_dropped",
-            "Your answer calls dropout on the sum, so that x itself is dropped as well. It is only for what a sublayer "
-            "adds: x + dropout(sublayer(...)).",
+            "Your answer applies dropout to the sum, so it also drops numbers of x. Apply it only to the sublayer's "
+            "output: x + dropout(sublayer(...)).",
             dropping("sum"),
         ),
         Misconception(
             "dropped_after_the_norm",
-            "Your answer calls dropout last, on what it returns. It is for what a sublayer adds, before the sum: "
-            "x + dropout(sublayer(...)).",
+            "Your answer applies dropout last. Apply it to the sublayer's output, before the sum: x + "
+            "dropout(sublayer(...)).",
             dropping("end"),
         ),
         Misconception(
             "input_dropped",
-            "Your answer calls dropout on what a sublayer reads. Dropout goes on the sublayer's output: "
-            "dropout(sublayer(...)).",
+            "Your answer applies dropout to the sublayer's input. Apply it to its output: dropout(sublayer(...)).",
             dropping("read"),
         ),
     )
@@ -58,8 +57,7 @@ def misplaced_dropouts(dropping: Callable[[str], Callable[..., Tensor | nn.Modul
 def gradients_cut(answer: Callable[..., Tensor | nn.Module], learned: str) -> Misconception:
     return Misconception(
         "gradients_cut",
-        f"The values are right, but no gradient reaches {learned}: the computation leaves torch on the way (.detach(), "
-        ".data, numpy or no_grad).",
+        f"Your values are right, but no gradient reaches {learned}. Look for .detach(), .data, numpy or no_grad.",
         answer,
         alone=True,
     )

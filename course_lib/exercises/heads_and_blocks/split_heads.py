@@ -77,13 +77,13 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two steps. First only cut the last dimension in two, which keeps every number with its token; then swap "
+            "Take two steps. First cut the last dimension in two, which keeps every number with its token. Then swap "
             "two dimensions, so that the heads come before the tokens.",
         ),
         Hint(
             "shapes",
-            "`[batch, tokens, d_model]`, then `[batch, tokens, heads, d_head]`, then `[batch, heads, tokens, d_head]`. "
-            "A reshape does the first step and a transpose the second; neither can do the other's work.",
+            "Go from `[batch, tokens, d_model]` to `[batch, tokens, heads, d_head]` to `[batch, heads, tokens, "
+            "d_head]`. The first step is a reshape, and the second a transpose. Neither can replace the other.",
             answers=(
                 "viewed_not_transposed",
                 "reshaped_not_transposed",
@@ -94,61 +94,59 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer asks for the final shape at once, which cuts the numbers in the order of memory: a head "
-            "then gets whole tokens instead of a part of every token. Split the last dimension first, then swap tokens "
-            "and heads with transpose(1, 2).",
+            "Your answer goes to the final shape in one step, which cuts the numbers in memory order, so a head gets "
+            "whole tokens. Split the last dimension first, then swap tokens and heads with transpose(1, 2).",
             viewed_not_transposed=_slip((_TURNED, "x.view(len(x), pieces[0], x.shape[1], pieces[1])")),
             reshaped_not_transposed=_slip((_TURNED, "x.reshape(len(x), pieces[0], x.shape[1], pieces[1])")),
         ),
         Misconception(
             "words_before_heads",
-            "Your answer is [batch, tokens, heads, d_head]. The heads come before the tokens: transpose(1, 2).",
+            "Your answer is [batch, tokens, heads, d_head]. Put the heads before the tokens: transpose(1, 2).",
             _slip((_TURNED, "cut")),
         ),
         Misconception(
             "interleaved",
-            "Your answer deals the numbers out in turn, so that head 0 gets numbers 0, heads, 2 heads, ... of a token. "
-            "Head 0 gets the first d_head numbers: the dimension of the heads comes before that of d_head.",
+            "Your answer deals the numbers out in turn: head 0 gets numbers 0, heads, 2 heads, ... of a token. Give "
+            "it the first d_head numbers: the dimension of the heads comes before that of d_head.",
             _slip(("x.unflatten(-1, pieces)", "x.unflatten(-1, pieces[::-1]).mT")),
         ),
         Misconception(
             "d_head_and_heads_exchanged",
-            "Your answer has d_head heads, each with `heads` numbers. `heads` is how many parts there are, not how "
-            "long one is.",
+            "Your answer has d_head heads of `heads` numbers each. `heads` is the number of parts, not their length.",
             _slip(("(heads, -1)", "(-1, heads)")),
         ),
         Misconception(
             "numbers_before_words",
-            "Each head's matrix is transposed: [batch, heads, d_head, tokens]. Tokens come before numbers.",
+            "Each head's matrix is transposed: [batch, heads, d_head, tokens]. Put tokens before numbers.",
             _slip((_TURNED, "cut.permute(0, 2, 3, 1)")),
         ),
         Misconception(
             "heads_before_the_batch",
-            "Your answer is [heads, batch, tokens, d_head]. The batch comes first.",
+            "Your answer is [heads, batch, tokens, d_head]. Put the batch first.",
             _slip((_TURNED, "cut.permute(2, 0, 1, 3)")),
         ),
         Misconception(
             "heads_folded_into_the_batch",
-            "The parts are right, but your answer is [batch · heads, tokens, d_head]. Keep the heads as a dimension "
-            "of their own, after the batch.",
+            "Your parts are right, but your answer is [batch · heads, tokens, d_head]. Give the heads their own "
+            "dimension, after the batch.",
             _slip((_TURNED, "cut.transpose(1, 2).flatten(0, 1)")),
             alone=True,
         ),
         Misconception(
             "pieces_not_stacked",
-            "Your answer is a tuple of parts, one for each head. Make them one tensor: torch.stack(pieces, dim=1).",
+            "Your answer is a tuple of parts, one per head. Make them one tensor: torch.stack(parts, dim=1).",
             lambda x, heads: x.chunk(heads, dim=-1),
         ),
         Misconception(
             "words_split",
-            "Your answer gives each head some of the tokens, whole. Every head sees every token, but only a part of "
-            "its vector: split the last dimension.",
+            "Your answer gives each head some of the tokens. Give every head every token, but only a part of its "
+            "vector: split the last dimension.",
             lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
         ),
         Misconception(
             "whole_vectors",
-            "Your answer gives every head the whole vector of every token. The heads divide it: head i gets the i-th "
-            "d_model // heads numbers.",
+            "Your answer gives every head the whole vector of every token. Split it: head i gets the i-th d_model // "
+            "heads numbers.",
             lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
         ),
     ),
