@@ -93,16 +93,16 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Five lines, one for each formula. Give the corrected values names of their own, because the next step "
-            "goes on from the uncorrected ones.",
+            "Write five lines, one per formula. Give the corrected values new names, because the next step starts "
+            "from the uncorrected ones.",
         ),
         Hint(
             "outline",
-            "The new mean: most of the old one and a tenth of the gradient.\n"
-            "The new mean square: most of the old one and a fiftieth of the squared gradient.\n"
-            "Both corrected: divided by 1 minus their own beta to the power of the step.\n"
-            "The new weight: minus rate times corrected mean over the root of the corrected square plus epsilon, "
-            "which stands outside the root.\n"
+            "Compute the new mean: nine tenths of the old one plus a tenth of the gradient.\n"
+            "Compute the new mean square: 0.98 of the old one plus 0.02 of the squared gradient.\n"
+            "Correct both: divide by 1 minus their beta to the power of the step.\n"
+            "Update the weight: subtract rate times corrected mean, over the root of the corrected square plus "
+            "epsilon. Epsilon goes outside the root.\n"
             "Return weight, mean and square, the last two uncorrected.",
             answers=(
                 "corrected_values_kept",
@@ -117,160 +117,157 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "not_corrected",
-            "Your answer leaves out the correction: in the first steps mean and square are still close to the zeros "
-            "they began with. Divide them by 1 - β^step before they are used.",
+            "Your answer leaves out the correction, but in the first steps mean and square are still close to their "
+            "initial zeros. Divide them by 1 - β^step before you use them.",
             _slip((_BY, "1, 1")),
         ),
         Misconception(
             "corrected_by_the_step_before",
-            "Your answer corrects with step + 1, as if steps counted from 0. They count from 1: use 1 - β^step.",
+            "Your answer corrects with step + 1, as if steps started at 0. They start at 1: use 1 - β^step.",
             _slip((_BY, "1 - b1 ** (step + 1), 1 - b2 ** (step + 1)")),
         ),
         Misconception(
             "corrected_by_one_step_less",
-            "Your answer corrects with step - 1, which divides by 0 in the first step. Steps count from 1: use 1 - "
+            "Your answer corrects with step - 1, which divides by 0 in the first step. Steps start at 1: use 1 - "
             "β^step.",
             _slip((_BY, "1 - b1 ** (step - 1), 1 - b2 ** (step - 1)")),
         ),
         Misconception(
             "corrected_as_in_the_first_step",
-            "Your answer always corrects as in the first step, by 1 - β. The exponent is missing: 1 - β ** step.",
+            "Your answer always corrects by 1 - β, which is right only in the first step. Add the exponent: 1 - β ** "
+            "step.",
             _slip((_BY, "1 - b1, 1 - b2")),
         ),
         Misconception(
             "correction_multiplied",
-            "Your answer multiplies by 1 - β^step. The correction divides by it: it should make the means of the "
-            "first steps larger.",
+            "Your answer multiplies by 1 - β^step. Divide by it, to make the means of the first steps larger.",
             _slip((_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)")),
         ),
         Misconception(
             "corrected_values_kept",
-            "You return the corrected mean and square. They are for use in this step alone: the next one goes on from "
-            "the uncorrected ones.",
+            "Your answer returns the corrected mean and square. Use them in this step only: return the uncorrected "
+            "ones, which the next step starts from.",
             _slip((_STATE, "new_mean / by_mean, new_square / by_square")),
         ),
         Misconception(
             "corrected_square_kept",
-            "You return the corrected square. It is for use in this step alone: the next one goes on from the "
-            "uncorrected one.",
+            "Your answer returns the corrected square. Use it in this step only: return the uncorrected one, which "
+            "the next step starts from.",
             _slip((_STATE, "new_mean, new_square / by_square")),
         ),
         Misconception(
             "torchs_settings",
-            "Your answer uses 0.999 for the squares, torch's default. The transformer paper uses 0.98.",
+            "Your answer uses 0.999 for the squares, torch's default. Use 0.98, as in the transformer paper.",
             _slip(("BETAS", "0.9, 0.999")),
         ),
         Misconception(
             "torchs_settings_and_epsilon",
-            "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. The transformer paper uses 0.98 and "
-            "1e-9.",
+            "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. Use 0.98 and 1e-9, as in the "
+            "transformer paper.",
             _slip(("BETAS", "0.9, 0.999"), ("EPSILON", "1e-8")),
         ),
         Misconception(
             "torchs_epsilon",
-            "Your answer adds 1e-8, torch's default, which matters where gradients are small. The transformer paper "
-            "uses 1e-9.",
+            "Your answer adds 1e-8, torch's default, which matters for small gradients. Use 1e-9, as in the "
+            "transformer paper.",
             _slip(("EPSILON", "1e-8")),
         ),
         Misconception(
             "betas_swapped",
-            "Your answer has the two settings swapped: 0.9 belongs to the mean and 0.98 to the squares.",
+            "Your answer swaps the two settings. Use 0.9 for the mean and 0.98 for the squares.",
             _slip(("b1, b2 = BETAS", "b2, b1 = BETAS")),
         ),
         Misconception(
             "shares_swapped",
-            "Your answer keeps too little of the running means and takes most from this gradient: β is the share of "
-            "the old mean that stays, and 1 - β that of the new.",
+            "Your answer takes most of the new mean from this gradient. Keep β of the old mean and add 1 - β of the "
+            "new value.",
             _slip(
                 ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"), ("b2 * square + (1 - b2)", "(1 - b2) * square + b2")
             ),
         ),
         Misconception(
             "added_in_full",
-            "Your answer adds the whole gradient to the running mean (and its whole square). Only a share of it is "
-            "new: (1 - β) times it.",
+            "Your answer adds the whole gradient to the running mean (and its whole square). Add only a share: (1 - "
+            "β) times it.",
             _slip(("(1 - b1) * ", ""), ("(1 - b2) * ", "")),
         ),
         Misconception(
             "mean_alone_corrected",
-            "Your answer corrects the mean but not the square. Divide the square by 1 - 0.98^step before its root is "
-            "taken.",
+            "Your answer corrects the mean but not the square. Divide the square by 1 - 0.98^step before you take its "
+            "root.",
             _slip((_BY, "1 - b1**step, 1")),
         ),
         Misconception(
             "square_alone_corrected",
-            "Your answer corrects the square but not the mean. Divide the mean by 1 - 0.9^step as well.",
+            "Your answer corrects the square but not the mean. Divide the mean by 1 - 0.9^step too.",
             _slip((_BY, "1, 1 - b2**step")),
         ),
         Misconception(
             "corrected_by_one_beta",
-            "Your answer corrects both by 1 - 0.9^step. The square has a beta of its own: divide it by 1 - 0.98^step.",
+            "Your answer corrects both by 1 - 0.9^step. Divide the square by its own: 1 - 0.98^step.",
             _slip((_BY, "1 - b1**step, 1 - b1**step")),
         ),
         Misconception(
             "no_root",
-            "Your answer divides by the mean square itself. Divide by its root, so that a step has the size of the "
-            "rate whatever the size of the gradients.",
+            "Your answer divides by the mean square itself. Divide by its root, so that the size of the gradients "
+            "doesn't change the size of a step.",
             _slip((".sqrt()", "")),
         ),
         Misconception(
             "epsilon_in_the_root",
-            "Your answer adds 1e-9 within the root, which matters where gradients are small. Add it to the root: "
-            "√square + 1e-9.",
+            "Your answer adds 1e-9 under the root, which matters for small gradients. Add it to the root: √square + "
+            "1e-9.",
             _slip((".sqrt()", ""), ("(root + EPSILON)", "(root + EPSILON).sqrt()")),
         ),
         Misconception(
             "no_epsilon",
-            "Your answer leaves out 1e-9, or adds it where it makes no difference. It is added to the root, before "
-            "the division by it, and matters where gradients are small: (√square + 1e-9).",
+            "Your answer leaves out 1e-9, or adds it where it has no effect. For small gradients it matters: add it "
+            "to the root, before you divide (√square + 1e-9).",
             _slip((" + EPSILON", "")),
         ),
         Misconception(
             "epsilon_before_the_correction",
-            "Your answer adds 1e-9 to the root of the uncorrected square, which matters where gradients are small. "
-            "Correct the square first, take its root, and only then add.",
+            "Your answer adds 1e-9 to the root of the uncorrected square, which matters for small gradients. Correct "
+            "the square first, take its root, and then add.",
             _slip(
                 ("(new_square / by_square)", "new_square"), ("(root + EPSILON)", "(root + EPSILON) * by_square**0.5")
             ),
         ),
         Misconception(
             "returned_in_another_order",
-            "Your answer returns square before mean. The order is weight, mean, square.",
+            "Your answer returns square before mean. Return weight, mean, square.",
             _slip((_STATE, "new_square, new_mean")),
         ),
         Misconception(
             "update_returned",
-            "Your answer returns the step instead of the new weight. Apply it to the old one: weight - rate · ...",
+            "Your answer returns the step. Subtract it from the old weight and return that: weight - rate · ...",
             _slip(("weight - down", "-down")),
         ),
         Misconception(
             "uphill",
-            "Your answer goes uphill: it adds the step. Subtract it, because the gradient points to where the loss "
-            "grows.",
+            "Your answer adds the step, so it goes uphill. Subtract it: the gradient points to where the loss grows.",
             _slip(("weight - down", "weight + down")),
         ),
-        Misconception(
-            "rate_left_out", "Your answer does not use `rate`. The step is multiplied by it.", _slip(("rate * ", ""))
-        ),
+        Misconception("rate_left_out", "Your answer ignores `rate`. Multiply the step by it.", _slip(("rate * ", ""))),
         Misconception(
             "not_squared",
-            "Your answer averages the gradient twice, but never its square. `square` is the running mean of gradient².",
+            "Your answer never squares the gradient. `square` is the running mean of gradient².",
             _slip(("gradient**2", "gradient")),
         ),
         Misconception(
             "gradient_as_the_step",
-            "Your answer steps along this gradient alone. Step along the running mean of the gradients, corrected.",
+            "Your answer steps along this gradient alone. Step along the corrected running mean of the gradients.",
             _slip(("(new_mean / by_mean)", "gradient")),
         ),
         Misconception(
             "one_root_for_all",
-            "Your answer divides all entries by one number, the root of the squares' mean. Each entry has a square of "
-            "its own.",
+            "Your answer divides all entries by one number, the root of the mean of the squares. Divide each entry by "
+            "its own root.",
             _slip((".sqrt()", ".mean().sqrt()")),
         ),
         Misconception(
             "old_means_used",
-            "Your answer returns the new mean and square, but steps by the old ones. Step by the new ones.",
+            "Your answer returns the new mean and square, but steps with the old ones. Step with the new ones.",
             _slip(("(new_square / by_square)", "(square / by_square)"), ("(new_mean / by_mean)", "(mean / by_mean)")),
         ),
     ),

@@ -158,15 +158,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The forward of the encoder's block is two thirds of it. A sublayer comes in between, in which the target "
-            "asks the source, and the numbers of the norms change.",
+            "The forward of your encoder block is two thirds of it. Insert a sublayer in which the target attends to "
+            "the source, and renumber the norms.",
         ),
         Hint(
             "shapes",
-            "Self-attention is `[batch, target, target]` and takes `mask`; cross-attention is "
-            "`[batch, target, source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so "
-            "each attention goes into a function of one argument: in the cross-attention that argument asks, and "
-            "`memory` is looked at.",
+            "Self-attention is `[batch, target, target]` and takes `mask`. Cross-attention is `[batch, target, "
+            "source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap each "
+            "attention in a function of one argument. In cross-attention, that argument makes the queries.",
             answers=(
                 "masks_exchanged",
                 "future_seen",
@@ -178,9 +177,10 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "The first add & norm gets `x` and the self-attention of what it is handed, under `mask`.\n"
-            "The second gets what the first returned, and the cross-attention of what it is handed to `memory`.\n"
-            "The third gets what the second returned, and the feed-forward network itself.",
+            "Give the first add & norm `x` and a function of `y`: self-attention of `y` to `y`, under `mask`.\n"
+            "Give the second the result of the first and a function of `y`: cross-attention of `y` to `memory`, under "
+            "`memory_mask`.\n"
+            "Give the third the result of the second and the feed-forward network itself.",
             answers=(
                 "asks_with_the_input",
                 "input_added_to_the_second",
@@ -195,53 +195,50 @@ EXERCISE = Exercise(
         *slips(
             _BlockLineByLine,
             future_seen=(
-                "Your answer leaves out `mask` in the self-attention, so that each token sees those after it, "
-                "including its own answer. Pass it on.",
+                "Your answer leaves out `mask` in the self-attention, so each token sees those after it, including "
+                "the one to predict. Pass it on.",
                 ("y, y, mask", "y, y, None"),
             ),
             padding_seen=(
-                "Your answer leaves out `memory_mask` in the cross-attention, so that the source's padding gets "
-                "weight. Pass it on.",
+                "Your answer leaves out `memory_mask` in the cross-attention, so the source's padding gets weight. "
+                "Pass it on.",
                 ("memory, memory_mask)", "memory, None)"),
             ),
             one_norm_for_all=(
-                "Your answer uses add_and_norm_1 three times. Each sublayer has its own, with weights of its own.",
+                "Your answer uses add_and_norm_1 three times. Use each sublayer's own, which has its own weights.",
                 ("norm_2(", "norm_1("),
                 ("norm_3(", "norm_1("),
             ),
             second_norm_twice=(
-                "Your answer uses add_and_norm_2 twice, but never add_and_norm_3. The third is the feed-forward "
-                "network's.",
+                "Your answer uses add_and_norm_2 twice. Use add_and_norm_3 for the feed-forward network.",
                 ("norm_3(", "norm_2("),
             ),
             norms_swapped=(
-                "Your answer uses add_and_norm_3 after the cross-attention and add_and_norm_2 at the end. They are "
-                "numbered in the order of the sublayers.",
+                "Your answer swaps add_and_norm_2 and add_and_norm_3. Use the second for the cross-attention and the "
+                "third for the feed-forward network.",
                 *_LAST_NORMS,
             ),
             asks_with_the_input=(
                 "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
-                "second add & norm hands to its sublayer.",
+                "second add & norm gives its sublayer.",
                 ("attention(y, memory", "attention(x, memory"),
             ),
             input_added_to_the_second=(
-                "Your answer hands the block's input to the second add & norm, so that the self-attention is lost. Go "
-                "on with what the first returned.",
+                "Your answer passes the block's input to the second add & norm, so the self-attention is lost. Pass "
+                "the first one's result.",
                 ("a, ask", "x, ask"),
             ),
             one_attention_for_both=(
-                "Your answer uses self_attention's projections for the cross-attention too. It has a layer of its own, "
-                "cross_attention.",
+                "Your answer uses self_attention for the cross-attention too. Use its own layer, cross_attention.",
                 ("self.cross_attention(", "self.self_attention("),
             ),
             memory_detached=(
-                "In your answer no gradient reaches the memory (.detach() or no_grad), so that the encoder could never "
-                "learn. Leave that out.",
+                "No gradient reaches the memory, so the encoder can't learn. Remove .detach() or no_grad.",
                 (" memory, memory_mask)", " memory.detach(), memory_mask)"),
             ),
             keys_from_the_input=(
-                "Your answer's self-attention reads its keys and values from the block's input. In pre-norm it must "
-                "read what the add & norm hands it, for all three: self_attention(y, y, mask).",
+                "Your answer's self-attention makes keys and values from the block's input. In pre-norm, it must read "
+                "what the add & norm gives it, for all three: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
         ),
@@ -249,25 +246,25 @@ EXERCISE = Exercise(
             _BlockLineByLine,
             beside="alone",
             masks_inverted=(
-                "Your answer inverts both masks, as torch's own modules want them. In this course True means `may "
-                "attend`: leave out the ~.",
+                "Your answer inverts both masks, as torch's own modules need. Here, True means `may attend`: leave "
+                "out the ~.",
                 ("y, y, mask", "y, y, None if mask is None else ~mask"),
                 ("memory, memory_mask)", "memory, None if memory_mask is None else ~memory_mask)"),
             ),
         ),
         *alike(
-            "Your answer makes a causal mask of its own for the self-attention. Use `mask` as it comes: it may forbid "
-            "other things as well.",
+            "Your answer makes its own causal mask for the self-attention. Use `mask`, which may forbid other "
+            "positions too.",
             own_causal_mask=_slip_alone(("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)")),
         ),
         *alike(
-            "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. It is the other "
-            "way round: `mask` is for the target's tokens, `memory_mask` for the source's.",
+            "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. Swap them: "
+            "`mask` is for the target's tokens, `memory_mask` for the source's.",
             masks_exchanged=_slip_alone(("y, y, mask", "y, y, memory_mask"), ("memory, memory_mask)", "memory, mask)")),
         ),
         *alike(
-            "Your answer's cross-attention is causal: position t may look only at the first t + 1 tokens of the "
-            "source. All of the source is there from the beginning: `memory_mask` alone says where a token may look.",
+            "Your answer's cross-attention is causal: position t sees only the first t + 1 tokens of the source. The "
+            "whole source is known from the start: use `memory_mask` alone.",
             cross_attention_causal=_slip_alone(
                 (
                     "memory, memory_mask)",
@@ -276,59 +273,59 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer looks first at the source and then at its own words. It is the other way round: "
-            "self-attention begins each decoder block.",
+            "Your answer attends to the source before the target's own tokens. Start each decoder block with "
+            "self-attention.",
             cross_attention_first=_slip_alone(*_CROSS_FIRST, *_NORMS),
             cross_attention_first_by_number=_slip_alone(*_CROSS_FIRST),
         ),
         *alike(
-            "Your answer has the feed-forward network between the two attentions. It comes last: self-attention, "
+            "Your answer has the feed-forward network between the two attentions. Put it last: self-attention, "
             "cross-attention, feed-forward network.",
             feed_forward_second=_slip_alone(*_FEED_SECOND),
             feed_forward_second_with_its_norm=_slip_alone(*_FEED_SECOND, *_LAST_NORMS),
         ),
         *alike(
-            "Nothing that the cross-attention finds reaches your result: the third add & norm goes on from what the "
-            "first returned. Hand it what the second returns, which gets the cross-attention.",
+            "Your result ignores the cross-attention: the third add & norm continues from the first one's result. "
+            "Pass it the second one's, which includes the cross-attention.",
             no_cross_attention=_slip_alone(_NO_CROSS),
             no_cross_attention_by_number=_slip_alone(_NO_CROSS, ("norm_3(", "norm_2(")),
         ),
         *alike(
-            "Your answer calls the cross-attention without the memory, so that the tokens attend to each other. Keys "
-            "and values come from the source: cross_attention(y, memory, memory_mask).",
+            "Your answer calls the cross-attention without the memory, so the target's tokens attend to each other. "
+            "Take keys and values from the source: cross_attention(y, memory, memory_mask).",
             cross_attention_to_itself=_slip_alone(("y, memory, memory_mask)", "y, y, mask)")),
             cross_attention_to_itself_by_memory_mask=_slip_alone(("y, memory, memory_mask)", "y, y, memory_mask)")),
         ),
         *alike(
-            "Your answer has the cross-attention the wrong way round: the memory asks, and the target's tokens are "
-            "looked at. What asks comes first: cross_attention(y, memory, memory_mask).",
+            "Your answer swaps the cross-attention's arguments, so the memory makes the queries. Queries come first: "
+            "cross_attention(y, memory, memory_mask).",
             memory_asks=_slip_alone(("y, memory, memory_mask)", "memory, y, memory_mask)")),
         ),
         *alike(
-            "Your answer ends after the cross-attention. The feed-forward network in its add & norm is missing.",
+            "Your answer stops after the cross-attention. The feed-forward network in its add & norm is missing.",
             no_feed_forward=_slip_alone((_THIRD, "c")),
         ),
         *alike(
-            "Your answer calls the sublayers one after the other, without their add & norms. Hand each sublayer to its "
-            "own: self.add_and_norm_1(x, sublayer).",
+            "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own: "
+            "self.add_and_norm_1(x, sublayer).",
             no_residuals=_slip_alone((_FIRST, "attend(x)"), (_SECOND, "ask(a)"), (_THIRD, "self.feed_forward(c)")),
         ),
         *alike(
-            "Your answer adds what goes into each sublayer once more. The residual connections are inside the add & "
-            "norms: go on with what they return.",
+            "Your answer adds each sublayer's input once more. The add & norms already contain the residual "
+            "connections: continue with their results.",
             added_twice=_slip_alone((_FIRST, f"x + {_FIRST}"), (_SECOND, f"a + {_SECOND}"), (_THIRD, f"c + {_THIRD}")),
         ),
         *alike(
-            "Your answer calls the cross-attention without its add & norm. Hand it to add_and_norm_2.",
+            "Your answer calls the cross-attention without its add & norm. Pass it to add_and_norm_2.",
             cross_attention_not_added=_slip_alone((_SECOND, "ask(a)")),
         ),
         *alike(
-            "Your answer returns what the feed-forward network gives. Hand it to add_and_norm_3.",
+            "Your answer calls the feed-forward network without its add & norm. Pass it to add_and_norm_3.",
             last_add_and_norm_missing=_slip_alone((_THIRD, "self.feed_forward(c)")),
         ),
         *alike(
-            "Your answer calls each sublayer first and hands its add & norm what came out. In pre-norm a sublayer must "
-            "read what the add & norm hands it: pass a function of y.",
+            "Your answer calls each sublayer first and gives its output to the add & norm. In pre-norm, a sublayer "
+            "must read what the add & norm gives it: pass a function of y.",
             called_before_the_norm=_slip_alone(
                 ("(y, y, mask)", "(x, x, mask)"),
                 ("(y, memory", "(a, memory"),

@@ -142,8 +142,8 @@ EXERCISE = Exercise(
     title="Encoder and decoder joined",
     statement=(
         "encode_and_decode(source [batch, source], target [batch, target], embed_source, encoder, embed_target, "
-        "decoder, output) -> logits [batch, target, vocab_size]: masks [batch, queries, keys] made on the ids' device, "
-        "blocks called in order, the last encoder block's output as every decoder block's memory."
+        "decoder, output) -> logits [batch, target, vocab_size]: with masks [batch, queries, keys] on the ids' device, "
+        "blocks called in order, and the last encoder block's output as every decoder block's memory."
     ),
     points=4,
     parts={CORE: 3, ANOTHER_DEVICE: 1},
@@ -159,14 +159,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The source is encoded once, by all encoder blocks in a chain; then every decoder block looks at the last "
-            "block's output. Of the masks, one hides padding of the source, the other hides the future of the target.",
+            "Encode the source once, through all encoder blocks in a chain. Then every decoder block attends to the "
+            "last encoder block's output. You need two masks: one hides the source's padding, the other the target's "
+            "future.",
         ),
         Hint(
             "shapes",
-            "Where the source is not padding is `[batch, source]`; queries are in the middle and see all the same "
-            "keys, so it becomes `[batch, 1, source]` and serves encoder and cross-attention alike. The causal mask "
-            "is `[1, target, target]`, on the device of the target. Padding after the target needs none.",
+            "Where the source is not padding is `[batch, source]`. All queries see the same keys, so make it `[batch, "
+            "1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, on the "
+            "target's device. Padding after the target needs no mask.",
             answers=(
                 "padded_queries_in_the_encoder",
                 "causal_encoder",
@@ -178,167 +179,166 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "The mask of the source, with a dimension of size 1 for the queries.\n"
-            "Embed the source and send it through the encoder's blocks, one after the other.\n"
-            "The causal mask for as many tokens as the target has.\n"
-            "Embed the target and send it through the decoder's blocks, each with the memory and both masks.\n"
-            "The output layer gives the scores.",
+            "Make the source's mask, with a dimension of size 1 for the queries.\n"
+            "Embed the source and pass it through the encoder's blocks, one after the other.\n"
+            "Make the causal mask for as many tokens as the target has.\n"
+            "Embed the target and pass it through the decoder's blocks, each with the memory and both masks.\n"
+            "Get the scores from the output layer.",
             answers=("level_by_level", "encoder_not_chained", "decoder_not_chained", "first_blocks_only", "softmaxed"),
         ),
     ),
     misconceptions=(
         Misconception(
             "mask_on_the_cpu",
-            "Your answer is right on the CPU, but makes a tensor there wherever its input is, so that it stops with an "
-            "error on a GPU. Make the causal mask on the device of the ids: device=target.device.",
+            "Your answer always makes a tensor on the CPU, so it raises an error on a GPU. Make the causal mask on "
+            "the device of the ids: device=target.device.",
             _slip((", target.device)", ")")),
             alone=True,
         ),
         Misconception(
             "future_seen",
-            "Your answer lets the decoder's tokens see those after them: its mask does not forbid it. It must be "
-            "causal: the lower triangle.",
+            "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
             _slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
         ),
         Misconception(
             "itself_forbidden",
-            "Your answer forbids each target token to see itself, and the first to see anything. The diagonal of the "
-            "causal mask is allowed.",
+            "Your answer forbids each target token to see itself, which leaves the first with nothing. Include the "
+            "diagonal of the causal mask.",
             _slip((_CAUSAL, f"{_CAUSAL}.tril(-1)")),
         ),
         Misconception(
             "keys_as_rows",
-            "Your answer lets the decoder's tokens see the future but not the past: its mask is the upper triangle. "
-            "Rows are queries: the lower triangle is allowed.",
+            "Your answer's causal mask is the upper triangle, so the decoder's tokens see the future but not the "
+            "past. Rows are queries: allow the lower triangle.",
             _slip((_CAUSAL, f"{_CAUSAL}.T")),
         ),
         Misconception(
             "causal_mask_inverted",
-            "Your causal mask is True where attention is forbidden, as torch's own modules have it (torch.triu). In "
-            "this course True means `may attend`: torch.tril, or causal_mask.",
+            "Your causal mask is True where attention is forbidden, as in torch's own modules (torch.triu). Here, "
+            "True means `may attend`: use torch.tril, or causal_mask.",
             _slip_alone((_CAUSAL, f"~{_CAUSAL}")),
         ),
         Misconception(
             "padding_seen",
-            "Your answer lets every token attend to the source's padding. Its mask is True only where source != "
+            "Your answer lets every token attend to the source's padding. Make the mask True only where source != "
             "PADDING_ID.",
             _slip_alone(*_ALL_SEEN),
         ),
         Misconception(
             "padding_seen_by_the_encoder",
-            "Your answer lets the source's tokens attend to its padding: the encoder's blocks need the source's mask, "
-            "just as the cross-attention does.",
+            "Your answer lets the source's tokens attend to its padding. Pass the source's mask to the encoder's "
+            "blocks too.",
             _slip(_ALL_SEEN[0]),
         ),
         Misconception(
             "padding_seen_by_the_decoder",
-            "Your answer lets the target's tokens attend to the source's padding: the cross-attention needs the "
-            "source's mask, just as the encoder's blocks do.",
+            "Your answer lets the target's tokens attend to the source's padding. Pass the source's mask to the "
+            "cross-attention too.",
             _slip(_ALL_SEEN[1]),
         ),
         Misconception(
             "causal_encoder",
-            "Your answer lets each source token see only those up to itself: the encoder's mask is causal. The source "
-            "is there from the beginning, so that only its padding is forbidden.",
+            "Your answer uses a causal mask in the encoder. The whole source is known from the start: hide only its "
+            "padding.",
             _slip((" tokens)\n", " tokens & causal_mask(source.shape[1]))\n")),
         ),
         Misconception(
             "causal_cross_attention",
-            "Your answer's cross-attention is causal: position t sees the first t + 1 tokens of the source only. The "
-            "source is there from the beginning, so that only its padding is forbidden.",
+            "Your answer's cross-attention is causal: position t sees only the first t + 1 tokens of the source. The "
+            "whole source is known from the start: hide only its padding.",
             _slip(("mask, memory_mask", "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()")),
         ),
         Misconception(
             "only_padding_seen",
-            "Your answer attends to the source's padding and to no token of it. The mask is True at tokens: source != "
-            "PADDING_ID, not ==.",
+            "Your answer attends only to the source's padding. Make the mask True at tokens: source != PADDING_ID, "
+            "not ==.",
             _slip(("!=", "==")),
         ),
         Misconception(
             "padded_queries_in_the_encoder",
-            "In the encoder your mask forbids padding to look, but not to be looked at. Keys are the last dimension "
-            "of a mask: unsqueeze(1), which makes it [batch, 1, source].",
+            "Your encoder's mask hides padding as queries, not as keys. Keys are the last dimension of a mask: "
+            "unsqueeze(1) makes it [batch, 1, source].",
             _slip((" tokens)\n", " tokens.mT)\n")),
         ),
         Misconception(
             "unknown_words_hidden",
-            "Your answer hides other ids than the padding's, such as 3, the unknown token. Only padding is hidden: the "
-            "mask is source != PADDING_ID.",
+            "Your answer hides other ids than the padding's, such as 3, the unknown token. Hide only padding: source "
+            "!= PADDING_ID.",
             _slip(("!= PADDING_ID", "> UNKNOWN_ID")),
         ),
         Misconception(
             "masks_inverted",
-            "Your answer's masks are True where attention is forbidden, as torch's own modules have it. In this course "
-            "True means `may attend`: leave out the ~.",
+            "Your masks are True where attention is forbidden, as in torch's own modules. Here, True means `may "
+            "attend`: leave out the ~.",
             _slip_alone((_CAUSAL, f"~{_CAUSAL}"), ("!=", "==")),
         ),
         Misconception(
             "masks_exchanged",
-            "Your answer hands the decoder's blocks their two masks in the wrong order. First comes the target's, then "
-            "the source's: block(x, memory, mask, memory_mask).",
+            "Your answer gives the decoder's blocks their two masks in the wrong order. The target's comes first, "
+            "then the source's: block(x, memory, mask, memory_mask).",
             _slip_alone(("mask, memory_mask", "memory_mask, mask")),
         ),
         Misconception(
             "encoder_left_out",
-            "Your answer hands the embedded source to the decoder: the encoder's blocks are not used, or what they "
-            "return is dropped. Keep it: x = block(x, mask).",
+            "Your answer passes the embedded source to the decoder: it doesn't call the encoder's blocks, or drops "
+            "their results. Keep them: x = block(x, mask).",
             _slip(("in encoder", "in encoder[:0]")),
         ),
         Misconception(
             "level_by_level",
-            "Your answer gives each decoder block the encoder block of the same height. All of them get the output of "
-            "the last: run the whole encoder first.",
+            "Your answer gives each decoder block the output of the encoder block at the same level. Run the whole "
+            "encoder first, and give all of them the output of its last block.",
             _slip(*_LEVEL_BY_LEVEL),
         ),
         Misconception(
             "encoder_not_chained",
-            "Your answer gives each of the encoder's blocks the embedded tokens, so that only its last block counts. "
-            "Each reads what the block before it returned.",
+            "Your answer gives each encoder block the embedded tokens, so only the last block counts. Give each one "
+            "the output of the block before.",
             _slip(("read(memory", "read(embed_source(source)")),
         ),
         Misconception(
             "decoder_not_chained",
-            "Your answer gives each of the decoder's blocks the embedded tokens, so that only its last block counts. "
-            "Each reads what the block before it returned.",
+            "Your answer gives each decoder block the embedded tokens, so only the last block counts. Give each one "
+            "the output of the block before.",
             _slip(("write(x", "write(embed_target(target)")),
         ),
         Misconception(
             "first_blocks_only",
-            "Your answer uses only the first block of each stack, or returns from within the loop. Go through all of "
-            "them.",
+            "Your answer uses only the first block of each stack: does it return inside the loop? Go through all "
+            "blocks.",
             _slip_alone(("in encoder", "in encoder[:1]"), ("in decoder", "in decoder[:1]")),
         ),
         Misconception(
             "first_encoder_block_only",
-            "Only the first of the encoder's blocks counts in your answer. Go through all of them, and hand the "
-            "decoder what the last one returned.",
+            "Your answer uses only the first encoder block. Go through all of them, and give the decoder the last "
+            "one's output.",
             _slip(("in encoder", "in encoder[:1]")),
         ),
         Misconception(
             "first_decoder_block_only",
-            "Only the first of the decoder's blocks counts in your answer: does it return from within the loop? Go "
-            "through all of them.",
+            "Your answer uses only the first decoder block: does it return inside the loop? Go through all blocks.",
             _slip_alone(("in decoder", "in decoder[:1]")),
         ),
         Misconception(
             "embed_source_for_both",
-            "Your answer embeds the target with embed_source as well. Each language has its own: embed_target(target).",
+            "Your answer embeds the target with embed_source. Each language has its own embedding: "
+            "embed_target(target).",
             _slip(("embed_target(target)", "embed_source(target)")),
         ),
         Misconception(
             "output_left_out",
-            "Your answer is the last block's vectors. The output layer should turn them into scores: output(x).",
+            "Your answer returns the last block's vectors. Turn them into scores with the output layer: output(x).",
             _slip_alone(("output(x)", "x")),
         ),
         Misconception(
             "softmaxed",
-            "Your answer takes the softmax at the end. Return the scores as the output layer gives them: the loss "
-            "takes their logarithm and softmax in one.",
+            "Your answer takes a softmax at the end. Return the output layer's scores: the loss applies the softmax "
+            "and the logarithm itself.",
             _slip(("output(x)", "output(x).softmax(dim=-1)")),
         ),
         Misconception(
             "log_softmaxed",
-            "Your answer takes log_softmax at the end. Return the scores as the output layer gives them.",
+            "Your answer takes log_softmax at the end. Return the output layer's scores: the loss applies it itself.",
             _slip(("output(x)", "output(x).log_softmax(dim=-1)")),
         ),
     ),

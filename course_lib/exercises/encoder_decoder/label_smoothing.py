@@ -97,13 +97,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The loss is a cross-entropy with a softer target: the right token gets 1 - ε, and the others share ε "
-            "equally. Nobody needs to build that target: two sums of log-probabilities are enough.",
+            "equally. You don't need to build that target: two sums of log-probabilities are enough.",
         ),
         Hint(
             "shapes",
-            "Log-probabilities are `[tokens, vocab_size]`. The right tokens' entries, picked with `gather`, are "
-            "`[tokens]`; those of all others are the sum over the vocabulary minus them, `[tokens]` too. Each other "
-            "token gets ε over `vocab_size - 1`.",
+            "Log-probabilities are `[tokens, vocab_size]`. Picking the right tokens' with `gather` gives `[tokens]`. "
+            "The others' are the sum over the vocabulary minus those, `[tokens]` too. Each other token gets ε over "
+            "`vocab_size - 1`.",
             answers=(
                 "torchs_variant",
                 "shared_by_too_many",
@@ -115,11 +115,11 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "A log-softmax over the vocabulary.\n"
-            "Pick the right tokens' entries.\n"
-            "The others' sum is the sum of all minus those.\n"
-            "1 - ε times the first plus each other token's share times the second.\n"
-            "The mean over the tokens, with a minus.",
+            "Take a log-softmax over the vocabulary.\n"
+            "Pick the right tokens' log-probabilities.\n"
+            "Subtract them from the sum over the vocabulary to get the others' sum.\n"
+            "Add 1 - ε times the first and each other token's share times the second.\n"
+            "Take minus the mean over the tokens.",
             answers=(
                 "mean_over_the_vocabulary",
                 "not_negated",
@@ -133,85 +133,83 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "torchs_variant",
-            "Your answer is the other variant, torch's label_smoothing=: the mass goes to all tokens, including the "
-            "right one. Here it goes only to the others: each of them gets smoothing / (V - 1), and the right one "
-            "exactly 1 - smoothing.",
+            "Your answer is torch's variant, label_smoothing=, which shares the mass among all tokens, including the "
+            "right one. Give each other token smoothing / (V - 1), and the right one exactly 1 - smoothing.",
             _slip((_SHARE, "smoothing / size"), (_RIGHT, "1 - smoothing + share)")),
         ),
         Misconception(
             "torchs_variant_converted_the_wrong_way",
-            "Your answer is torch's label_smoothing= with smoothing · (V - 1) / V. To give the right token exactly "
-            "1 - smoothing it takes the inverse, smoothing · V / (V - 1).",
+            "Your answer is torch's label_smoothing= with smoothing · (V - 1) / V. To give the right token exactly 1 "
+            "- smoothing, use the inverse: smoothing · V / (V - 1).",
             lambda logits, targets, smoothing: F.cross_entropy(
                 logits, targets, label_smoothing=smoothing * (logits.shape[-1] - 1) / logits.shape[-1]
             ),
         ),
         Misconception(
             "shared_by_too_many",
-            "Your answer divides the smoothing by V, the number of all tokens, but only V - 1 tokens get a share: the "
-            "target does not sum to 1. Divide by V - 1.",
+            "Your answer divides the smoothing by V, but only V - 1 tokens get a share, so the target doesn't sum to "
+            "1. Divide by V - 1.",
             _slip((_SHARE, "smoothing / size")),
         ),
         Misconception(
             "padding_gets_none",
-            "Your answer gives the padding's column nothing and divides the smoothing by V - 2, as some "
-            "implementations do. Here all of the other tokens share it, whatever their id: divide by V - 1.",
+            "Your answer gives the padding's column nothing and divides by V - 2, as some implementations do. Here, "
+            "all other tokens share the smoothing: divide by V - 1.",
             _slip(("size - 1", "size - 2"), ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)")),
         ),
         Misconception(
             "divided_by_the_number_of_words",
-            "Your answer uses the number of rows, shape[0], as the size of the vocabulary. The vocabulary is the last "
-            "dimension: logits.shape[-1].",
+            "Your answer uses the number of rows, shape[0], as the vocabulary size. Use the last dimension: "
+            "logits.shape[-1].",
             _slip(("size = logits.shape[-1]", "size = max(len(logits), 2)")),
         ),
         Misconception(
             "right_counted_among_the_others",
-            "Your answer counts the right token among the others: on top of its 1 - smoothing it gets a share of the "
-            "smoothing, and the target sums to more than 1. Sum over the other tokens alone.",
+            "Your answer gives the right token a share of the smoothing on top of 1 - smoothing, so the target sums "
+            "to more than 1. Sum over the other tokens only.",
             _slip((_RIGHT, "1 - smoothing + share)")),
         ),
         Misconception(
             "not_negated",
-            "Your answer has the wrong sign: cross-entropy is minus the sum.",
+            "Your answer has the wrong sign. Cross-entropy is minus the sum.",
             _slip(("-(target", "(target")),
         ),
         Misconception(
             "nothing_taken_away",
-            "Your answer gives the others their share but leaves 1 at the right token: the target sums to more than 1. "
-            "Take the smoothing away there.",
+            "Your answer gives the others their share but leaves 1 at the right token, so the target sums to more "
+            "than 1. Give the right token 1 - smoothing.",
             _slip((_RIGHT, "1)")),
         ),
         Misconception(
             "not_shared_out",
-            "Your answer takes the smoothing away from the right token and gives it to nobody. Share it among the "
-            "other tokens.",
+            "Your answer takes the smoothing from the right token but gives it to no other. Share it among the other "
+            "tokens.",
             _slip((_SHARE, "0")),
         ),
         Misconception(
             "whole_for_each",
-            "Your answer gives the whole smoothing to each of the other tokens. They share it: divide by V - 1.",
+            "Your answer gives each other token the whole smoothing. They share it: divide by V - 1.",
             _slip((_SHARE, "smoothing")),
         ),
         Misconception(
             "swapped",
-            "Your answer leaves only the smoothing at the right token and shares out all the rest. It is the other way "
-            "round: 1 - smoothing stays.",
+            "Your answer gives the right token the smoothing and shares out the rest. Give the right token 1 - "
+            "smoothing.",
             _slip((_SHARE, "(1 - smoothing) / (size - 1)"), (_RIGHT, "smoothing)")),
         ),
         Misconception(
             "not_smoothed",
-            "Your answer is the plain negative log-likelihood: `smoothing` plays no part.",
+            "Your answer is the plain negative log-likelihood. Use `smoothing`.",
             _slip((_SHARE, "0"), (_RIGHT, "1)")),
         ),
         Misconception(
             "always_a_tenth",
-            "Your answer smooths by 0.1, as the paper does, whatever `smoothing` is. Use the argument.",
+            "Your answer always smooths by 0.1, as in the paper. Use `smoothing`.",
             _slip(("size = logits.shape[-1]", "size, smoothing = logits.shape[-1], 0.1")),
         ),
         Misconception(
             "prediction_smoothed",
-            "Your answer smooths the model's probabilities, not the target. Leave the prediction as it is: what "
-            "changes is what it is compared with.",
+            "Your answer smooths the model's probabilities. Smooth the target instead.",
             _slip_by_parts(
                 (
                     "(1 - smoothing) * right + each * others",
@@ -221,74 +219,72 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_word_in_every_row",
-            "Your answer marks all the right tokens in every row, as q[:, targets] does. Each row has one right "
-            "token: use scatter, or q[torch.arange(tokens), targets].",
+            "Your answer marks all right tokens in every row, as q[:, targets] does. Mark one per row: use scatter, "
+            "or q[torch.arange(tokens), targets].",
             _slip(("scatter(-1, targets.unsqueeze(-1)", "index_fill(-1, targets")),
         ),
         Misconception(
             "softmax_over_the_words",
-            "Your answer takes log_softmax over the tokens, dim=0. Probabilities are over the vocabulary: dim=-1.",
+            "Your answer takes log_softmax over the tokens, dim=0. Take it over the vocabulary: dim=-1.",
             _slip(("log_softmax(dim=-1)", "log_softmax(dim=0)")),
         ),
         Misconception(
             "logits_unnormalised",
-            "Your answer multiplies the target by the logits. Cross-entropy takes log-probabilities: log_softmax of "
-            "the logits first.",
+            "Your answer multiplies the target by logits. Take their log_softmax first.",
             _slip((".log_softmax(dim=-1)", "")),
         ),
         Misconception(
             "softmaxed_twice",
-            "Your answer takes the softmax twice: cross_entropy and log_softmax already contain one. Hand them the "
-            "logits as they are.",
+            "Your answer takes the softmax twice: cross_entropy and log_softmax already include one. Pass them logits.",
             _slip(("logits.log_softmax", "logits.softmax(dim=-1).log_softmax")),
         ),
         Misconception(
             "no_logarithms",
-            "Your answer multiplies the target by the probabilities themselves. Take their logarithms: log_softmax.",
+            "Your answer multiplies the target by probabilities. Use their logarithms: log_softmax.",
             _slip((".log_softmax", ".softmax")),
         ),
         Misconception(
             "softmax_by_hand",
-            "Your answer takes exp of the logits as they are, which overflows where they are large. log_softmax "
-            "subtracts the largest first: use it.",
+            "Your answer takes exp of raw logits, which overflows for large ones. Use log_softmax, which subtracts "
+            "the largest first.",
             _slip_by_parts(("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()")),
         ),
         Misconception(
             "log_of_softmax",
-            "Your answer takes the logarithm of a softmax, in which very small probabilities are rounded to 0, so that "
-            "the loss becomes infinite. log_softmax takes both in one: use it.",
+            "Your answer takes the logarithm of a softmax. Very small probabilities round to 0, so the loss is "
+            "infinite. Use log_softmax, which does both safely.",
             _slip_by_parts(("log_softmax(dim=-1)", "softmax(dim=-1).log()")),
         ),
         padding_left_out(_slip(("losses.mean()", "losses[targets != 0].mean()"))),
         Misconception(
             "summed",
-            "Your answer is the sum over the tokens. Take the mean over them.",
+            "Your answer is the sum over the tokens. Take the mean.",
             _slip(("losses.mean()", "losses.sum()")),
         ),
         Misconception(
             "mean_over_the_vocabulary",
-            "Your answer takes the mean over the vocabulary as well. Sum over the vocabulary, and take the mean only "
-            "over the tokens.",
+            "Your answer takes the mean over the vocabulary too. Sum over the vocabulary, and take the mean over the "
+            "tokens only.",
             _slip((".sum(dim=-1)", ".mean(dim=-1)")),
         ),
         Misconception(
             "no_gradients",
-            "The value is right, but no gradient reaches the logits: the computation leaves torch somewhere (.item(), "
-            ".detach(), numpy or torch.tensor(...)). Nothing could be learned from it.",
+            "Your value is right, but no gradient reaches the logits, so nothing can learn. Look for .item(), "
+            ".detach(), numpy or torch.tensor(...).",
             _slip(("losses.mean()", "losses.mean().detach()")),
             alone=True,
         ),
         Misconception(
             "others_detached",
-            "The value is right, but no gradient flows through the other tokens' part: it is detached somewhere "
-            "(.detach(), .item() or no_grad). Leave that out.",
+            "Your value is right, but no gradient flows through the other tokens' part. Look for .detach(), .item() "
+            "or no_grad.",
             _slip_by_parts(("each * others", "each * others.detach()")),
             alone=True,
         ),
         Misconception(
             "kl_divergence",
-            "Your answer is the Kullback-Leibler divergence: it lacks the entropy of the smoothed target. The loss "
-            "wanted here is the cross-entropy, -Σ q ln p.",
+            "Your answer is the Kullback-Leibler divergence, which subtracts the entropy of the smoothed target. "
+            "Return the cross-entropy, -Σ q ln p.",
             _slip(("-(target * log_p)", 'F.kl_div(log_p, target, reduction="none")')),
         ),
     ),

@@ -101,22 +101,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each position only one number counts: the log-probability of the token that is expected there. Pick "
-            "it, leave padding out, take one mean over all that remain, and turn the sign.",
+            "At each position only one number counts: the log-probability of the expected token. Pick it, leave out "
+            "padding, take one mean over the rest, and flip the sign.",
         ),
         Hint(
             "shapes",
-            "`gather` picks along a dimension, and its index needs as many dimensions as what it picks from: "
-            "`[batch, tokens]` has to become `[batch, tokens, 1]`. A tensor can be indexed with a boolean one of the "
-            "same shape; what remains are the entries where it is True.",
+            "`gather` picks along a dimension, and its index needs as many dimensions as the tensor: make `[batch, "
+            "tokens]` into `[batch, tokens, 1]`. To leave out padding, index with a boolean tensor of the same shape: "
+            "it keeps the entries where it is True.",
             answers=("every_token_at_every_position", "one_for_each_sentence", "padding_counted"),
         ),
         Hint(
             "outline",
-            "Log-probabilities from the logits, over the vocabulary, in one step.\n"
-            "At each position the one of the expected token.\n"
-            "Where is no padding?\n"
-            "Minus the mean there: the loss.\n"
+            "Get log-probabilities from the logits in one step, over the vocabulary.\n"
+            "Pick the expected token's at each position.\n"
+            "Find where there is no padding.\n"
+            "Take minus the mean there: the loss.\n"
             "Return it, and its exp.",
             answers=("mean_of_sentences", "mean_of_perplexities", "divided_by_all_positions", "log_of_the_mean"),
         ),
@@ -125,22 +125,22 @@ EXERCISE = Exercise(
         *slips(
             _loss,
             not_negated=(
-                "The minus in front is missing. Log-likelihoods are negative, but the loss should be positive and "
-                "become small as the probabilities grow.",
+                "Your loss lacks the minus sign. Log-likelihoods are negative, but a loss should be positive and "
+                "shrink as the probabilities grow.",
                 ("= -mean", "= mean"),
             ),
             summed=(
-                "Your loss is a sum over the tokens. Divide it by their number: then batches of all sizes can be "
-                "compared.",
+                "Your loss is a sum over the tokens. Divide by their number, so that you can compare batches of all "
+                "sizes.",
                 (_MEAN, "picked[real].sum()"),
             ),
             padding_counted=(
-                "Your answer counts padding as tokens. Use only the positions where the target is not PADDING_ID.",
+                "Your answer counts padding as tokens. Use only positions where the target is not PADDING_ID.",
                 (_MEAN, "picked.mean()"),
             ),
             divided_by_all_positions=(
-                "Your answer sets padding to 0 but still divides by the number of all positions, so that padding looks "
-                "like tokens the model is certain of. Divide by the number of tokens.",
+                "Your answer sets padding to 0 but divides by the number of all positions, so padding counts as "
+                "perfectly predicted. Divide by the number of tokens.",
                 (_MEAN, "(picked * real).mean()"),
             ),
             divided_by_sentences=(
@@ -148,16 +148,16 @@ EXERCISE = Exercise(
                 (_MEAN, "(picked * real).sum() / len(picked)"),
             ),
             mean_of_sentences=(
-                "Your answer averages within each sentence first and then over sentences, so that a token of a short "
-                "sentence counts more. Here each token counts the same: one mean over all of them.",
+                "Your answer averages within each sentence and then over sentences, so tokens of short sentences "
+                "count more. Take one mean over all tokens.",
                 (_MEAN, f"({_SENTENCES}).mean()"),
             ),
             one_for_each_sentence=(
-                "Your answer has a number for each sentence. Return one number for all tokens of the batch.",
+                "Your answer has one number per sentence. Return one number for all tokens of the batch.",
                 (_MEAN, _SENTENCES),
             ),
             not_averaged=(
-                "Your answer still has a number for each token. Take their mean.",
+                "Your answer still has one number per token. Take their mean.",
                 (_MEAN, "picked[real]"),
             ),
             only_the_padding=(
@@ -166,47 +166,45 @@ EXERCISE = Exercise(
                 ("!=", "=="),
             ),
             not_normalised=(
-                "Your answer uses the logits as if they were log-probabilities. They are any numbers: take log_softmax "
-                "over the vocabulary first.",
+                "Your answer uses logits as log-probabilities. Take log_softmax over the vocabulary first.",
                 ("logits.log_softmax(dim=-1)", "logits"),
             ),
             softmax_over_the_tokens=(
-                "Your answer takes the log-softmax over the positions. It belongs over the vocabulary, the last "
+                "Your answer takes the log-softmax over the positions. Take it over the vocabulary, the last "
                 "dimension: dim=-1.",
                 ("log_softmax(dim=-1)", "log_softmax(dim=1)"),
             ),
             probability=(
-                "Your answer averages probabilities, not their logarithms: use log_softmax, not softmax.",
+                "Your answer averages probabilities. Average their logarithms: use log_softmax, not softmax.",
                 ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1)"),
             ),
             log_of_the_mean=(
-                "Your answer is the logarithm of a mean of probabilities. Take the logarithms first, then their mean: "
-                "that is the logarithm of the product.",
+                "Your answer is the logarithm of the mean probability. Take logarithms first, then their mean.",
                 (_MEAN, "picked[real].exp().mean().log()"),
             ),
             the_likeliest_token=(
-                "Your answer takes the model's likeliest token at each position, whichever that is, not the right one: "
-                "it praises the model for being sure. Pick the token that `targets` names.",
+                "Your answer uses the model's likeliest token at each position, right or wrong, so it rewards the "
+                "model for being sure. Pick the token in `targets`.",
                 (_PICKED, "log_p.amax(dim=-1)"),
             ),
             entropy=(
-                "Your answer is the entropy of the model's predictions: all tokens are weighted with their own "
-                "probabilities, and `targets` plays no part. Pick the right token's log-probability alone.",
+                "Your answer is the entropy of the model's predictions: it weights all tokens by their own "
+                "probabilities and ignores `targets`. Pick only the right token's log-probability.",
                 (_PICKED, "(log_p.exp() * log_p).sum(dim=-1)"),
             ),
             id_before=(
-                "Your answer picks the token whose id is one below the right one. Ids count from 0, as indices do: use "
-                "`targets` as it is.",
+                "Your answer picks the token whose id is one below the right one. Ids start at 0, like indices: use "
+                "`targets` directly.",
                 ("targets.unsqueeze", "((targets - 1) % log_p.shape[-1]).unsqueeze"),
             ),
             in_bits=(
-                "Your loss is in bits: it divides by ln 2. Use natural logarithms.",
+                "Your loss is in bits, because it divides by ln 2. Use natural logarithms.",
                 ("= -mean", "= -mean / 0.6931471805599453"),
             ),
         ),
         *alike(
-            "Your answer takes all expected tokens at each position, not just the one that is right there. gather "
-            "picks one for each position.",
+            "Your answer takes all expected tokens at each position. Take only the one that is right there: gather "
+            "picks one per position.",
             every_token_at_every_position=_slip_alone(
                 (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])")
             ),
@@ -215,43 +213,42 @@ EXERCISE = Exercise(
             _loss,
             beside="the perplexity",
             no_exp=(
-                "Your second result is the loss once more. The perplexity is its exp.",
+                "Your second result is the loss again. Return its exp, the perplexity.",
                 (_EXP, "return loss, loss"),
             ),
             power_of_two=(
-                "Your perplexity is 2 to the power of the loss, as is right for bits. These are nats: use exp.",
+                "Your perplexity is 2 to the power of the loss, which is right for bits. The loss is in nats: use exp.",
                 (_EXP, "return loss, 2**loss"),
             ),
             exp_of_minus_the_loss=(
-                "Your second result is exp of minus the loss, the typical probability of a token. The perplexity is "
-                "one over it: exp of the loss.",
+                "Your second result is exp of minus the loss, a token's typical probability. The perplexity is its "
+                "inverse: exp of the loss.",
                 (_EXP, "return loss, mean.exp()"),
             ),
             exp_before_the_mean=(
-                "Your perplexity takes exp of each token's loss and then averages; one unlikely token drowns out all "
-                "the others. Take the mean first, then exp.",
+                "Your perplexity averages the exp of each token's loss, so one unlikely token dominates. Take the "
+                "mean first, then exp.",
                 (_EXP, "return loss, (-picked[real]).exp().mean()"),
             ),
             mean_of_perplexities=(
-                "Your perplexity is the mean of the sentences' perplexities. Take exp of the loss, which is one mean "
-                "over all tokens.",
+                "Your perplexity is the mean of the sentences' perplexities. Take exp of the loss instead.",
                 (_EXP, f"return loss, (-({_SENTENCES})).exp().mean()"),
             ),
             swapped=(
-                "Your answer returns the perplexity first. The loss comes first.",
+                "Your answer returns the perplexity first. Return the loss first.",
                 (_EXP, "return loss.exp(), loss"),
             ),
         ),
         Misconception(
             "log_of_softmax",
-            "Your answer takes the softmax and then its logarithm. Where a probability is rounded to 0 the loss is "
-            "infinite: log_softmax does both in one step, safely.",
+            "Your answer takes the logarithm of a softmax. If a probability rounds to 0, the loss is infinite. Use "
+            "log_softmax, which does both safely.",
             _slip_alone(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
         ),
         Misconception(
             "product",
-            "Your answer multiplies the probabilities and takes the logarithm of the product. A product of many small "
-            "numbers is rounded to 0, and the loss becomes infinite: average the logarithms instead.",
+            "Your answer takes the logarithm of a product of probabilities. The product of many small numbers rounds "
+            "to 0, so the loss is infinite. Average the logarithms instead.",
             _slip_alone((_MEAN, "picked[real].exp().prod().log() / real.sum()")),
         ),
     ),

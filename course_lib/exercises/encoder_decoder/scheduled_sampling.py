@@ -117,22 +117,22 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "It is a loop over positions that keeps two things: the token that is read next, and the state. The logits "
-            "are collected; what is drawn decides only what is read next.",
+            "Loop over positions and keep two things: the token to read next, and the state. Collect the logits. The "
+            "draws only decide what the model reads next.",
         ),
         Hint(
             "shapes",
             "`step` takes tokens `[batch]` and a state, and returns logits `[batch, vocab_size]` and the next state. "
-            "Each sentence has a draw of its own at each position: `drawn[:, n]` is `[batch]`, and `torch.where` "
-            "chooses entry by entry.",
+            "Each sentence has its own draw at each position: `drawn[:, n]` is `[batch]`, and `torch.where` chooses "
+            "entry by entry.",
             answers=("one_draw_for_all_sentences", "one_draw_for_all_positions", "state_not_kept", "stacked_in_front"),
         ),
         Hint(
             "outline",
-            "The first token that is read is the target's first, <s>.\n"
-            "For each draw: one step, whose logits are collected and whose state is kept.\n"
-            "The model's own token is its likeliest, the right one is the target's next.\n"
-            "Choose for each sentence which of them is read next.\n"
+            "Start with the target's first token, <s>.\n"
+            "For each draw, take one step: collect its logits and keep its state.\n"
+            "The model's own token is its likeliest; the right one is the target's next.\n"
+            "Choose for each sentence which one to read next.\n"
             "Stack the logits, with positions as the second dimension.",
             answers=("one_position_late", "teacher_forcing", "no_teacher_forcing", "share_turned_around"),
         ),
@@ -141,8 +141,8 @@ EXERCISE = Exercise(
         *slips(
             _sampled,
             teacher_forcing=(
-                "Your answer always reads the right token: that is teacher forcing. Where drawn < share, read the "
-                "model's own.",
+                "Your answer always reads the right token, which is teacher forcing. Where drawn < share, read the "
+                "model's own token.",
                 (_CHOICE, "right"),
             ),
             no_teacher_forcing=(
@@ -151,45 +151,45 @@ EXERCISE = Exercise(
                 (_CHOICE, "own"),
             ),
             share_turned_around=(
-                "Your answer reads the right token where drawn < share. It is the other way round: `share` is that of "
-                "the model's own tokens.",
+                "Your answer reads the right token where drawn < share. Do the opposite: `share` is the share of the "
+                "model's own tokens.",
                 (_CHOICE, "torch.where(drawn[:, n] < share, right, own)"),
             ),
             one_draw_for_all_sentences=(
-                "Your answer decides for the whole batch by its first sentence's draws. Each sentence has its own: "
-                "drawn[:, n].",
+                "Your answer uses the first sentence's draws for the whole batch. Use each sentence's own: drawn[:, "
+                "n].",
                 (_CHOICE, "torch.where(drawn[0, n] < share, own, right)"),
             ),
             one_draw_for_all_positions=(
-                "Your answer decides by the first draw of each sentence for all its positions. Draw anew at each: "
+                "Your answer uses each sentence's first draw at all positions. Use a new one at each position: "
                 "drawn[:, n].",
                 (_CHOICE, "torch.where(drawn[:, 0] < share, own, right)"),
             ),
             draws_one_late=(
-                "Your answer decides by the draw of the position before. drawn[:, n] says what is read after step n.",
+                "Your answer uses the draw of the position before. Use drawn[:, n] to decide what to read after step "
+                "n.",
                 (_CHOICE, "torch.where(drawn[:, max(n - 1, 0)] < share, own, right)"),
             ),
             one_position_late=(
-                "Your answer reads target[:, n] after step n, the token that it has just read. The next is "
-                "target[:, n + 1].",
+                "Your answer reads target[:, n] after step n, which it has just read. Read target[:, n + 1].",
                 ("n + 1", "n"),
             ),
             state_not_kept=(
-                "Your answer begins every step with the first state, so that the model forgets what it has read. Keep "
-                "the state that a step returns.",
+                "Your answer starts every step from the first state, so the model forgets what it has read. Keep the "
+                "state that a step returns.",
                 ("state = after", "pass"),
             ),
             least_likely=(
-                "Your answer reads the model's least likely token. Its own is the likeliest: argmax.",
+                "Your answer reads the model's least likely token. Read its likeliest: argmax.",
                 ("argmax", "argmin"),
             ),
             stacked_in_front=(
-                "Your answer's first dimension is the position. It is [batch, tokens - 1, vocab_size]: stack along the "
-                "second dimension, dim=1.",
+                "Your answer has positions as the first dimension. Stack along the second, dim=1: [batch, tokens - 1, "
+                "vocab_size].",
                 ("dim=1)", "dim=0)"),
             ),
             begins_with_the_second_token=(
-                "Your answer begins with the target's second token, which it should predict. It begins with the first, "
+                "Your answer starts with the target's second token, which it should predict. Start with the first, "
                 "<s>: target[:, 0].",
                 ("target[:, 0]", "target[:, min(1, len(target[0]) - 1)]"),
             ),
@@ -199,13 +199,13 @@ EXERCISE = Exercise(
             tokens_returned=_slip_alone(("append(logits)", "append(logits.argmax(dim=-1))")),
         ),
         *alike(
-            "Your answer returns probabilities or their logarithms. Return the logits as `step` gives them.",
+            "Your answer returns probabilities or their logarithms. Return the logits of `step`.",
             softmaxed=_slip_alone(("append(logits)", "append(logits.softmax(dim=-1))")),
             log_softmaxed=_slip_alone(("append(logits)", "append(logits.log_softmax(dim=-1))")),
         ),
         *alike(
-            "The values are right, but no gradient goes back through the steps (.detach(), .data or no_grad), so that "
-            "the model could not learn to remember. Keep the scores and the states as they are.",
+            "Your values are right, but no gradient flows back through the steps, so the model can't learn to "
+            "remember. Look for .detach(), .data or no_grad.",
             state_detached=_slip_alone(("state = after", "state = after.detach()")),
             gradients_cut=_slip_alone(("append(logits)", "append(logits.detach())")),
         ),

@@ -50,6 +50,6 @@ def meowed_table() -> tuple[Tensor, Tensor]:
 def padding_left_out(answer: Callable[..., Value]) -> Misconception:
     return Misconception(
         "padding_left_out",
-        "Your answer skips the tokens where id 0 is expected, as if it were padding. All tokens count here.",
+        "Your answer skips tokens whose target is id 0, as if it were padding. Count all tokens here.",
         answer,
     )

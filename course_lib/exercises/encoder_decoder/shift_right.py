@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     title="Shifted right",
     statement=(
         "shift_right(target int64 [batch, tokens]) -> (read [batch, tokens - 1], targets [batch, tokens - 1]): what "
-        "the decoder reads at each position, and the token that it should answer there."
+        "the decoder reads at each position, and the token that it should predict there."
     ),
     points=1,
     minutes=5,
@@ -93,87 +93,87 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Two slices: one leaves out the last column, the other the first. Padding needs no care here, and the end "
-            "of a shorter sentence stays in what is read, since the loss skips positions where padding is expected.",
+            "Take two slices: one without the last column, the other without the first. Ignore padding: the loss "
+            "skips positions where padding is expected, so the end token of a shorter sentence can stay in what the "
+            "decoder reads.",
         ),
     ),
     misconceptions=(
         Misconception(
             "swapped",
-            "Your answer returns the two in the other order. What the decoder reads comes first (everything but the "
-            "last token), then what it should answer.",
+            "Your answer returns the two in the wrong order. Return what the decoder reads first (everything but the "
+            "last token), then the targets.",
             partial(_shifted, swapped=True),
         ),
         Misconception(
             "not_shifted",
-            "Your answer lets the decoder read the whole target and expects the same at each position: it would only "
-            "have to repeat the token it has just read. Leave out the last token of one and the first of the other.",
+            "Your answer uses the whole target for both, so the decoder only has to repeat the token that it just "
+            "read. Leave out the last token of the first and the first token of the second.",
             partial(_shifted, cut=((None, None), (None, None))),
         ),
         Misconception(
             "reads_what_it_answers",
-            "Your answer lets the decoder read, at each position, the very token that it should answer: both leave out "
-            "the first token. What it reads begins with <s> and leaves out the last token.",
+            "Your answer leaves out the first token of both, so the decoder reads the very token that it should "
+            "predict. What it reads starts with <s> and leaves out the last token.",
             partial(_shifted, cut=(_ALL_BUT_FIRST, _ALL_BUT_FIRST)),
         ),
         Misconception(
             "answers_what_it_reads",
-            "Your answer expects, at each position, the token that was just read: both leave out the last token. What "
-            "is expected begins after <s>.",
+            "Your answer leaves out the last token of both, so the decoder should predict what it just read. The "
+            "targets start after <s>.",
             partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
         ),
         Misconception(
             "one_word_too_many_read",
-            "The decoder reads the whole target, one token more than it should. After the last token there is nothing "
-            "to predict: leave it out of what is read.",
+            "The decoder reads the whole target in your answer. Leave out the last token: nothing comes after it to "
+            "predict.",
             partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
         ),
         Misconception(
             "rolled",
-            "Your answer rolls the tokens round, so that <s> comes back at the end as an answer. Cut off one token at "
-            "one end instead: both results are one token shorter than the target.",
+            "Your answer rolls the tokens, so <s> comes back at the end as a target. Cut off one token at one end "
+            "instead: both results are one token shorter than the target.",
             lambda target: (target, target.roll(-1, dims=1)),
         ),
         Misconception(
             "rolled_to_the_right",
-            "Your answer rolls the tokens to the right, so that what is read begins with the target's last token. The "
-            "target already begins with <s>: read it as it is, without its last token, and expect it without <s>.",
+            "Your answer rolls the tokens to the right, so the decoder first reads the target's last token. The "
+            "target already starts with <s>: read it without its last token, and predict it without <s>.",
             lambda target: (target.roll(1, dims=1), target),
         ),
         Misconception(
             "two_apart",
-            "Your answer skips a token: at each place it expects the one after the next. Leave out one token of each, "
-            "not two.",
+            "Your answer skips a token: it expects the token after the next. Leave out one token of each, not two.",
             partial(_shifted, cut=((None, -2), (2, None))),
         ),
         Misconception(
             "started_twice",
-            "Your answer puts another <s> in front and expects the target with its own <s> still in it. The target "
-            "already has its <s>.",
+            "Your answer puts another <s> in front and expects the target with its own <s>. The target already starts "
+            "with <s>: don't add one.",
             partial(_shifted, started=True),
         ),
         Misconception(
             "end_taken_away",
-            "Your answer takes <e> out of what is read in the shorter sentences as well. Leave it there: what is "
-            "expected after it is padding, which the loss skips.",
+            "Your answer removes <e> from what the decoder reads in shorter sentences. Keep it: padding is expected "
+            "after it, and the loss skips that.",
             partial(_shifted, read_end=PADDING_ID),
         ),
         Misconception(
             "end_not_expected",
-            "Your answer puts padding where <e> is expected, so that a model would never learn to stop. Leave <e> in "
-            "what is expected.",
+            "Your answer puts padding where <e> is expected, so a model would never learn to stop. Keep <e> in the "
+            "targets.",
             partial(_shifted, expected_end=PADDING_ID),
         ),
         Misconception(
             "padding_replaced",
-            "Your answer puts -100, the id that torch ignores by default, where padding is expected. Leave the "
-            "padding's own id there: both results are pieces of the target as it is.",
+            "Your answer replaces expected padding by -100, the id that torch ignores by default. Keep the padding's "
+            "own id: both results are slices of the target.",
             partial(_shifted, padding=-100),
         ),
         Misconception(
             "cut_to_the_first_sentence",
-            "Your answer cuts all sentences to the length of the first one. Others may be longer: leave out one "
-            "column of each result, no more.",
+            "Your answer cuts all sentences to the length of the first one. Others can be longer: leave out only one "
+            "column of each result.",
             lambda target: _shifted(target[:, : int((target[0] != PADDING_ID).sum())]),
         ),
         Misconception(

@@ -132,14 +132,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each step is the same five things: fresh gradients, the loss, the gradients by torch, clipping, a step "
-            "downhill. Work on copies that require gradients, so that the caller's weights stay as they are.",
+            "Each step does the same five things: reset the gradients, compute the loss, get the gradients from "
+            "torch, clip them, and step downhill. Work on copies that require gradients, so that the caller's weights "
+            "don't change.",
         ),
         Hint(
             "shapes",
-            "The norm that is clipped is one number for both gradients together: the root of the sum of all their "
-            "squares. If it is above `clip`, both are multiplied by `clip` over the norm, so that their direction "
-            "stays. Losses are scalars, stacked into `[steps]`.",
+            "Clip by one norm for both gradients together: the root of the sum of all their squares. If it is above "
+            "`clip`, multiply both by `clip` over the norm, which keeps their direction. Losses are scalars, stacked "
+            "into `[steps]`.",
             answers=(
                 "each_clipped_by_itself",
                 "norm_of_W",
@@ -152,11 +153,11 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Copy `W` and `b`, and let the copies require gradients.\n"
-            "For each batch: the mean cross-entropy of the logits, and both gradients. Gradients add up in `.grad` "
-            "unless they are reset.\n"
-            "The norm of both together, and the factor, which is at most 1.\n"
+            "For each batch, compute the mean cross-entropy of the logits, and both gradients. Gradients add up in "
+            "`.grad` unless you reset them.\n"
+            "Compute the norm of both together, and the factor, which is at most 1.\n"
             "Without recording gradients, subtract rate times factor times gradient.\n"
-            "Keep the loss, detached, as it was before the step; stack the losses at the end.",
+            "Keep the detached loss from before the step. Stack the losses at the end.",
             answers=(
                 "gradients_accumulate",
                 "gradients_accumulate_unclipped",
@@ -168,136 +169,134 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer never resets the gradients, so each step also goes along those of all steps before it. Set "
-            "them to None (or zero) before each backward().",
+            "Your answer never resets the gradients, so each step adds its gradients to all earlier ones. Set them to "
+            "None (or zero) before each backward().",
             gradients_accumulate=_slip((_RESET, "pass"), (_CLIPPED, "W.grad.mul_(factor), b.grad.mul_(factor)")),
             gradients_accumulate_unclipped=_slip((_RESET, "pass")),
         ),
         Misconception(
             "not_clipped",
-            "Your answer does not clip, or clips where it has no effect: before backward(), or after the step has "
-            "been taken. Shorten the gradients between backward() and the step.",
+            "Your answer doesn't clip, or clips too early or too late: before backward(), or after the step. Clip "
+            "between backward() and the step.",
             _slip((_CLIPPED, "W.grad, b.grad")),
         ),
         Misconception(
             "each_clipped_by_itself",
-            "Your answer clips W's gradient and b's separately, which changes the direction of the step. Their norm "
-            "is taken together: √(‖∂W‖² + ‖∂b‖²).",
+            "Your answer clips W's gradient and b's separately, which changes the direction of the step. Use their "
+            "joint norm: √(‖∂W‖² + ‖∂b‖²).",
             _slip((_CLIPPED, "(g * min(1.0, clip / max(float(g.norm()), 1e-30)) for g in (W.grad, b.grad))")),
         ),
         Misconception(
             "only_W_clipped",
-            "Your answer clips W's gradient but leaves b's as it is. Both are shortened by the same factor, which "
-            "follows from their joint norm: √(‖∂W‖² + ‖∂b‖²).",
+            "Your answer clips W's gradient but not b's. Multiply both by the same factor, from their joint norm: "
+            "√(‖∂W‖² + ‖∂b‖²).",
             _slip((_NORM, "W.grad.norm()"), ("factor * b.grad", "b.grad")),
         ),
         Misconception(
             "norm_of_W",
-            "Your answer clips both gradients by the norm of W's alone. b's belongs to it: √(‖∂W‖² + ‖∂b‖²).",
+            "Your answer clips both gradients by the norm of W's alone. Include b's: √(‖∂W‖² + ‖∂b‖²).",
             _slip((_NORM, "W.grad.norm()")),
         ),
         Misconception(
             "norms_added",
-            "Your answer adds the norms of W's gradient and b's. Add their squares, and take the root of the sum.",
+            "Your answer adds the norms of both gradients. Add their squares, and take the root of the sum.",
             _slip((_NORM, "W.grad.norm() + b.grad.norm()")),
         ),
         Misconception(
             "norm_without_root",
-            "Your answer clips by the sum of squares. The norm is the root of it.",
+            "Your answer clips by the sum of squares. Take its root to get the norm.",
             _slip((_NORM, "W.grad.square().sum() + b.grad.square().sum()")),
         ),
         Misconception(
             "step_clipped",
-            "Your answer clips the step, rate · gradient. Clip the gradients, and then multiply by the rate.",
+            "Your answer clips the step, rate · gradient. Clip the gradients, then multiply by the rate.",
             _slip(("clip / float(norm)", "clip / rate / float(norm)")),
         ),
         Misconception(
             "values_clipped",
-            "Your answer clips every single number to ±clip. Clip by the norm: where it is above `clip`, all numbers "
-            "are multiplied by the same factor.",
+            "Your answer clips every number to ±clip. Clip by the norm: if it is above `clip`, multiply all numbers "
+            "by the same factor.",
             _slip((_CLIPPED, "W.grad.clamp(-clip, clip), b.grad.clamp(-clip, clip)")),
         ),
         Misconception(
             "always_scaled",
-            "Your answer scales the gradients to the norm `clip` even where they are shorter. Clipping only shortens: "
-            "the factor is at most 1.",
+            "Your answer scales even short gradients to the norm `clip`. Clipping only shortens: the factor is at "
+            "most 1.",
             _slip(("min(1.0, clip / float(norm))", "clip / float(norm)")),
         ),
         Misconception(
             "lengthened",
-            "Your answer lengthens short gradients and leaves long ones as they are: its factor is at least 1. It "
-            "should be at most 1: min, not max.",
+            "Your answer lengthens short gradients and leaves long ones unclipped: its factor is at least 1. Make it "
+            "at most 1: min, not max.",
             _slip(("min(1.0", "max(1.0")),
         ),
         Misconception(
             "uphill",
-            "Your answer goes uphill: it adds the gradients. Subtract them.",
+            "Your answer adds the gradients, so it goes uphill. Subtract them.",
             _slip(("W -=", "W +="), ("b -=", "b +=")),
         ),
         Misconception(
             "loss_afterwards",
-            "Your losses are those after each step. A training loop reports the loss whose gradients it took, before "
-            "the step.",
+            "Your losses are from after each step. Keep the loss that you call backward() on, from before the step.",
             _slip(("(loss.detach())", "(F.cross_entropy(x @ W + b, targets).detach())")),
         ),
         Misconception(
             "losses_summed",
-            "The losses that you return are sums over the tokens of a batch. Return the means, which the gradients are "
-            "taken of.",
+            "Your answer returns sums of the losses over a batch's tokens. Return means, whose gradients you use.",
             _slip(("(loss.detach())", "(loss.detach() * len(x))")),
         ),
         Misconception(
             "losses_as_a_list",
-            "Your losses are a list of tensors. Return one tensor: torch.stack(losses) makes it.",
+            "Your losses are a list of tensors. Turn them into one tensor with torch.stack(losses).",
             _slip(("torch.stack(losses)", "losses")),
         ),
         Misconception(
             "losses_as_numbers",
-            "Your losses are a list of Python numbers. Return one tensor: collect loss.detach(), not loss.item(), and "
-            "torch.stack them.",
+            "Your losses are a list of Python numbers. Collect loss.detach(), not loss.item(), and torch.stack them "
+            "into one tensor.",
             _slip(("torch.stack(losses)", "[float(loss) for loss in losses]")),
         ),
         Misconception(
             "losses_in_single_precision",
-            "Your losses are float32 whatever came in: that is what torch.tensor(...) and torch.zeros(...) make of "
-            "Python numbers. Collect loss.detach() and torch.stack them, or give the dtype, W.dtype.",
+            "Your losses are always float32, as torch.tensor(...) and torch.zeros(...) make of Python numbers. "
+            "Collect loss.detach() and torch.stack them, or pass dtype=W.dtype.",
             _slip(("torch.stack(losses)", "torch.stack(losses).float()")),
         ),
         Misconception(
             "summed",
-            "Your answer sums the loss over the tokens of a batch, so that larger batches take larger steps. Take the "
-            "mean.",
+            "Your answer sums the loss over a batch's tokens, so larger batches take larger steps. Take the mean.",
             _slip(("targets)", 'targets, reduction="sum")')),
         ),
         Misconception(
-            "bias_not_trained", "Your answer never changes b. It learns like W.", _slip(("b -= rate * of_b", "pass"))
+            "bias_not_trained", "Your answer never changes b. Train it like W.", _slip(("b -= rate * of_b", "pass"))
         ),
         Misconception(
             "bias_left_out",
-            "Your answer leaves b out of the logits. They are x @ W + b.",
+            "Your answer leaves b out of the logits. Use x @ W + b.",
             _slip(("x @ W + b", "x @ W + 0 * b")),
         ),
         Misconception(
             "softmaxed_twice",
-            "Your answer hands F.cross_entropy probabilities. It takes scores, x W + b: the softmax is part of it.",
+            "Your answer gives F.cross_entropy probabilities. Give it the scores, x W + b: it applies the softmax "
+            "itself.",
             _slip(("x @ W + b", "(x @ W + b).softmax(dim=-1)")),
         ),
         Misconception(
             "no_log_softmax",
-            "Your loss treats the logits as log-probabilities, as nll_loss does. Take log_softmax of them first, or "
-            "cross_entropy, which contains it.",
+            "Your answer uses logits as log-probabilities, as with nll_loss alone. Take their log_softmax first, or "
+            "use cross_entropy, which includes it.",
             _slip(("cross_entropy", "nll_loss")),
         ),
         padding_left_out(_slip(("targets)", "targets, ignore_index=0)"))),
         Misconception(
             "first_batch_only",
-            "Your answer takes a single step: does it return from within the loop? Take one for each batch.",
+            "Your answer takes a single step: does it return inside the loop? Take one step per batch.",
             _slip(("in batches", "in batches[:1]")),
         ),
         Misconception(
             "nothing_learned",
-            "Your losses are those of W and b as they came: what was learned in one step is not used in the next, or "
-            "the weights never change. Go on from the new ones.",
+            "Your answer computes every loss with the original W and b: each step starts from them again, or the "
+            "weights never change. Continue from the updated ones.",
             lambda W, b, batches, rate, clip: _trained(W, b, batches, 0.0, clip),
         ),
     ),

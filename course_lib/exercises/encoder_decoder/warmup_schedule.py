@@ -77,42 +77,42 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Of two curves, one rising and one falling, the lower one counts at each step. `torch.minimum` compares "
-            "two tensors entry by entry, and the two curves meet at `step = warmup`: a good test.",
+            "One curve rises and one falls; take the lower one at each step. `torch.minimum` compares two tensors "
+            "entry by entry. To test your answer, check that the curves meet at `step = warmup`.",
         ),
     ),
     misconceptions=(
         Misconception(
             "never_falls",
-            "Your answer rises for ever. From step `warmup` on the other term is the smaller one, step^-0.5.",
+            "Your answer keeps rising. From step `warmup` on, the other term is smaller: step^-0.5.",
             _slip((_JOINED, "rising")),
         ),
         Misconception(
             "flat_until_the_peak",
-            "Your answer is at its peak from the first step on, and falls after the warm-up. Up to the peak the rate "
-            "rises with the step: step · warmup^-1.5.",
+            "Your answer starts at its peak and falls after the warm-up. Before the peak, the rate rises with the "
+            "step: step · warmup^-1.5.",
             _slip_alone(("steps.double()", "steps.clamp(min=warmup).double()")),
         ),
         Misconception(
             "never_rises",
-            "Your answer falls from the first step on: there is no warm-up. Either the rising term is missing, or it "
-            "is never the smaller one: its exponent is -1.5, with a minus.",
+            "Your answer falls from the first step on. Either the rising term is missing, or its exponent lacks the "
+            "minus, so it is never the smaller one: step · warmup^-1.5.",
             _slip((_JOINED, "falling")),
         ),
         Misconception(
             "larger_of_the_two",
-            "Your answer takes the larger of the two terms: it falls first and then rises. Take the smaller one.",
+            "Your answer takes the larger term, so it falls first and then rises. Take the smaller one.",
             _slip((_JOINED, "torch.maximum(rising, falling)")),
         ),
         Misconception(
             "by_place",
-            "Your answer goes by a step's position in the tensor: the first `warmup` of them rise, the rest fall. "
-            "Steps may come in any order: compare their numbers.",
+            "Your answer goes by the position in the tensor: the first `warmup` entries rise, and the rest fall. "
+            "Steps can come in any order: go by their numbers.",
             _slip_alone((_JOINED, "torch.where(torch.arange(len(steps)) < warmup, rising, falling)")),
         ),
         Misconception(
             "width_left_out",
-            "The factor d_model^-0.5 is missing: wider models take smaller steps.",
+            "Your answer lacks the factor d_model^-0.5. Wider models take smaller steps.",
             _slip((_WIDTH, "1")),
         ),
         Misconception(
@@ -122,28 +122,27 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_the_width",
-            "Your answer divides by d_model itself. Divide by its root: d_model^-0.5.",
+            "Your answer divides by d_model. Divide by its root: d_model^-0.5.",
             _slip((_WIDTH, "1 / d_model")),
         ),
         Misconception(
             "width_in_the_falling_term_alone",
-            "Your answer multiplies only step^-0.5 by d_model^-0.5. The factor belongs to both terms: multiply the "
-            "whole minimum by it.",
+            "Your answer multiplies only step^-0.5 by d_model^-0.5. Multiply the whole minimum by it.",
             _slip_alone((_WIDTH, "1"), (_FALLING, "(counted * d_model) ** -0.5")),
         ),
         Misconception(
             "stays_at_the_peak",
-            "Your answer rises and then stays where it is. After the warm-up it falls with 1 / √step.",
+            "Your answer rises and then stays constant. After the warm-up, it must fall with 1 / √step.",
             _slip((_FALLING, "torch.full_like(counted, warmup**-0.5)")),
         ),
         Misconception(
             "falls_with_the_step",
-            "After the warm-up your answer falls with 1 / step. It falls with the root: step^-0.5, which is 1 / √step.",
+            "Your answer falls with 1 / step after the warm-up. It must fall with the root: step^-0.5, or 1 / √step.",
             _slip((_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)")),
         ),
         Misconception(
             "falling_without_minus",
-            "Your answer has step^0.5, which rises. The exponent has a minus: step^-0.5.",
+            "Your answer has step^0.5, which rises. Add the minus to the exponent: step^-0.5.",
             _slip((_FALLING, "counted**0.5")),
         ),
         Misconception(
@@ -154,52 +153,50 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rises_to_one",
-            "Your answer's rising term is step / warmup. It is step · warmup^-1.5, which meets the other term at step "
+            "Your answer's rising term is step / warmup. Use step · warmup^-1.5, which meets the other term at step "
             "`warmup`.",
             _slip((_RISING, "counted / warmup")),
         ),
         Misconception(
             "exponent_of_the_step",
-            "Your answer raises the step to the power of -1.5, not `warmup`. The rising term is step · warmup^-1.5.",
+            "Your answer raises the step to the power -1.5. Raise `warmup` instead: step · warmup^-1.5.",
             _slip((_RISING, "warmup * counted**-1.5")),
         ),
         Misconception(
             "exponent_over_both",
-            "Your answer raises the product, step · warmup, to the power of -1.5. The exponent belongs to `warmup` "
-            "alone: step · warmup^-1.5.",
+            "Your answer raises the product, step · warmup, to the power -1.5. Raise only `warmup`: step · "
+            "warmup^-1.5.",
             _slip_alone((_RISING, "(counted * warmup) ** -1.5")),
         ),
         Misconception(
             "step_divides",
-            "Your answer has the step under the fraction line of the rising term, 1 / (step · warmup^1.5). It is step "
-            "· warmup^-1.5, which is step / warmup^1.5.",
+            "Your answer divides by the step in the rising term: 1 / (step · warmup^1.5). Multiply by it: step · "
+            "warmup^-1.5, or step / warmup^1.5.",
             _slip_alone((_RISING, "1 / (counted * warmup**1.5)")),
         ),
         Misconception(
             "counted_from_zero",
-            "Your answer is one step late: it subtracts 1 from each step. Steps count from 1 here, so use them as "
-            "they come.",
+            "Your answer subtracts 1 from each step. Steps already start at 1: use them directly.",
             _slip(("steps.double()", "steps.double() - 1")),
         ),
         Misconception(
             "one_step_early",
-            "Your answer is one step early: it adds 1 to each step. Steps already count from 1 here, so use them as "
-            "they come.",
+            "Your answer adds 1 to each step. Steps already start at 1: use them directly.",
             _slip(("steps.double()", "steps.double() + 1")),
         ),
         Misconception(
             "papers_sizes",
-            "Your answer uses the paper's sizes, 512 and 4000, whatever it is given. Use `d_model` and `warmup`.",
+            "Your answer always uses the paper's sizes, 512 and 4000. Use `d_model` and `warmup`.",
             _slip_alone(("    counted", "    d_model, warmup = 512, 4000\n    counted")),
         ),
         Misconception(
             "papers_warmup",
-            "Your answer warms up for 4000 steps, as the paper does, whatever it is given. Use `warmup`.",
+            "Your answer always warms up for 4000 steps, as in the paper. Use `warmup`.",
             _slip_alone(("    counted", "    warmup = 4000\n    counted")),
         ),
         Misconception(
             "in_double_precision",
-            "The result is in double precision (float64). Return float32, torch's default: .float() does it.",
+            "Your answer is in double precision, float64. Convert it to float32 with .float().",
             _slip((".float()", "")),
         ),
     ),
