@@ -11,7 +11,7 @@ import pytest
 from course_lib.bags import BagOfEmbeddingsConfig
 from course_lib.blocks import BlockConfig
 from course_lib.configurations import BERTConfig, GPTConfig, TransformerConfig
-from course_lib.recurrent import RecurrentConfig, RecurrentSeq2SeqConfig
+from course_lib.recurrent import RecurrentConfig
 
 
 def test_gpt2_is_as_wide_and_deep_as_its_report_says() -> None:
@@ -57,7 +57,7 @@ def test_impossible_sizes(settings: dict[str, object], match: str) -> None:
         dataclasses.replace(GPTConfig.gpt2(), **settings)
 
 
-@pytest.mark.parametrize("config", [RecurrentConfig(11), RecurrentSeq2SeqConfig(11, 13), BagOfEmbeddingsConfig(11)])
+@pytest.mark.parametrize("config", [RecurrentConfig(11), BagOfEmbeddingsConfig(11)])
 class TestBaselines:
     def test_without_a_state(self, config: Any) -> None:
         with pytest.raises(ValueError, match="d_model must be at least 1, not 0"):
@@ -69,15 +69,7 @@ class TestBaselines:
             dataclasses.replace(config, dropout=share)
 
 
-@pytest.mark.parametrize("config", [RecurrentConfig(11), RecurrentSeq2SeqConfig(11, 13)])
-def test_a_recurrent_network_without_layers(config: Any) -> None:
-    with pytest.raises(ValueError, match="layers must be at least 1, not 0"):
-        dataclasses.replace(config, layers=0)
-
-
-@pytest.mark.parametrize(
-    "make", [RecurrentConfig, BagOfEmbeddingsConfig, lambda size: RecurrentSeq2SeqConfig(11, size)]
-)
+@pytest.mark.parametrize("make", [RecurrentConfig, BagOfEmbeddingsConfig])
 def test_a_baseline_without_tokens(make: Callable[[int], object]) -> None:
     with pytest.raises(ValueError, match="vocab_size must be at least 1, not 0"):
         make(0)
@@ -91,10 +83,6 @@ def test_a_baseline_without_tokens(make: Callable[[int], object]) -> None:
         (lambda: TransformerConfig(11, 13, padding_id=12), "padding_id must be from 0 to 10"),
         (lambda: TransformerConfig(11, 13, start_id=13), "start_id must be from 0 to 12"),
         (lambda: TransformerConfig(11, 2), "end_id must be from 0 to 1, the vocabulary's last, not 2"),
-        (lambda: RecurrentConfig(11, end_id=11), "end_id must be from 0 to 10"),
-        (lambda: RecurrentConfig(11, padding_id=-1), "padding_id must be from 0 to 10"),
-        (lambda: RecurrentSeq2SeqConfig(11, 13, padding_id=12), "padding_id must be from 0 to 10"),
-        (lambda: RecurrentSeq2SeqConfig(11, 13, start_id=13), "start_id must be from 0 to 12"),
     ],
 )
 def test_special_tokens_outside_the_vocabulary(make: Callable[[], object], match: str) -> None:

@@ -16,7 +16,6 @@ from course_lib.models import BERT, GPT, Transformer
 from course_lib.objectives.heads import SequenceClassifier, head_loss
 from course_lib.objectives.labelled_data import LabelledText, labelled_data
 from course_lib.objectives.losses import language_model_loss, translation_loss
-from course_lib.recurrent import RecurrentConfig, RecurrentLanguageModel, RecurrentSeq2Seq, RecurrentSeq2SeqConfig
 from course_lib.text.batches import LengthBuckets, Windows, collate
 from course_lib.text.tokenization import JoinedPair
 from course_lib.training.checkpoints import Checkpoints
@@ -75,9 +74,5 @@ SMALL_MODELS = {
     "bert_classifier": SmallModel(lambda: SequenceClassifier(BERT(_BERT), 2), _labelled(), head_loss),
     "bag_classifier": SmallModel(
         lambda: SequenceClassifier(BagOfEmbeddings(BagOfEmbeddingsConfig(11, 8)), 2), _labelled(), head_loss
-    ),
-    "recurrent": SmallModel(lambda: RecurrentLanguageModel(RecurrentConfig(11, 8)), _WINDOWS, language_model_loss),
-    "recurrent_seq2seq": SmallModel(
-        lambda: RecurrentSeq2Seq(RecurrentSeq2SeqConfig(11, 11, 8)), _TRANSLATIONS, translation_loss, of_two=True
     ),
 }
