@@ -89,6 +89,15 @@ for indexed, shape in shapes.items():
 # When code fails, print shapes first. Most mistakes are a dimension that is missing, left over, or in the wrong
 # position.
 #
+# Then print the **dtype**, the type that all numbers of a tensor share: `float32` for numbers with a point, `int64` for
+# whole numbers, `bool` for True and False. Ids and classes are whole numbers; weights and gradients need floats.
+# `x.float()` converts to `float32`. Where its seven digits are too few there is `float64`, or **double precision**, with
+# sixteen.
+
+# %%
+print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor([3, 1]) > 2).dtype)
+
+# %% [markdown]
 # ### Exercise 1 · The last word of each sentence
 # `primer.last_words` · 1 point · about 4 minutes
 #
@@ -317,14 +326,19 @@ def three_bags():
 # 3. It is then in the tensor's `.grad`.
 #
 # **Predict first.** *Cat danced* got 5 claps. With the weight 1 for each word the model says 2, so the loss is
-# (2 - 5)² = 9. Will the gradient's two numbers be positive or negative? Will they be equal?
+# (2 - 5)² = 9. What are the gradient's two numbers? At least: are they positive or negative, and are they equal?
+
+# %%
+my_gradient = {"cat": None, "danced": None}  # two numbers
 
 # %% tags=["demo"]
 weights = torch.tensor([1.0, 1.0]).requires_grad_()  # of "cat" and "danced"
 bag = torch.tensor([1.0, 1.0])  # each occurs once
 squared = (bag @ weights - 5).square()
 squared.backward()
-print("loss", squared.item(), "gradient", weights.grad)
+print("loss", squared.item())
+for word, rise in zip(my_gradient, weights.grad.tolist(), strict=True):
+    show.prediction(f"the gradient for {word}", my_gradient[word], rise)
 
 # %% [markdown]
 # Both are -6: more weight for either word would make the loss smaller, and both words occur once.
@@ -653,9 +667,8 @@ print("cat, danced, slept:", model.weight.detach())
 # - Each turn of the loop does the same: **loss, zero, backward, step**. Without `zero_grad` old gradients add up;
 #   without `step` nothing is learned. Neither raises an error.
 # - **Adam** is the optimizer that this course uses. It gives each weight steps of its own size. If a weight's
-#   gradient keeps its sign, the step is about the learning rate, even if the gradient is tiny; if the sign changes, the step
-#   is smaller. You use it the same
-#   way, and write it yourself in lesson 05.
+#   gradient keeps its sign, the step is about the learning rate, even if the gradient is tiny; if the sign changes, the
+#   step is smaller. You use it the same way, and write it yourself in lesson 05.
 #
 # *Cat* was worth 2, *danced* 3 and *slept* -1. The model has found these numbers from the claps for four sentences.
 #
@@ -803,6 +816,7 @@ def two_hundred_evenings():
 #
 # - **Tensor**: a box of numbers, with any number of dimensions.
 # - **Shape**: how many entries a tensor has along each dimension.
+# - **dtype**: the type of a tensor's numbers: `float32`, `float64` (**double precision**), `int64`, `bool`.
 # - **Broadcasting**: sizes of 1 are repeated, so that two shapes fit.
 # - **Batch**: several examples in one tensor.
 # - **Vocabulary**, **id**: a list of words, and a word's number in it.

@@ -736,6 +736,9 @@ def the_loss_hits_zero():
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
 # prediction may only depend on the tokens up to its own position.
 #
+# Lesson 02's `leak_test` did this with vectors, and said whether an output moves. A GPT reads ids, which cannot be
+# changed by a little, and here you ask *how far* each prediction moves: that also shows what an honest model looks at.
+#
 # ### Exercise 5 · A test for leaks
 # `gpt.influence` · 4 points · about 18 minutes
 #

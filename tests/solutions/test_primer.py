@@ -8,7 +8,8 @@ from tests.solutions.executing import ExecutedLesson, table
 class TestPrimer(ExecutedLesson):
     lesson = "000_primer"
     prints = (
-        "loss 9.0 gradient tensor([-6., -6.])",
+        "loss 9.0",
+        "the gradient for cat: -6.",
         "after a second backward(): tensor([-12., -12.])",
         "dance[..., 0]: [3, 4]",
         "if 1 is right: tensor(2.1269)",
