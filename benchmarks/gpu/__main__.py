@@ -1,6 +1,6 @@
 """What the library does on a GPU, in ten minutes.
 
-    python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--steps N]
+    python -m benchmarks.gpu [--minutes 10] [--out DIR] [--only PART] [--steps N] [--seed N]
     python -m benchmarks.gpu --tiny            # all of it at its smallest, on any machine, in a minute
     python -m benchmarks.gpu --only multi30k --small           # a learning curve that one core draws in an hour
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("Ask for --tiny, which tries all of it on a processor, or --only PART, which takes its time.")
             return 1
     device = "cuda" if "card" in about else "cpu"
-    settings = Settings(device, options.out, options.tiny, options.small, options.steps)
+    settings = Settings(device, options.out, options.tiny, options.small, options.steps, options.seed)
     try:
         return _run(parts, settings, options.minutes, about)
     except KeyboardInterrupt:
@@ -123,6 +123,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     names = [part.name for part in PARTS]
     parser.add_argument("--only", action="append", choices=names, help="this part; may be given several times")
     parser.add_argument("--steps", type=int, help="of training on Multi30k, in place of the recipe's")
+    parser.add_argument("--seed", type=int, default=0, help="of what is trained (default: %(default)s)")
     return parser.parse_args(arguments)
 
 

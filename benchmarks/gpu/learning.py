@@ -109,8 +109,10 @@ def multi30k(settings: Settings, tell: Tell) -> None:
     began = time.perf_counter()
     training, validation, test = _pairs(settings)
     watch = Watch(recipe.steps, "training loss", tell)
-    folder = settings.unfinished / f"multi30k-{recipe.d_model}-wide-{recipe.steps}-steps"
-    learned = learn_to_translate(recipe, training, validation, folder, settings.device, seed=0, progress=watch)
+    folder = settings.unfinished / f"multi30k-{recipe.d_model}-wide-{recipe.steps}-steps-seed-{settings.seed}"
+    learned = learn_to_translate(
+        recipe, training, validation, folder, settings.device, seed=settings.seed, progress=watch
+    )
     trained = time.perf_counter()
     before = len(learned.result.losses) - len(watch.seconds)
     said = _judge("test 2016", learned, recipe, test, BEST_KNOWN.get(recipe), tell)
@@ -218,7 +220,8 @@ def shakespeare(settings: Settings, tell: Tell) -> None:
     text = a_little_shakespeare()[:2000] if settings.tiny else tiny_shakespeare()
     watch = Watch(recipe.steps, "training loss", tell)
     began = time.perf_counter()
-    written = learn_to_write(recipe, text, settings.unfinished / "shakespeare", settings.device, progress=watch)
+    folder = settings.unfinished / f"shakespeare-seed-{settings.seed}"
+    written = learn_to_write(recipe, text, folder, settings.device, seed=settings.seed, progress=watch)
     seconds = time.perf_counter() - began
     result = written.result
     tell(Row.of("smallest validation loss", min(result.validations.values()), NATS, "nats", more=False, goal=1.0))

@@ -40,6 +40,7 @@ class Settings:
         tiny: whether to do all of it, at the smallest size.
         small: whether Multi30k is learned by a model for a processor.
         steps: of training; None for a recipe's own.
+        seed: of weights, order and dropout.
     """
 
     device: str
@@ -47,6 +48,7 @@ class Settings:
     tiny: bool = False
     small: bool = False
     steps: int | None = None
+    seed: int = 0
 
     @property
     def unfinished(self) -> Path:

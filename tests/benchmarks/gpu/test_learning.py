@@ -24,7 +24,7 @@ def test_minutes_from_nothing_are_told_only_of_a_training_from_nothing(tmp_path:
     if steps_before:
         split = toy_translation(training=60, held_out=20)
         recipe = dataclasses.replace(learning.TINY_TRANSLATION, steps=4)
-        folder = settings.unfinished / "multi30k-16-wide-4-steps"
+        folder = settings.unfinished / "multi30k-16-wide-4-steps-seed-0"
         learn_to_translate(recipe, split.training, split.held_out, folder, "cpu", until=steps_before)
     told: list[Told] = []
     learning.multi30k(settings, told.append)

@@ -6,7 +6,8 @@ import math
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.distributions import Categorical, kl_divergence
 from torch.testing import assert_close
 
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
@@ -16,6 +17,7 @@ from course_lib.objectives.losses import (
     language_model_loss,
     lowest_smoothed,
     packed_loss,
+    r_drop_loss,
     shift_right,
     smoothed_cross_entropy,
     translation_loss,
@@ -199,6 +201,32 @@ class TestPacked:
         log_p = torch.log_softmax(self.Reader()(self.BATCH.ids, self.BATCH.documents), -1)
         uniform = -log_p.mean(-1)[self.BATCH.documents >= 0].mean()
         assert_close(smoothed, 0.9 * plain + 0.1 * uniform)
+
+
+class TwoOpinions(nn.Module):
+    """A model that answers the same sentence differently the second time."""
+
+    def forward(self, source: Tensor, read: Tensor) -> Tensor:
+        assert torch.equal(*source.chunk(2))
+        assert torch.equal(*read.chunk(2))
+        return torch.cat([LOGITS, LOGITS.flip(-1)])
+
+
+def test_r_drop_adds_the_divergences_of_both_passes_where_a_token_is_expected() -> None:
+    target = torch.cat([torch.ones(3, 1, dtype=torch.long), EXPECTED.clamp(min=4)], dim=1)
+    target[2, 3:] = 0
+    batch = TranslationBatch(torch.full((3, 2), 5), target)
+    one, two = Categorical(logits=LOGITS), Categorical(logits=LOGITS.flip(-1))
+    apart = (kl_divergence(one, two) + kl_divergence(two, one))[target[:, 1:] > 0].mean() / 2
+    passes = [smoothed_cross_entropy(x, target[:, 1:], 0.1, ignored=0) for x in (LOGITS, LOGITS.flip(-1))]
+    assert_close(r_drop_loss(TwoOpinions(), batch, 0.1, 0.7), sum(passes) / 2 + 0.7 * apart)
+
+
+def test_without_dropout_r_drop_is_the_translation_loss() -> None:
+    model = Transformer(TransformerConfig(11, 11, d_model=8, heads=2, d_ff=8, encoder_layers=1, decoder_layers=1))
+    batch = TranslationBatch(torch.tensor([[4, 5], [6, 0]]), torch.tensor([[1, 7, 8, 2], [1, 9, 2, 0]]))
+    assert_close(r_drop_loss(model.eval(), batch, 0.1), translation_loss(model, batch, 0.1))
+    assert r_drop_loss(model.train(), batch, 0.1) != translation_loss(model, batch, 0.1)
 
 
 def test_nothing_to_predict_is_refused() -> None:

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from course_lib.scenes import corpora
-from course_lib.scenes.corpora import H100, choose_corpus, kept_folder
+from course_lib.scenes.corpora import H200, choose_corpus, kept_folder
 from course_lib.text.downloads import DownloadError
 from course_lib.text.texts import SentencePair
 from course_lib.training.recipes import MULTI30K, SHORT_SCENES
 
 
 def test_the_curves_are_those_that_were_measured() -> None:
-    measured = json.loads((Path(__file__).parents[3] / "benchmarks/gpu/h100-multi30k.json").read_text())
+    measured = json.loads((Path(__file__).parents[3] / "benchmarks/gpu/h200-multi30k.json").read_text())
     (part,) = measured["parts"]
-    for name, losses in H100.items():
+    for name, losses in H200.items():
         curve = dict(part["curves"][f"{name} loss"])
         assert losses == [round(curve[tenth * MULTI30K.steps // 10], 2) for tenth in range(1, 11)]
     (minutes,) = [row["ours"] for row in part["rows"] if row["name"] == "from nothing to BLEU"]
-    assert round(60 * minutes) == 72
+    assert round(60 * minutes) == 88
 
 
 def test_a_processor_gets_the_short_form(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,7 +44,7 @@ def test_the_published_sizes() -> None:
     # Pre-norm adds one norm to the end of each stack.
     assert sum(p.numel() for p in translator.parameters()) == 10_000 * 256 + 4 * (789_760 + 1_053_440) + 2 * 512
     assert sum(p.numel() for p in writer.parameters()) == 65 * 384 + 256 * 384 + 6 * 1_774_464 + 768
-    assert (MULTI30K.dropout, MULTI30K.averaged, MULTI30K.beams) == (0.35, 10, 5)
+    assert (MULTI30K.dropout, MULTI30K.r_drop, MULTI30K.averaged, MULTI30K.beams) == (0.3, 1.0, 10, 5)
     assert (writer.config.context_length, writer.config.layers, writer.config.d_model) == (256, 6, 384)
 
 
