@@ -452,7 +452,7 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
         "cannot be joined: it uses root, which its cells do not define. It came from the cell of attention.scale"
         in said
     )
-    assert said.endswith(f"run it with: python {tmp_path / 'my_transformer.py'}\n")
+    assert said.endswith(f"run it with: {sys.executable} {tmp_path / 'my_transformer.py'}\n")
     record = json.loads((tmp_path / "out.json").read_text())
     assert [piece["exercise"] for piece in record["pieces"] if piece["own"]] == ["attention.scores"]
     assert f"written: {tmp_path / 'my_course.md'}, with what you have built" in said

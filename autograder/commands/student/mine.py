@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 from pathlib import Path
-from shlex import quote
+from shlex import join
 
 from autograder.commands.adding import add_folder
 from autograder.commands.writing import tell
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
         kept = f"written: {page}, with what you have built, and what to read and build next"
     else:
         kept = f"{page} stays as it is: remove it to have it written anew"
-    lines = [found.counted, *borrowed, kept, f"written: {file}; run it with: python {quote(str(file))}"]
+    lines = [found.counted, *borrowed, kept, f"written: {file}; run it with: {join([sys.executable, str(file)])}"]
     record: dict[str, object] = {"file": str(file), "page": str(page), "pieces": records}
     if options.gpt2:
         continued = _continued(file, options.gpt2, options.text)
