@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import RowScore
@@ -120,16 +120,11 @@ EXERCISE = Exercise(
             "Your answer returns the scores. Take the softmax over the choices.",
             _slip((_SOFTMAX, "scores")),
         ),
-        Misconception(
-            "softmax_over_the_batch",
-            "Your answer takes the softmax over the questions. Take it over the choices of one question.",
-            _slip((_SOFTMAX, "scores.softmax(dim=0)")),
-        ),
-        Misconception(
-            "softmax_over_all_rows",
-            "Your answer takes the softmax over all rows of the batch. Each question's choices must sum to 1: reshape "
-            "the scores to [batch, choices] first.",
-            _slip((_SOFTMAX, "scores.flatten().softmax(dim=0).view_as(scores)")),
+        *alike(
+            "Your answer lets different questions compete. Take the softmax over the choices of one question: shape "
+            "the scores [batch, choices], then use dim=1.",
+            softmax_over_the_batch=_slip((_SOFTMAX, "scores.softmax(dim=0)")),
+            softmax_over_all_rows=_slip((_SOFTMAX, "scores.flatten().softmax(dim=0).view_as(scores)")),
         ),
         Misconception(
             "softmax_twice",
@@ -180,41 +175,20 @@ EXERCISE = Exercise(
             "Your answer is [choices, batch]. Questions are rows: [batch, choices].",
             _slip((_RETURN, "return p.T.contiguous()")),
         ),
-        Misconception(
-            "padding_read",
-            "Your answer reads the padding: it passes `score` a mask that is True everywhere. Pass the mask you were "
-            "given.",
-            _slip((_MASK, f"torch.ones_like({_MASK})")),
+        *alike(
+            "Your answer passes `score` another mask or other segments. Pass the ones you were given.",
+            padding_read=_slip((_MASK, f"torch.ones_like({_MASK})")),
+            mask_inverted=_slip((_MASK, f"~{_MASK}")),
+            one_segment=_slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),
         ),
-        Misconception(
-            "mask_inverted",
-            "Your answer passes `score` the inverted mask, so it reads only padding. Pass the mask you were given: "
-            "True means that a query may attend.",
-            _slip((_MASK, f"~{_MASK}")),
-        ),
-        Misconception(
-            "one_segment",
-            "Your answer passes `score` only zeros as segments. Pass the segments you were given: they show where the "
-            "choice begins.",
-            _slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),
-        ),
-        Misconception(
-            "exponentials_too_large",
-            "Your answer takes exp of the raw scores: large ones overflow, and very negative ones all become 0. Use "
-            "torch.softmax, which subtracts the question's largest score first.",
-            _slip((_SOFTMAX, "scores.exp() / scores.exp().sum(dim=1, keepdim=True)")),
-        ),
-        Misconception(
-            "something_added_below",
-            "Your answer takes exp of the raw scores, which overflows for large ones. It also adds a small number to "
-            "the sum, so the probabilities don't sum to 1. torch.softmax needs neither.",
-            _slip((_SOFTMAX, "scores.exp() / (scores.exp().sum(dim=1, keepdim=True) + 1e-8)")),
-        ),
-        Misconception(
-            "largest_of_the_batch",
-            "Your answer subtracts the largest score of the whole batch, so all exponentials become 0 for a question "
-            "with much smaller ones. Subtract each question's largest, as torch.softmax does.",
-            _slip((_SOFTMAX, "(scores - scores.max()).exp()\n    p = p / p.sum(dim=1, keepdim=True)")),
+        *alike(
+            "Your exponentials overflow or vanish for large scores. Use torch.softmax, which subtracts each "
+            "question's largest score first.",
+            exponentials_too_large=_slip((_SOFTMAX, "scores.exp() / scores.exp().sum(dim=1, keepdim=True)")),
+            something_added_below=_slip((_SOFTMAX, "scores.exp() / (scores.exp().sum(dim=1, keepdim=True) + 1e-8)")),
+            largest_of_the_batch=_slip(
+                (_SOFTMAX, "(scores - scores.max()).exp()\n    p = p / p.sum(dim=1, keepdim=True)")
+            ),
         ),
     ),
 )

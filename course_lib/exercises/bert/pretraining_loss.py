@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import pretraining
@@ -104,52 +104,31 @@ EXERCISE = Exercise(
             "Your answer takes the mean of the two losses, so it is half the right one. BERT's loss is their sum.",
             _slip((_BOTH, "(tokens + pairs) / 2")),
         ),
-        Misconception(
-            "words_alone",
-            "Your answer has only the masked tokens' loss. Add the loss of the pairs.",
-            _slip((_BOTH, "tokens + 0 * pairs")),
+        *alike(
+            "Your answer has only one of the two losses. Add the loss of the masked tokens and that of the pairs.",
+            words_alone=_slip((_BOTH, "tokens + 0 * pairs")),
+            pairs_alone=_slip((_BOTH, "0 * tokens + pairs")),
         ),
-        Misconception(
-            "pairs_alone",
-            "Your answer has only the pairs' loss. Add the loss of the masked tokens.",
-            _slip((_BOTH, "0 * tokens + pairs")),
-        ),
-        Misconception(
-            "over_all_answers",
-            "Your answer takes one mean over masked tokens and pairs, so the few pairs hardly count. Take a mean of "
-            "each, and add the two.",
-            _slip(
+        *alike(
+            "Your answer takes the wrong mean. Average the tokens' loss over all masked tokens and the pairs' loss "
+            "over all pairs, then add the two.",
+            over_all_answers=_slip(
                 (_BOTH, "(tokens * asked.sum() + pairs * len(pair_labels)) / (asked.sum() + len(pair_labels))"),
                 paired=False,
             ),
-        ),
-        Misconception(
-            "pair_by_pair",
-            "Your answer averages the loss row by row, so a masked token counts less in a row with many. Every masked "
-            "token of the batch counts the same.",
-            _slip(
+            pair_by_pair=_slip(
                 (
                     "F.nll_loss(log_p, word_labels[asked])",
                     "sum(map(F.cross_entropy, word_logits, word_labels)) / len(asked)",
                 ),
                 paired=False,
             ),
+            divided_by_all_places=_slip((_BOTH, "tokens * asked.sum() / asked.numel() + pairs"), paired=False),
         ),
-        Misconception(
-            "pairs_summed",
-            "Your answer sums the loss of the pairs, so it grows with the batch. Take the mean.",
-            _slip(("pairs, pair_labels)", "pairs, pair_labels, reduction='sum')")),
-        ),
-        Misconception(
-            "words_summed",
-            "Your answer sums the loss of the masked tokens, so it grows with the batch. Take the mean.",
-            _slip(("word_labels[asked])", "word_labels[asked], reduction='sum')")),
-        ),
-        Misconception(
-            "divided_by_all_places",
-            "Your answer divides the tokens' loss by the number of all positions. Divide by the number of masked "
-            "tokens.",
-            _slip((_BOTH, "tokens * asked.sum() / asked.numel() + pairs"), paired=False),
+        *alike(
+            "Your answer sums a loss, so it grows with the batch. Take the mean of each loss.",
+            pairs_summed=_slip(("pairs, pair_labels)", "pairs, pair_labels, reduction='sum')")),
+            words_summed=_slip(("word_labels[asked])", "word_labels[asked], reduction='sum')")),
         ),
         Misconception(
             "every_place_asked",
@@ -180,15 +159,10 @@ EXERCISE = Exercise(
                 paired=False,
             ),
         ),
-        Misconception(
-            "words_take_it_twice",
-            "Your answer takes the softmax of the tokens' scores twice. Pass cross_entropy the scores.",
-            _slip(_WORDS_TWICE),
-        ),
-        Misconception(
-            "pairs_take_it_twice",
-            "Your answer takes the softmax of the pairs' scores twice. Pass cross_entropy the scores.",
-            _slip(_PAIRS_TWICE),
+        *alike(
+            "Your answer takes a softmax twice. Pass cross_entropy the scores: it takes the softmax itself.",
+            words_take_it_twice=_slip(_WORDS_TWICE),
+            pairs_take_it_twice=_slip(_PAIRS_TWICE),
         ),
         Misconception(
             "without_logarithm",

@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, alike, and_turned_around, integer, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
@@ -140,11 +140,6 @@ EXERCISE = Exercise(
             "fine-tune the encoder. Use them directly.",
             _slip((_FIRST, "states[:, 0].detach()")),
         ),
-        Misconception(
-            "tanh_missing",
-            "Your answer has no tanh between the two layers. Without it, the two are equivalent to one linear layer.",
-            _slip(("torch.tanh", "")),
-        ),
         *(
             Misconception(
                 name,
@@ -152,6 +147,7 @@ EXERCISE = Exercise(
                 _slip(("torch.tanh", function)),
             )
             for name, told, function in (
+                ("tanh_missing", "nothing", ""),
                 ("relu", "ReLU", "torch.relu"),
                 ("gelu", "GELU", "nn.functional.gelu"),
                 ("sigmoid", "a sigmoid", "torch.sigmoid"),
@@ -167,17 +163,11 @@ EXERCISE = Exercise(
             "Your answer takes the tanh before the dense layer. The order is dense, tanh, output.",
             _slip((_POOLED, "self.dense(first.tanh())")),
         ),
-        Misconception(
-            "tanh_at_the_end",
-            "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. Put it between the two "
-            "layers.",
-            _slip(("torch.tanh", ""), ("return scores", "return scores.tanh()")),
-        ),
-        Misconception(
-            "tanh_at_the_end_too",
-            "Your answer takes a second tanh, of the scores, which squeezes them between -1 and 1. Use only one, "
-            "between the two layers.",
-            _slip(("return scores", "return scores.tanh()")),
+        *alike(
+            "Your answer takes the tanh of the scores, which squeezes them between -1 and 1. Use one tanh, between "
+            "the two layers.",
+            tanh_at_the_end=_slip(("torch.tanh", ""), ("return scores", "return scores.tanh()")),
+            tanh_at_the_end_too=_slip(("return scores", "return scores.tanh()")),
         ),
         Misconception(
             "dropout",
@@ -190,15 +180,10 @@ EXERCISE = Exercise(
             "weight.T + bias: call the layer itself.",
             _slip(("self.dense(first)", "first @ self.dense.weight + self.dense.bias")),
         ),
-        Misconception(
-            "dense_bias_missing",
-            "Your answer leaves out the dense layer's bias. Call the layer itself, self.dense(x): it adds it.",
-            _slip(("self.dense(first)", "nn.functional.linear(first, self.dense.weight)")),
-        ),
-        Misconception(
-            "output_bias_missing",
-            "Your answer leaves out the output layer's bias. Call the layer itself, self.output(x): it adds it.",
-            _slip(("self.output(pooled)", "nn.functional.linear(pooled, self.output.weight)")),
+        *alike(
+            "Your answer leaves out a bias. Call the layers themselves: they add it.",
+            dense_bias_missing=_slip(("self.dense(first)", "nn.functional.linear(first, self.dense.weight)")),
+            output_bias_missing=_slip(("self.output(pooled)", "nn.functional.linear(pooled, self.output.weight)")),
         ),
         *normalised(_slip),  # exponentials, probabilities, log-probabilities
     ),

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.bert.shared import classifier, linear_layer, normalised
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
@@ -152,21 +152,11 @@ EXERCISE = Exercise(
             "positions in `starts`.",
             _slip((_PICKED, "states[:, 1 : starts.shape[1] + 1]")),
         ),
-        Misconception(
-            "first_sequence_for_all",
-            "Your answer uses the first sentence's `starts` for all. Each sentence has its own row.",
-            _slip((_PICKED, "states[:, starts[0]]")),
-        ),
-        Misconception(
-            "first_states_for_all",
-            "Your answer looks up all words in the first sentence's states. Look up row i of `starts` in sentence i.",
-            _slip((_PICKED, "states[0][starts]")),
-        ),
-        Misconception(
-            "every_row_of_starts",
-            "Your answer looks up every row of `starts` in every sentence, because it indexes states[:, starts]. Look "
-            "up row i in sentence i only.",
-            _slip((_PICKED, "states[:, starts]")),
+        *alike(
+            "Your answer combines `starts` with the wrong sentences. Look up row i of `starts` only in sentence i.",
+            first_sequence_for_all=_slip((_PICKED, "states[:, starts[0]]")),
+            first_states_for_all=_slip((_PICKED, "states[0][starts]")),
+            every_row_of_starts=_slip((_PICKED, "states[:, starts]")),
         ),
         Misconception(
             "piece_behind",
@@ -174,16 +164,10 @@ EXERCISE = Exercise(
             "[CLS] is position 0.",
             _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
         ),
-        Misconception(
-            "mean_of_pieces_and_sep",
-            "Your answer averages each word's pieces; for the last word it averages everything that is left, "
-            "including [SEP]. Use only the first piece of each word.",
-            _mean_up_to("F.pad(starts[:, 1:], (0, 1), value=states.shape[1])"),
-        ),
-        Misconception(
-            "mean_up_to_the_next_word",
-            "Your answer averages the pieces up to where the next word begins. Use only the first piece of each word.",
-            _mean_up_to(_NEXT_WORD),
+        *alike(
+            "Your answer averages the pieces of each word. Use only its first piece.",
+            mean_of_pieces_and_sep=_mean_up_to("F.pad(starts[:, 1:], (0, 1), value=states.shape[1])"),
+            mean_up_to_the_next_word=_mean_up_to(_NEXT_WORD),
         ),
         Misconception(
             "piece_before_the_next_word",

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.decoding.shared import (
     END,
     START,
@@ -142,19 +142,13 @@ EXERCISE = Exercise(
             "Your answer leaves out <e>. The model wrote it, and it is a token like any other: append it, then stop.",
             _slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
         ),
-        Misconception(
-            "end_put_behind",
-            "Your answer adds <e> to a sentence that max_new_tokens cuts off. The model did not write it: return the "
-            "tokens as they are.",
-            _slip(("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]")),
-            alone=True,
-        ),
-        Misconception(
-            "end_put_last",
-            "Your answer replaces the last token by <e> where max_new_tokens cuts a sentence off. The model did not "
-            "write it: return the tokens as they are.",
-            _slip(("tokens[1:]", "[*tokens[1:-1], end]")),
-            alone=True,
+        *alike(
+            "Your answer ends a sentence with <e> where max_new_tokens cuts it off. The model did not write it: "
+            "return the tokens as they are.",
+            end_put_behind=_slip(
+                ("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]"), paired=False
+            ),
+            end_put_last=_slip(("tokens[1:]", "[*tokens[1:-1], end]"), paired=False),
         ),
         Misconception(
             "goes_on_behind_the_end",
@@ -176,16 +170,10 @@ EXERCISE = Exercise(
                 ("logits.argmax()", "logits[len(tokens) - 1]"),
             ),
         ),
-        Misconception(
-            "one_word_short",
-            "Your answer stops one token too early where the model writes no <e>. max_new_tokens counts new tokens, "
-            "and <s> is not one.",
-            _slip(("<= max_new_tokens", "< max_new_tokens")),
-        ),
-        Misconception(
-            "one_word_more",
-            "Your answer writes one token more than max_new_tokens where the model writes no <e>.",
-            _slip(("<= max_new_tokens", "<= max_new_tokens + 1")),
+        *alike(
+            "Your limit is off by one. Allow max_new_tokens new tokens, not counting <s>.",
+            one_word_short=_slip(("<= max_new_tokens", "< max_new_tokens")),
+            one_word_more=_slip(("<= max_new_tokens", "<= max_new_tokens + 1")),
         ),
         Misconception(
             "none_twice",

@@ -99,33 +99,20 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "one_beginning_continued",
-            "You keep only the best partial sentence and extend it two or three times. Keep one for each beam at "
-            "every step. After two tokens these include “die Katze” and “eine Katze”, and you extend both.",
-            _slip(('"E"', '"A"'), (_HELD, "[0.27, 0.216, 0.054]")),
-        ),
-        Misconception(
-            "one_of_two_continued",
-            "With two beams you keep two extensions of “die Katze” and drop “eine Katze”. Extend both: “eine Katze "
-            "tanzte” (0.4 · 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
-            _slip(
+        *alike(
+            "With two beams you extend only “die Katze”, and drop “eine Katze”. Extend both: “eine Katze tanzte” (0.4 "
+            "· 0.6) is more probable than “die Katze tanzte” (0.54 · 0.4).",
+            one_beginning_continued=_slip(('"E"', '"A"'), (_HELD, "[0.27, 0.216, 0.054]")),
+            one_of_two_continued=_slip(
                 ('"E"', '"A"'),
                 (_EACH, "[[0.27], [0.27, 0.216], [0.27, 0.24, 0.216]][beams - 1]"),
             ),
         ),
-        Misconception(
-            "each_beginning_continued_once",
-            "You extend each partial sentence only by its best token. One may have several extensions among the best: "
-            "“die Katze tanzte” (0.216) beats “die Mieze tanzte” (0.06).",
-            _slip(('"A"', '"E"'), (_HELD, "[0.27, 0.24, 0.06]")),
-        ),
-        Misconception(
-            "each_beginning_kept",
-            "With three beams you keep “die Mieze tanzte” (0.06). A partial sentence may have no extension among the "
-            "best: “die Katze tanzte” (0.216) is more probable.",
-            _slip((_HELD, "[0.27, 0.24, 0.06]")),
-            alone=True,
+        *alike(
+            "With three beams you keep “die Mieze tanzte” (0.06). One partial sentence may have several extensions "
+            "among the best, and another none: “die Katze tanzte” (0.216) is more probable.",
+            each_beginning_continued_once=_slip(('"A"', '"E"'), (_HELD, "[0.27, 0.24, 0.06]")),
+            each_beginning_kept=_slip((_HELD, "[0.27, 0.24, 0.06]"), paired=False),
         ),
         Misconception(
             "second_best_word",
@@ -135,12 +122,6 @@ EXERCISE = Exercise(
                 ('"B"', '"A"'),
                 (_EACH, "[[0.216], [0.27, 0.24], [0.27, 0.24, 0.216]][beams - 1]"),
             ),
-        ),
-        Misconception(
-            "always_the_best",
-            "You predict the most probable sentence of all, A, for every number of beams. A search sees only the next "
-            "token: after “die Katze” the most probable one is “hat” (0.5, against 0.4), so one beam never sees A.",
-            _slip(('"B"', '"A"'), ('"E"', '"A"')),
         ),
         Misconception(
             "width_changes_nothing",
@@ -167,11 +148,11 @@ EXERCISE = Exercise(
             "Katze tanzte” (0.24). Multiply on: 0.27 · 0.6 = 0.162, but 0.24 · 0.7 = 0.168.",
             _slip(('"E"', '"B"')),
         ),
-        Misconception(
-            "best_at_once",
+        *alike(
             "You predict the most probable sentence of all, A, for one beam. Follow the tree token by token: after "
             "“die Katze”, greedy decoding takes “hat” (0.5, against 0.4).",
-            _slip(('"B"', '"A"')),
+            always_the_best=_slip(('"B"', '"A"'), ('"E"', '"A"')),
+            best_at_once=_slip(('"B"', '"A"')),
         ),
         *alike(
             "You give only the probability of the third token. Multiply it by those of the first two: 0.6 · 0.9 · 0.5 "
@@ -185,24 +166,15 @@ EXERCISE = Exercise(
             "ones the search keeps.",
             _slip((_HELD, "[0.54, 0.4, 0.06]")),
         ),
-        Misconception(
-            "whole_sentences",
-            "You give the probabilities of whole sentences, up to their end. Stop after the third token.",
-            _slip((_EACH, "[[0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]][beams - 1]")),
-        ),
-        Misconception(
-            "only_the_sentence_found",
-            "You give the probability of the whole sentence that the search writes. Give those of the partial "
-            "sentences it keeps after the third token, one for each beam.",
-            _slip((_EACH, "[[0.162], [0.168], [0.1944]][beams - 1]")),
-        ),
-        Misconception(
-            "logarithms",
-            "You give logarithms. Give the probabilities themselves.",
-            _slip(("held\n", "torch.tensor(held, dtype=torch.float64).log().tolist()\n")),
+        *alike(
+            "You give probabilities of whole sentences, up to their end. Stop after the third token, and give one for "
+            "each beam.",
+            whole_sentences=_slip((_EACH, "[[0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]][beams - 1]")),
+            only_the_sentence_found=_slip((_EACH, "[[0.162], [0.168], [0.1944]][beams - 1]")),
         ),
         *alike(
-            "You rounded the probabilities. Give the products with all their digits.",
+            "You give logarithms or rounded numbers. Give the products themselves, with all their digits.",
+            logarithms=_slip(("held\n", "torch.tensor(held, dtype=torch.float64).log().tolist()\n")),
             rounded=_slip((_HELD, "[0.27, 0.24, 0.22]")),
             rounded_to_tenths=_slip((_HELD, "[0.3, 0.2, 0.2]")),
         ),

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import decoding
@@ -159,33 +159,21 @@ EXERCISE = Exercise(
             "Your distribution after a dropped token does not sum to 1. Divide max(0, p - q) by its sum.",
             _slip((_DROPPED, "return kept, rest")),
         ),
-        Misconception(
-            "size_of_the_difference",
-            "Your answer takes the absolute value of p - q. Where q is larger, nothing is missing: use 0 there.",
-            _slip((_REST, "(p - q).abs()")),
+        *alike(
+            "Your answer draws from the wrong difference after a dropped token. Use max(0, p - q), divided by its sum.",
+            size_of_the_difference=_slip((_REST, "(p - q).abs()")),
+            difference_inverted=_slip((_REST, "torch.clamp(q - p, min=0)")),
         ),
-        Misconception(
-            "difference_inverted",
-            "Your answer draws from max(0, q - p), what the draft model gives too much of. Draw from what it gives "
-            "too little of, max(0, p - q).",
-            _slip((_REST, "torch.clamp(q - p, min=0)")),
-        ),
-        Misconception(
-            "ratio_inverted",
-            "Your answer divides q by p, so it drops the tokens that the target model favours. Keep a token with "
-            "probability p / q.",
-            _slip((_TEST, "chances[kept] >= q[token] / p[token]")),
+        *alike(
+            "Your answer compares the chance with the wrong number. Keep a token while chance < p / q.",
+            ratio_inverted=_slip((_TEST, "chances[kept] >= q[token] / p[token]")),
+            chance_against_p=_slip((_TEST, "chances[kept] >= p[token]")),
         ),
         Misconception(
             "more_probable_only",
             "Your answer keeps a token only where p >= q, and ignores the chances. Where p is smaller, keep it with "
             "probability p / q.",
             _slip((_TEST, "p[token] < q[token]")),
-        ),
-        Misconception(
-            "chance_against_p",
-            "Your answer compares the chance with p. The token was drawn with probability q: compare with p / q.",
-            _slip((_TEST, "chances[kept] >= p[token]")),
         ),
         Misconception(
             "goes_on",

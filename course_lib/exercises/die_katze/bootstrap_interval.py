@@ -10,7 +10,7 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -162,39 +162,19 @@ EXERCISE = Exercise(
             "each row of `drawn`.",
             _slip((_SUMS, "counts.sum(0)"), paired=False),
         ),
-        Misconception(
-            "ninety_percent",
-            "Your interval covers 90 % of the samples, because you cut off 5 % at each end. Cut off 2.5 % at each.",
-            _slip((_ENDS, "0.05, 0.95")),
+        *alike(
+            "Your interval does not cover 95 % of the samples. Cut off 2.5 % at each end: take the quantiles at 0.025 "
+            "and 0.975.",
+            ninety_percent=_slip((_ENDS, "0.05, 0.95")),
+            lower_end_alone=_slip((_ENDS, "0.05, 1.0")),
+            smallest_and_largest=_slip((_ENDS, "0.0, 1.0")),
+            quartiles=_slip((_ENDS, "0.25, 0.75")),
         ),
-        Misconception(
-            "lower_end_alone",
-            "Your interval runs from the 5 % quantile to the largest score. Cut off 2.5 % at each end.",
-            _slip((_ENDS, "0.05, 1.0")),
-        ),
-        Misconception(
-            "smallest_and_largest",
-            "Your answer is the smallest and the largest score, which move apart as you draw more samples. Take the "
-            "2.5 % and the 97.5 % quantile.",
-            _slip((_ENDS, "0.0, 1.0")),
-        ),
-        Misconception(
-            "quartiles",
-            "Your answer is the 25 % and the 75 % quantile, which cover only half of the samples. Take the quantiles "
-            "at 0.025 and 0.975.",
-            _slip((_ENDS, "0.25, 0.75")),
-        ),
-        Misconception(
-            "by_the_deviation",
-            "Your answer is the mean plus and minus 1.96 standard deviations, which assumes a normal distribution. The "
-            "bootstrap needs no such assumption: take the quantiles of the samples' scores.",
-            _slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.96, 1.96]))"), paired=False),
-        ),
-        Misconception(
-            "one_deviation",
-            "Your answer is the mean plus and minus one standard deviation. Take the 2.5 % and the 97.5 % quantile of "
-            "the samples' scores.",
-            _slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.0, 1.0]))"), paired=False),
+        *alike(
+            "Your answer uses the mean and the standard deviation, which assumes a normal distribution. Take the "
+            "quantiles of the samples' scores.",
+            by_the_deviation=_slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.96, 1.96]))"), paired=False),
+            one_deviation=_slip((_QUANTILES, f"({_DEVIATION} * numpy.array([-1.0, 1.0]))"), paired=False),
         ),
         Misconception(
             "upside_down",

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -142,22 +142,16 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "sets_compared",
-            "Your answer compares which words occur, not how often, so a repeated word looks like a change of order. "
-            "Compare Counters, or sorted lists.",
-            _slip(_SETS_OF_WORDS, (_STEMS, "set(stems) == set(right_stems)")),
+        *alike(
+            "Your answer compares which words occur, not how often. Compare Counters, or sorted lists.",
+            sets_compared=_slip(_SETS_OF_WORDS, (_STEMS, "set(stems) == set(right_stems)")),
+            sets_of_words_compared=_slip(_SETS_OF_WORDS),
         ),
-        Misconception(
-            "sets_of_words_compared",
-            'Your answer says "order" although a word occurs more often than it should. Compare how often each word '
-            "occurs, with Counters.",
-            _slip(_SETS_OF_WORDS),
-        ),
-        Misconception(
-            "form_before_order",
-            'Your answer says "form" when all words are right and only their order is wrong. Check "order" first.',
-            _slip(("in holds", "in ('right', 'form', 'order', 'repeated', 'short')")),
+        *alike(
+            'Your answer checks the classes in another order. Follow the list: "order" before "form", "repeated" '
+            'before "short".',
+            form_before_order=_slip(("in holds", "in ('right', 'form', 'order', 'repeated', 'short')")),
+            short_before_repeated=_slip(("in holds", "in ('right', 'order', 'form', 'short', 'repeated')")),
         ),
         Misconception(
             "no_form",
@@ -165,16 +159,11 @@ EXERCISE = Exercise(
             "first four letters of all words.",
             _slip((_STEMS, "False")),
         ),
-        Misconception(
-            "stems_in_order",
-            'Your answer also requires the four-letter stems to be in the right order. For "form" order does not '
-            "count: compare how often each stem occurs.",
-            _slip((_STEMS, "stems == right_stems")),
-        ),
-        Misconception(
-            "one_letter",
-            "Your answer compares only the first letter of each word. Compare the first four: word[:4].",
-            _slip(("word[:4]", "word[:1]")),
+        *alike(
+            'Your answer compares the wrong stems for "form". Count how often each word\'s first four letters occur, '
+            "in any order.",
+            stems_in_order=_slip((_STEMS, "stems == right_stems")),
+            one_letter=_slip(("word[:4]", "word[:1]")),
         ),
         Misconception(
             "capitals_ignored",
@@ -191,33 +180,17 @@ EXERCISE = Exercise(
             'Your answer never says "repeated". Say it if a word of the reference occurs more often than there.',
             _slip((f"any({_REPEATED} for word in said)", "False")),
         ),
-        Misconception(
-            "strangers_repeated",
-            'Your answer says "repeated" for a word that is not in the reference. Only a word of the reference can be '
-            '"repeated"; any other is "word" (or "short").',
-            _slip((_REPEATED, "wanted.count(word) < said.count(word)")),
+        *alike(
+            'Your answer says "repeated" too often. A repeated word is in the reference, and occurs more often than '
+            "there.",
+            strangers_repeated=_slip((_REPEATED, "wanted.count(word) < said.count(word)")),
+            twice_is_too_often=_slip((_REPEATED, "said.count(word) > 1")),
         ),
-        Misconception(
-            "twice_is_too_often",
-            'Your answer says "repeated" for every word that occurs twice. It may occur twice in the reference as '
-            "well: compare the two counts.",
-            _slip((_REPEATED, "said.count(word) > 1")),
-        ),
-        Misconception(
-            "short_before_repeated",
-            'Your answer checks "short" before "repeated". Check in the order of the list.',
-            _slip(("in holds", "in ('right', 'order', 'form', 'short', 'repeated')")),
-        ),
-        Misconception(
-            "another_length",
-            'Your answer says "short" for any length other than the reference\'s. Say it only for fewer words.',
-            _slip(("len(said) <", "len(said) !=")),
-        ),
-        Misconception(
-            "no_word_is_new",
-            'Your answer never says "short". Say it if there are fewer words than in the reference and no earlier '
-            "class holds.",
-            _slip(("len(said) < len(wanted)", "False")),
+        *alike(
+            'Your answer says "short" for the wrong lengths. Say it if there are fewer words than in the reference '
+            "and no earlier class holds.",
+            another_length=_slip(("len(said) <", "len(said) !=")),
+            no_word_is_new=_slip(("len(said) < len(wanted)", "False")),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 import numpy
 from torch import Generator
 
-from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
@@ -165,15 +165,10 @@ EXERCISE = Exercise(
             "Your answer is inverted: words over edits. Divide the edits by the words.",
             _slip(("return rate", "return 1 / rate")),
         ),
-        Misconception(
-            "edits_of_the_last_sentence",
-            "Your answer has only the edits of the last sentence. Add to the sum in every round: +=.",
-            _slip(("sum(edits)", "edits[-1]")),
-        ),
-        Misconception(
-            "edits_of_the_first_sentence",
-            "Your answer has only the edits of the first sentence. Does the loop return too early?",
-            _slip(("sum(edits)", "edits[0]")),
+        *alike(
+            "Your answer has the edits of only one sentence. Add them up over all, and return after the loop.",
+            edits_of_the_last_sentence=_slip(("sum(edits)", "edits[-1]")),
+            edits_of_the_first_sentence=_slip(("sum(edits)", "edits[0]")),
         ),
         Misconception(
             "one_long_sentence",

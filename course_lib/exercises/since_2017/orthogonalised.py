@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import ORTHOGONALISATION
@@ -141,25 +141,12 @@ EXERCISE = Exercise(
             "Your answer squares element by element. (X X^T)^2 is a matrix product: @.",
             _slip(("square @ square", "square**2")),
         ),
-        Misconception(
-            "third_term_missing",
-            "Your answer leaves out the term with c. Add c (X X^T)^2 X.",
-            _slip((" + c * square @ square", "")),
-        ),
-        Misconception(
-            "second_term_missing",
-            "Your answer leaves out the term with b. Add b (X X^T) X.",
-            _slip(("b * square + ", "")),
-        ),
-        Misconception(
-            "first_term_missing",
-            "Your answer leaves out the term with a. Add a X.",
-            _slip(("a * x + ", "")),
-        ),
-        Misconception(
-            "x_added",
-            "Your answer adds X instead of a X.",
-            _slip(("a * x +", "x +")),
+        *alike(
+            "Your answer leaves out a term or a coefficient. X becomes a X + b (X X^T) X + c (X X^T)^2 X.",
+            third_term_missing=_slip((" + c * square @ square", "")),
+            second_term_missing=_slip(("b * square + ", "")),
+            first_term_missing=_slip(("a * x + ", "")),
+            x_added=_slip(("a * x +", "x +")),
         ),
         Misconception(
             "transpose_first",

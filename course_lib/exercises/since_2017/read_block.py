@@ -21,28 +21,22 @@ NOTHING_SEEN = "blocks in which nothing is visible"
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         scores = B.q @ B.k.T
-        first = since_2017.read_block(
+        read = since_2017.read_block(
             torch.full((4,), -math.inf), torch.zeros(4), torch.zeros(4, 2), scores[:, :2], B.v[:2]
         )
-        yield Case(f"{B.name}: the second block of two tokens", (*first, scores[:, 2:], B.v[2:]))
+        yield Case(f"{B.name}: the second block of two tokens", (*read, scores[:, 2:], B.v[2:]))
     for kind in kinds(generator):
         queries, keys = kind.sizes(2)
         yield _drawn(kind.name, kind, queries, keys)
     yield _drawn("the first block", Kind("", generator, (2,)), 3, 4, first=True)
     yield _drawn("scores too large for exp", Kind("", generator, (2,)), 4, 3, level=200.0)
-    largest, total, out, scores, values = _drawn("", Kind("", generator, (2,)), 4, 3, first=True).args
     hide = torch.tensor([True, False, True, False]).unsqueeze(-1)
-    yield Case(
-        "some queries have seen nothing, and still see nothing",
-        (largest, total, out, scores.masked_fill(hide, -math.inf), values),
-        part=NOTHING_SEEN,
-    )
-    largest, total, out, scores, values = _drawn("", Kind("", generator, (2,)), 4, 3).args
-    yield Case(
-        "some queries see nothing of this block",
-        (largest, total, out, scores.masked_fill(hide, -math.inf), values),
-        part=NOTHING_SEEN,
-    )
+    for name, first in (
+        ("some queries have seen nothing, and still see nothing", True),
+        ("some queries see nothing of this block", False),
+    ):
+        *state, scores, values = _drawn("", Kind("", generator, (2,)), 4, 3, first=first).args
+        yield Case(name, (*state, scores.masked_fill(hide, -math.inf), values), part=NOTHING_SEEN)
 
 
 def _drawn(name: str, kind: Kind, queries: int, keys: int, *, first: bool = False, level: float = 0.0) -> Case:
@@ -153,58 +147,35 @@ EXERCISE = Exercise(
             _slip(("new.masked_fill(new == -math.inf, 0.0)", "new")),
             alone=True,
         ),
-        Misconception(
-            "not_shrunk",
-            "Your answer adds the new sums to the old ones without rescaling. The old ones use another largest score: "
-            "multiply both by exp(old largest - new largest) first.",
-            _slip((_OLD_TOTAL, "total"), (_OLD_OUT, "out")),
-        ),
-        Misconception(
-            "total_not_shrunk",
-            "Your `out` is right, but `total` keeps its old scale. Multiply it by the same factor.",
-            _slip((_OLD_TOTAL, "total")),
-        ),
-        Misconception(
-            "out_not_shrunk",
-            "Your `total` is right, but `out` keeps its old scale. Multiply it by the same factor.",
-            _slip((_OLD_OUT, "out")),
+        *alike(
+            "Your answer does not rescale both old sums. Multiply `total` and `out` by exp(old largest - new largest) "
+            "before you add.",
+            not_shrunk=_slip((_OLD_TOTAL, "total"), (_OLD_OUT, "out")),
+            total_not_shrunk=_slip((_OLD_TOTAL, "total")),
+            out_not_shrunk=_slip((_OLD_OUT, "out")),
         ),
         *alike(
             "Your factor is inverted, so the old sums grow. Use exp(old largest - new largest), which is at most 1.",
             grown=_slip((_SHRINK, "(finite - largest).exp()")),
             grown_where_something_was_seen=_slip((_SHRINK, "(finite - largest).exp().nan_to_num(posinf=0.0)")),
         ),
-        Misconception(
-            "own_largest_subtracted",
-            "Your answer subtracts this block's own largest score from its scores. Subtract the new largest, as for "
-            "the old sums, so that both have the same scale.",
-            _slip((_POWERS, "(scores - scores.amax(dim=-1, keepdim=True)).exp().nan_to_num()")),
+        *alike(
+            "Your exponentials do not subtract the new largest score. Subtract it, so that all sums have the same "
+            "scale and exp does not overflow.",
+            own_largest_subtracted=_slip((_POWERS, "(scores - scores.amax(dim=-1, keepdim=True)).exp().nan_to_num()")),
+            old_largest_subtracted=_slip(("finite.unsqueeze", "largest.unsqueeze"), paired=False),
+            nothing_subtracted=_slip((_POWERS, "scores.exp()")),
         ),
         Misconception(
             "old_sums_forgotten",
             "Your sums cover only this block. Add the sums of the earlier ones.",
             _slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
         ),
-        Misconception(
-            "largest_of_the_block",
-            "Your largest score is that of this block. If an earlier one was larger, keep it.",
-            _slip((f"torch.maximum(largest, {_LARGEST})", _LARGEST)),
-        ),
-        Misconception(
-            "largest_of_all_queries",
-            "Your largest score is taken over all queries. Each query has its own: amax(dim=-1).",
-            _slip((_LARGEST, "scores.amax()")),
-        ),
-        Misconception(
-            "old_largest_subtracted",
-            "Your exponentials subtract the old largest score. Subtract the new one, so that none exceeds 1.",
-            _slip(("finite.unsqueeze", "largest.unsqueeze"), paired=False),
-        ),
-        Misconception(
-            "nothing_subtracted",
-            "Your answer takes exp of the scores themselves, which overflows for large ones. Subtract the new largest "
-            "first.",
-            _slip((_POWERS, "scores.exp()")),
+        *alike(
+            "Your largest score is not each query's own so far. Take the larger of the old one and this block's, "
+            "amax(dim=-1).",
+            largest_of_the_block=_slip((f"torch.maximum(largest, {_LARGEST})", _LARGEST)),
+            largest_of_all_queries=_slip((_LARGEST, "scores.amax()")),
         ),
         Misconception(
             "divided_already",

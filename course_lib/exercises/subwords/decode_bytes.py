@@ -8,7 +8,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.subwords.shared import random_source, shuffled_letters
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -99,8 +99,7 @@ def _decode_by_first_bytes(tokens: list[str], letters: list[str]) -> list[str]:
         ready = len(waiting) if whole else begun
         printed.append(waiting[:ready].decode(errors="replace"))
         waiting = waiting[ready:]
-    printed.append(waiting.decode(errors="replace"))
-    return printed
+    return [*printed, waiting.decode(errors="replace")]
 
 
 EXERCISE = Exercise(
@@ -143,17 +142,11 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "letters_kept",
-            "Your answer returns the tokens' letters. They represent bytes: a letter's index in `letters` is its "
-            "byte, and the bytes are UTF-8.",
-            _slip((_PRINTED, "token")),
-        ),
-        Misconception(
-            "spaces_alone",
-            "Your answer decodes the letter for a space and no others. Every letter represents a byte: an ä is two of "
-            "them.",
-            _slip((_PRINTED, "token.replace(letters[32], ' ')")),
+        *alike(
+            "Your answer returns letters that represent bytes. A letter's index in `letters` is its byte, and the "
+            "bytes are UTF-8.",
+            letters_kept=_slip((_PRINTED, "token")),
+            spaces_alone=_slip((_PRINTED, "token.replace(letters[32], ' ')")),
         ),
         Misconception(
             "one_character_a_byte",
@@ -179,11 +172,11 @@ EXERCISE = Exercise(
             _slip((", final=True", "")),
             alone=True,
         ),
-        Misconception(
-            "no_last_string",
-            "Your answer has one string for each token, but none for the end. Add what is left over, or an empty "
-            "string.",
-            _slip((f"printed.append({_LEFT})", "pass")),
+        *alike(
+            "Your answer leaves out strings. Return one for each token, even if it completes nothing, and one for the "
+            "end.",
+            no_last_string=_slip((f"printed.append({_LEFT})", "pass")),
+            empty_left_out=_slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),
         Misconception(
             "one_string",
@@ -199,12 +192,6 @@ EXERCISE = Exercise(
             "spaces_stripped",
             "Your answer strips spaces from tokens. In GPT-2 they belong to the text: keep them.",
             _slip((_PRINTED, f"{_PRINTED}.strip()")),
-        ),
-        Misconception(
-            "empty_left_out",
-            "Your answer leaves out empty strings. Return one string for each token, even if it completes nothing, "
-            "and one for the end.",
-            _slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),
     ),
     forbidden=(TOKENIZERS,),

@@ -8,7 +8,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.subwords.shared import random_source
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
@@ -182,31 +182,17 @@ EXERCISE = Exercise(
             "len(text.encode()).",
             _slip((_LENGTH, "len(text)")),
         ),
-        Misconception(
-            "in_nats",
-            "Your answer is in nats. A bit is ln 2 nats: divide by math.log(2).",
-            _slip((" / math.log(2)", "")),
+        *alike(
+            "Your answer is not in bits. A bit is ln 2 nats: divide by math.log(2).",
+            in_nats=_slip((" / math.log(2)", "")),
+            times_ln_2=_slip(("/ math", "* math")),
         ),
-        Misconception(
-            "times_ln_2",
-            "Your answer multiplies by ln 2. A nat is more than a bit: divide by math.log(2).",
-            _slip(("/ math", "* math")),
-        ),
-        Misconception(
-            "per_token",
-            "Your answer is in bits per token. Models with different tokens cannot be compared that way: divide by "
-            "the bytes of the text.",
-            _slip((_LENGTH, "len(ids)")),
-        ),
-        Misconception(
-            "of_the_text",
-            "Your answer gives the bits of the whole text. Divide by its bytes.",
-            _slip((_LENGTH, "1")),
-        ),
-        Misconception(
-            "per_word",
-            "Your answer divides by the number of words. Divide by the bytes of the text.",
-            _slip((_LENGTH, "len(text.split())")),
+        *alike(
+            "Your answer does not divide by the bytes of the text. Divide by len(text.encode()), so that you can "
+            "compare models with different tokens.",
+            per_token=_slip((_LENGTH, "len(ids)")),
+            of_the_text=_slip((_LENGTH, "1")),
+            per_word=_slip((_LENGTH, "len(text.split())")),
         ),
     ),
 )
