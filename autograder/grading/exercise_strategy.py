@@ -20,7 +20,7 @@ from autograder.grading.digests import answers, fingerprints
 from autograder.grading.notebook_runner import Graded, grade_notebook
 from autograder.grading.plan import OTHER_CHECKS
 from autograder.grading.publish import read_written, write_graded
-from autograder.grading.showing import feedback_page, graded_notebook, show_verdicts, shown_in
+from autograder.grading.showing import feedback_page, show_verdicts, shown_in
 from autograder.grading.strategy import Strategy, stable
 from autograder.grading.task import Finished, Task
 from autograder.intake.submission import Submission, read_submission
@@ -159,7 +159,8 @@ class ExerciseStrategy(Strategy):
             repairs=repaired.repairs,
             imports=assignment.imports_of(own),
         )
-        notebooks = {self.name: graded_notebook(repaired, graded, earlier | show_verdicts(graded.verdicts))}
+        verdicts = earlier | show_verdicts(graded.verdicts)
+        notebooks = {self.name: repaired.notebook(graded.outputs, verdicts, graded.notices)}
         files = write_graded(self, record, notebooks)
         return Finished(task, replace(record, files=files), notebooks, graded.starved)
 

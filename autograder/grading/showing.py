@@ -1,4 +1,4 @@
-"""What people see of a submission to a lesson: the autograded notebook with its verdicts, and the feedback page."""
+"""What people see of a submission to a lesson: the verdicts in its notebook, and the feedback page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from typing import Any
 
 from autograder.gradebook.record import Record
 from autograder.grading.assignment import Assignment
-from autograder.grading.notebook_runner import Graded
 from autograder.pages.feedback import lesson_title, render_feedback
-from autograder.repair import Repaired
 from course_lib.judging.verdict import Verdict
-
-Shown = Mapping[str, list[dict[str, Any]]]
-"""For each exercise, the outputs of its check cell: the verdict, in nbformat 4."""
 
 
 def show_verdicts(verdicts: Mapping[str, Verdict]) -> dict[str, list[dict[str, Any]]]:
@@ -40,17 +35,6 @@ def shown_in(
         if cell["cell_type"] == "code" and "nbgrader" in cell["metadata"]
     }
     return {exercise: outputs.get(assignment.cells[exercise], []) for exercise in exercises}
-
-
-def graded_notebook(repaired: Repaired, graded: Graded, shown: Shown) -> dict[str, Any]:
-    """The autograded notebook: with what its cells put out, below it a notice where one has hit a limit, and the
-    verdicts.
-    """
-    outputs = dict(graded.outputs)
-    for place, notice in graded.notices.items():
-        said = {"output_type": "stream", "name": "stderr", "text": f"[katze] {notice}\n"}
-        outputs[place] = [*outputs.get(place, []), said]
-    return repaired.notebook(outputs, shown)
 
 
 def feedback_page(assignment: Assignment, record: Record, notebook: Mapping[str, Any] | None) -> str:

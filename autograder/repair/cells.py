@@ -118,9 +118,11 @@ class Repaired:
                 did not run keeps its submitted outputs, sanitised; a check cell keeps none. If all of them
                 together are too large for one page, those of the later cells are left out.
             checks: for each exercise the outputs of its check cell, taken as they are: the grader's own words.
-            notices: a sentence to show below a cell, by its index in `cells`, such as why it was stopped.
+            notices: what to say below what a cell put out, by its index in `cells`, such as why it was stopped.
         """
-        outputs, checks, notices = outputs or {}, checks or {}, notices or {}
+        outputs, checks = dict(outputs or {}), checks or {}
+        for index, notice in (notices or {}).items():
+            outputs[index] = [*outputs.get(index, ()), notice_below(notice)]
         whole = sanitise.WholeNotebook()
         cells = []
         count = 0
@@ -138,11 +140,9 @@ class Repaired:
                 ran = cell.exercise in checks if is_check else index in outputs
                 count += ran
                 entry["execution_count"] = count if ran else None
-                shown = list(outputs[index]) if index in outputs else cell.outputs
+                shown = outputs.get(index, cell.outputs)
                 checked = list(checks.get(cell.exercise or "", ()))
                 entry["outputs"] = checked if is_check else sanitise.outputs(shown, whole)
-                if index in notices:
-                    entry["outputs"].append({"output_type": "stream", "name": "stderr", "text": notices[index] + "\n"})
             elif cell.attachments:
                 entry["attachments"] = {name: dict(images) for name, images in cell.attachments.items()}
             cells.append(entry)
@@ -153,6 +153,11 @@ class Repaired:
             "nbformat": 4,
             "nbformat_minor": 5,
         }
+
+
+def notice_below(notice: str) -> sanitise.Output:
+    """A sentence of ours among what a cell put out."""
+    return {"output_type": "stream", "name": "stderr", "text": f"[katze] {notice}\n"}
 
 
 class OwnCells:

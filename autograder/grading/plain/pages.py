@@ -29,17 +29,12 @@ _HEADINGS = {
 
 def graded_notebook(repaired: Repaired, ran: Ran) -> dict[str, Any]:
     """The notebook as it is written: what its cells put out, made safe to look at."""
-    shown = dict(ran.outputs)
-    for place, lost in ran.lost.items():
-        if place not in ran.results:
-            said = {"output_type": "stream", "name": "stderr", "text": f"[katze] It was stopped: {lost.for_student}.\n"}
-            shown[place] = [said]
     checks = {
-        cell.exercise or "": sanitise.outputs(list(shown.get(place, ())))
+        cell.exercise or "": sanitise.outputs(ran.outputs.get(place))
         for place, cell in enumerate(repaired.cells)
         if cell.kind is CellKind.CHECK
     }
-    return repaired.notebook(shown, checks)
+    return repaired.notebook(ran.outputs, checks)
 
 
 def problem_of(record: Record, notebook: str) -> str:

@@ -19,7 +19,7 @@ from autograder.box.box import Box
 from autograder.box.endings import BoxLost
 from autograder.box.protocol import CellResult
 from autograder.grading.kept_outputs import OutputKeeper
-from autograder.repair.cells import Cell, CellKind
+from autograder.repair.cells import Cell, CellKind, notice_below
 from course_lib.judging.rules import definitions
 
 MOST_BOXES = 20
@@ -44,7 +44,7 @@ class Ran:
 
     Attributes:
         results: of those that came to an end, with all outputs.
-        outputs: what is kept of these.
+        outputs: what is kept of these; of the lost, that they were stopped.
         lost: those that have ended their sandbox.
         unreached: why the rest was not run; empty where all was.
         starved: whether a sandbox was stopped for taking too long while the machine was busy.
@@ -107,6 +107,8 @@ class _Running:
                 self.out_of_time = lost.out_of_time
                 if again or place in self.ran.results:
                     self._left_out.add(place)
+                else:
+                    self.ran.outputs[place] = [notice_below(f"It was stopped: {lost.for_student}.")]
                 self.ran.lost.setdefault(place, lost)
                 return False
             if not again and place not in self.ran.results:
