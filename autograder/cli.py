@@ -1,7 +1,7 @@
 """The command `katze`: what each part of the harness does, under one name.
 
-What each command takes and does stands in `commands/`, a file each; here is what they have in common: how they are
-chosen, how bad input is told, and how they end. Exit status: 0 done, 1 the grader or a check failed, or somebody could
+`commands/` has a file for each command; this one has what they share: how they are chosen, how they report bad input,
+and how they end. Exit status: 0 done, 1 the grader or a check failed, or somebody could
 not be graded because of a folder's name, 2 wrong use or bad input.
 """
 

@@ -2,7 +2,7 @@
 
 Time is processor time: what an answer computes, on all threads and processes together, is its own, and how long that
 takes on a busy machine is not. A sandbox that waits by its own doing (it sleeps, or wants a lock) may do so for as many
-seconds as it may compute. The wall clock stands far behind both.
+seconds as it may compute. The wall clock comes far behind both.
 
 A course sets them in `nbgrader_config.py` (see `settings.py`).
 """

@@ -247,7 +247,7 @@ def _print_exercise(exercise: Mapping[str, Any], run: int, every_case: bool, con
 
 
 def _print_cases(cases: Sequence[Mapping[str, Any]], every_case: bool, console: Console) -> None:
-    """The cases that failed, each message once; those that are right are counted, unless every one is asked for."""
+    """The cases that failed, each message once; those that are right are counted, unless `every_case` is set."""
     right = [case for case in cases if case["outcome"] == Outcome.PASSED]
     if right and not every_case:
         hidden = sum(case["hidden"] for case in right)

@@ -97,7 +97,7 @@ class Box:
 
     @property
     def process(self) -> int:
-        """The number of its process, for whoever looks at it from outside."""
+        """The number of its process, to look at it from outside."""
         return self._handle.process
 
     @property
@@ -115,7 +115,7 @@ class Box:
 
     @property
     def sealed(self) -> bool:
-        """Whether the sandbox has been asked a hidden case: what it does from then on may reveal the inputs."""
+        """Whether the sandbox has seen a hidden case: what it does from then on may reveal the inputs."""
         return self._sealed
 
     def run_cell(self, source: str, allowed: Allowance = NO_ALLOWANCE, is_test: bool = False) -> CellResult:

@@ -102,7 +102,7 @@ class Clock:
 
 class Stopwatch:
     """Counts what a sandbox spends. It looks a few times a second, as long as the sandbox is awaited, so that nothing
-    is measured of a call that takes milliseconds: what was asked last counts from the first look after it.
+    is measured of a call that takes milliseconds: the last request counts from the first look after it.
 
     Args:
         look: reads what the sandbox's processes have computed; None where nobody can.
@@ -129,7 +129,7 @@ class Stopwatch:
 
     @property
     def lap(self) -> Spent:
-        """Since the sandbox was last asked something."""
+        """Since the sandbox last got a request."""
         return Spent() if self._begun is None else self.total - self._begun
 
     @property
@@ -138,7 +138,7 @@ class Stopwatch:
         return max(self._next - time.monotonic(), 0.0)
 
     def begin(self) -> None:
-        """The sandbox is asked something."""
+        """Begin to count: the sandbox gets a request."""
         self._begun = None
 
     @contextmanager

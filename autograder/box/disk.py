@@ -26,7 +26,7 @@ SETTLED_SECONDS = 60.0
 def made_and_locked(prefix: str) -> tuple[Path, int]:
     """A new temporary folder, and a descriptor that locks it for as long as this process and its forks live.
 
-    Those of the same prefix and owner that nobody locks any more, since whoever made them was killed, are removed.
+    Folders of the same prefix and owner that no process locks any more, since theirs was killed, are removed.
     """
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):

@@ -217,7 +217,7 @@ class Decoder:
             return _FLOATS[content]
         if tag == "callback" and self._remote is not None:
             number, name = content
-            # Whoever has the function counts the calls, and looks at what it is given.
+            # The side that has the function counts the calls, and checks the arguments.
             return Callback(name, partial(self._remote, number), most_calls=sys.maxsize, most_entries=sys.maxsize)
         if tag == "given" and self._remote is not None:
             return Given(**self.value(content, depth + 1))
@@ -338,7 +338,7 @@ def decode_observation(data: Json, decoder: Decoder, case: Case) -> Observation:
     """The observation of `case` that a sandbox reports, in every field one that `observe` could have made.
 
     Which arguments were changed is judged here, by what they are after the call. A sandbox could lie about that, but
-    only by keeping a copy of each, and to work on a copy is all that is asked.
+    only by keeping a copy of each, and to work on a copy is all that is required.
 
     Raises:
         ProtocolError: it is not.

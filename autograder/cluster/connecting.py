@@ -120,8 +120,8 @@ def check_address(address: str, trusted: bool = False) -> None:
         )
     if match[1] not in _ENCRYPTED and not _is_here(match[2]) and not trusted:
         raise BadInput(
-            f"the way to {address} is not encrypted: whoever reaches it can read the course's secret and send grades; "
-            "use certificates and tls:// (docs/cluster.md), or give --trust-scheduler if nobody else can reach it"
+            f"the way to {address} is not encrypted: anyone on it can read the course's secret and send grades; use "
+            "certificates and tls:// (docs/cluster.md), or give --trust-scheduler if nobody else can reach it"
         )
 
 

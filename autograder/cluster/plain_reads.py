@@ -1,4 +1,4 @@
-"""What this process reads from a cluster: plain data, whoever has sent it.
+"""Lets this process read nothing but plain data from a cluster, no matter who sent it.
 
 Dask unpickles what scheduler and workers send, in a dozen places, and to unpickle is to run code: here, where the
 course's secret and its gradebook are. While a client is connected, all of these places read with an unpickler that
@@ -25,7 +25,7 @@ class Unread(Exception):
 
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Whatever stands for the global of this name."""
+        """The stand-in for the global of this name."""
         if (module, name) in _HARMLESS or (module == "builtins" and name in _EXCEPTIONS):
             return super().find_class(module, name)
         return _OF_EXCEPTIONS.get(name) or type(name, (Unread,), {})

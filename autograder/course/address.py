@@ -46,7 +46,7 @@ def address_from(root: Path, url: str, named: str = "c.CourseDirectory.db_url") 
     Args:
         root: the course's folder, which the path of a file is relative to.
         url: the setting.
-        named: what whoever wrote it calls it.
+        named: what the setting is called, for messages.
 
     Raises:
         BadInput: it names neither a file nor a database; the message does not have its password in it.

@@ -35,7 +35,7 @@ def recall_cells(course: Course, lesson: str) -> Iterator[NotebookNode]:
     Raises:
         UnusableExercises: its questions cannot be used.
     """
-    import nbformat  # Colab has none, and a check there reads only what stands below
+    import nbformat  # Colab has none, and a check there reads only what is below
 
     asked = questions_of(course.exercises, lesson)
     if asked is not None:

@@ -104,8 +104,8 @@ def minutes_of(cell: NotebookNode) -> tuple[float, float]:
 def _middle(
     cells: Sequence[NotebookNode], taken: Sequence[tuple[float, float]]
 ) -> tuple[NotebookNode, str, float] | None:
-    """The numbered heading nearest to the middle of a lesson, its cell, and the minutes that are behind whoever has
-    come to it; one of a subsection only where it is much nearer.
+    """The numbered heading nearest to the middle of a lesson, its cell, and the minutes until
+    there; one of a subsection only where it is much nearer.
     """
     behind, half, found = 0.0, sum(map(sum, taken)) / 2, []
     for cell, minutes in zip(cells, taken, strict=True):

@@ -1,6 +1,6 @@
-"""Giving a lesson's feedback back: each page under the name by which a platform knows its student, in one zip.
+"""Gives a lesson's feedback back: each page under the name by which a platform knows its student, in one zip.
 
-Only pages go back that are what was written and show the points as they stand. Whoever is left out is named.
+A page goes back only if it is what was written and shows the current points. The remarks name everyone left out.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def remember(course: Course, plan: GoingBack, filled: Filled | None = None) -> N
 
 
 def default_place(course: Course, plan: GoingBack) -> Path:
-    """Where what goes back is written, unless another place is asked for."""
+    """Where to write what goes back, unless `--to` names another place."""
     name = f"{plan.lesson}-{plan.platform.name}"
     return course.root / "build" / "return" / (name if plan.platform.feedback == "folder" else f"{name}.zip")
 

@@ -103,7 +103,7 @@ def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale:
     if missing:
         remarks.append(f"No row of their own in {path.name}, so no points in it: {some(missing)}.")
     if kept:
-        remarks.append(f"Another comment stands in {path.name}, and stays: {some(kept)}.")
+        remarks.append(f"{path.name} has another comment already, which stays: {some(kept)}.")
     if not has_comments and any(entry.comment for entry in entries):
         remarks.append(f"{path.name} has no column for comments: they are on the pages alone.")
     text = table.preface + cells.text()  # comments are HTML, which can spell every character
@@ -139,7 +139,7 @@ def _rows_by(columns: Columns, platform: Platform, table: CsvTable) -> dict[tupl
 def _row_of(entry: WorksheetRow, platform: Platform, rows: Mapping[tuple[str, str], list[int]]) -> int | None:
     """The one row that is a student's; None where there is none, or nobody can tell which.
 
-    The number of a submission is asked last: the members of a group share it.
+    The number of a submission comes last: the members of a group share it.
     """
     asked = [("id", entry.ids), ("email", {entry.email})]
     asked.insert(0 if platform.numbers_students else 2, ("number", {entry.number}))

@@ -190,7 +190,7 @@ def _copy(path: Path) -> Path:
 
 
 def copy_pages(path: Path, target: Path) -> None:
-    """Copy a database into a new file, as it is at one moment: of whatever version, and whoever else has tables in it.
+    """Copy a database into a new file, as it is at one moment: of any version, with any other tables.
 
     Raises:
         sqlite3.Error: it cannot be read, or the file cannot be written.

@@ -129,7 +129,7 @@ class Record:
         adjustments: what the course has decided about its exercises, a sentence or two each, once that is in their
             points.
         decided: the same for the instructor, about everyone.
-        lateness: how it stands to its deadline, where that was read with it: it follows from `course.toml`.
+        lateness: whether it met its deadline, where that was read with it: it follows from `course.toml`.
         weight: how much the lesson counts in a student's total; by `course.toml`, as `lateness` is.
         drop_lowest: how many of a student's lessons, the lowest, do not count in it.
         is_withdrawn: whether the submission is gone from where it was handed in, where that was looked for.
@@ -285,7 +285,7 @@ class HandGrade:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is a written answer with points, and no person is asked: nobody wrote it, or it was adjusted."""
+        """Whether it is a written answer with points, and no person has to read it: it is empty, or adjusted."""
         return self.written and self.automatic is not None and not self.waits
 
     @property

@@ -141,7 +141,7 @@ _OWNER = text("""
 
 
 def _there(connection: Connection) -> list[str]:
-    """The tables that have the name of one of a gradebook's, whoever made them."""
+    """The tables that have the name of one of a gradebook's."""
     ours = {*models.nbgrader_metadata().tables, *models.Base.metadata.tables}
     ours |= {"alembic_version", migrations.VERSION_TABLE}
     return sorted(ours.intersection(inspect(connection).get_table_names()))

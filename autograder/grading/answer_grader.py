@@ -88,7 +88,7 @@ class AnswerGrader:
         self._is_changed_later = code.is_rebound(exercise.name, place)
 
     def check_in_place(self, box: Box, *, sealed: bool) -> bool:
-        """Run the visible cases where the check stands; whether to go on in this sandbox.
+        """Run the visible cases at the check's place; whether to go on in this sandbox.
 
         Args:
             box: where the cells before have been run.
@@ -101,7 +101,7 @@ class AnswerGrader:
         ended = seen[-1].failure in ENDINGS or nothing_written(seen)
         if sealed and not ended and answer.lost is None:
             seen += answer.observe(self._key.hidden, hidden=True)
-        if answer.lost is None:  # the sandbox may be lost over a diagnosis: the verdict stands without it
+        if answer.lost is None:  # a diagnosis may lose the sandbox, and does not change the verdict
             self._diagnosis = diagnose(self._key, seen, answer.observe)
         if sealed or ended or not self._key.hidden:
             verdict = self._decide(seen, answer.lost)

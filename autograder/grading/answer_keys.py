@@ -18,7 +18,7 @@ NO_TOLERANCES: Mapping[str, Tolerance] = {}
 
 
 class AnswerKeys:
-    """The answer keys of a course; the hidden part of one slot is kept, until another slot's is asked for.
+    """The answer keys of a course; the hidden part of one slot is kept, until another slot needs its own.
 
     Hidden inputs follow from the course's secret, the exercise and the student's slot, so that a regrade
     repeats exactly and nobody can know them beforehand. Grading slot by slot makes each key once, and holds those

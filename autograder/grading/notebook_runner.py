@@ -80,8 +80,8 @@ def grade_notebook(
 ) -> Graded:
     """Run the cells of a repaired submission and judge every answer it checks.
 
-    Visible cases run where the check stands. Hidden ones run after the last cell, so that no cell can show their
-    inputs; where a later cell changes what the answer uses, a fresh sandbox runs them where the check stands.
+    Visible cases run at the check's place. Hidden ones run after the last cell, so that no cell can show their inputs;
+    where a later cell changes what the answer uses, a fresh sandbox runs them at the check's place.
 
     Args:
         cells: in notebook order.
@@ -265,7 +265,7 @@ class NotebookRunner:
         return not self._demos.need(skipped, Missing.of(result.raised))
 
     def _check(self, box: Box, answer: AnswerGrader, skipped: Sequence[int]) -> bool:
-        """Check where the check stands; False where the sandbox must be left: it was lost over it, it has seen hidden
+        """Check an answer at its place; False where the sandbox must be left: it was lost over it, it has seen hidden
         inputs, which nothing that is checked after may show, or a skipped cell was needed.
         """
         go_on = answer.check_in_place(box, sealed=self._reached_the_end)
@@ -286,8 +286,8 @@ class NotebookRunner:
     # --- once more, without cells that disturb the others
 
     def _retry_without_disturbing(self) -> tuple[dict[str, Verdict], dict[int, str]]:
-        """Grade what failed on its visible cases once more, without cells that change Python or torch itself. Whoever
-        passes the visible cases was not disturbed.
+        """Grade what failed on its visible cases once more, without cells that change Python or torch itself. An answer
+        that passes the visible cases was not disturbed.
 
         An exercise's own cells stay: what they change is its own doing.
 
@@ -320,8 +320,8 @@ class NotebookRunner:
     def _find_changing_cells(self) -> dict[int, str]:
         """The places of the cells that change what is not theirs, each with what it changes, in words.
 
-        The cells run once more, in a sandbox of their own, which is asked after each of them. A cell that ends the
-        sandbox, or after which it cannot answer, is taken for one of them, and the search ends there.
+        The cells run once more, in a sandbox of their own, which says after each what has changed. A cell that ends
+        the sandbox, or after which it cannot answer, is taken for one of them, and the search ends there.
         """
         found: dict[int, str] = {}
         known: set[str] = set()

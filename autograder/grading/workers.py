@@ -236,7 +236,7 @@ def grade_watched(
 
     Raises:
         OSError: the disk is full, which would be every submission's failure.
-        ForkServerEnded: whoever started the fork server can start another one.
+        ForkServerEnded: the process that started the fork server can start another one.
     """
     start = time.perf_counter()
     limits = strategy.limits

@@ -1,6 +1,6 @@
 """Archives, of students and of platforms: zip and tar, opened within limits.
 
-Nothing is unpacked until it is asked for, and then in pieces, up to a limit: an archive that claims to hold gigabytes
+Nothing is unpacked before it is needed, and then in pieces, up to a limit: an archive that claims to hold gigabytes
 costs neither memory nor time. A backslash parts folders, as Windows writes them, and an absolute path begins in the
 archive. What cannot be used is refused, with a reason, and the rest goes on.
 """
@@ -68,7 +68,7 @@ class File:
     Attributes:
         path: where it is, with `/` between folders and after archives.
         size: in bytes, as its place says.
-        modified: when it was changed, in seconds since 1970 by the clock of whoever made the archive; 0 if unknown.
+        modified: when it was changed, in seconds since 1970 by its own machine's clock; 0 if unknown.
         open: gives its bytes, as a file; raises `Refused`.
     """
 

@@ -126,7 +126,7 @@ def _what_is_broken(text: str, error: json.JSONDecodeError) -> str:
 
 
 def _in_format_4(notebook: dict[str, Any], repairs: list[str]) -> dict[str, Any]:
-    """A notebook of any format as one of format 4; a newer one as it stands, with a note."""
+    """A notebook of any format as one of format 4; a newer one as it is, with a note."""
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
     if type(major) is not int:
         if isinstance(notebook.get("cells"), list):

@@ -153,7 +153,7 @@ def clean_text(value: object) -> str:
 
 
 def markdown(source: str, longest: int = MARKDOWN_CHARACTERS) -> str:
-    """Markdown whose HTML and links cannot do anything, whoever renders it.
+    """Markdown whose HTML and links cannot do anything in any renderer.
 
     A `<` that could open a tag gets a space after it, which shows the tag as text (in code and in formulas it
     changes nothing but that space). Plain marks such as `<b>` and `<br>`, web addresses in angle brackets and the

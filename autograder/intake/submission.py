@@ -237,7 +237,7 @@ def _lacks_feeds(lines: Sequence[str]) -> bool:
 
 
 def _section(part: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What stands in a notebook under a name, where it has names itself; else nothing."""
+    """The dict under a name in a notebook; empty where there is none."""
     found = part.get(name)
     return found if isinstance(found, dict) else {}
 

@@ -1,6 +1,6 @@
 """A graded class on one HTML page: how the points fall, which exercises were hard, which mistakes were made.
 
-The page stands alone, as a feedback page does: no network, no script, and all that students wrote is escaped. It
+The page needs nothing else, as a feedback page does: no network, no script, and all that students wrote is escaped. It
 holds names and points: it is for instructors.
 """
 

@@ -27,7 +27,7 @@ from autograder.platforms.roster import CsvTable, Person, Roster, kind_of, numbe
 from autograder.words import some
 
 STUDENT = "student"
-"""The heading of the students' ids, unless another is asked for."""
+"""The heading of the students' ids, unless the user names another."""
 
 DEADLINE_COLUMNS = ("due", "handed in", "seconds late", "before lateness", "late penalty")
 """What `--deadlines` tells of each lesson, each heading behind that of the lesson's points."""

@@ -1,6 +1,6 @@
 """Feedback for one student: one HTML page with the points, the verdicts, and the notebook.
 
-The page stands alone. It needs no network, runs no script but those of the course's own widgets (and forbids any
+The page needs no network, runs no script but those of the course's own widgets (and forbids any
 other, by their hashes, should one slip in), follows the reader's light or dark theme, and puts the student's own work
 first: cells of the lesson that were not changed are folded away under their headings.
 """
@@ -32,7 +32,7 @@ HIGHLIGHT_CHARACTERS = 50_000
 """Longer cells are shown without colours."""
 
 CHANGED = "Changed since it was read"
-"""What stands beside points that a person gave for another text than the page shows."""
+"""The words beside points that a person gave for another text than the page shows."""
 
 MARKDOWN_CHARACTERS = 2 * sanitise.MARKDOWN_CHARACTERS
 """Longer cells are shown without formatting; what `sanitise.markdown` lets through is shorter."""
@@ -141,7 +141,7 @@ def _ungraded_in_words(exercises: Sequence[ExerciseRecord]) -> str:
 
 
 _Row = tuple[str, str, str]
-"""What stands beside an exercise: its state, which is a style; a word or two; and its points."""
+"""Beside an exercise: its state, which is a style; a word or two; and its points."""
 
 
 def _row(result: ExerciseRecord, given: HandGrade | None) -> _Row:

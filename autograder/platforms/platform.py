@@ -132,7 +132,7 @@ class Platform:
         """The path of a student's feedback page in what goes back to it.
 
         A platform knows whose a page is by the names that it gave out, which came from students: a path may lead out
-        of where it is unpacked, and whoever writes it asks `leads_out` before.
+        of where it is unpacked: check it with `leads_out` before writing.
 
         Args:
             delivery: the submission, as this platform delivered it; for a folder, however it came.

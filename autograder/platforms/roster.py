@@ -190,7 +190,7 @@ class Roster:
     def find(self, about: Person) -> list[Person]:
         """Whom all of this could be about: one student, none, or several.
 
-        What is asked first decides: a platform's number, the id, the e-mail address, then the name.
+        The first of these that fits anyone decides: a platform's number, the id, the e-mail address, the name.
         """
         ids = next(filter(None, map(self._with, _keys(about))), set())
         return [self.people[id] for id in sorted(ids)]
@@ -200,7 +200,7 @@ class Roster:
 
 
 def _keys(person: Person) -> Iterator[list[tuple[str, ...]]]:
-    """Under what a student is looked up, in the order in which it is asked."""
+    """The keys by which a student is looked up, in order."""
     yield [("number", platform, number.casefold()) for platform, number in person.numbers.items() if number]
     yield [("id", person.id)]
     yield [("email", person.email.casefold())] if person.email else []
@@ -319,7 +319,7 @@ class Columns:
     """The columns of a platform's table.
 
     Attributes:
-        places: where they are, by what they hold; of several, that which is asked first comes first.
+        places: where they are, by what they hold; of several, the preferred one comes first.
     """
 
     def __init__(self, kind: Platform, headings: Sequence[str]) -> None:

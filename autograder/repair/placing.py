@@ -254,7 +254,7 @@ _SENTENCES = {
     "settings": "The grading settings of {names} differed from the lesson's, which are used.",
     "unknown": "A cell that claims to be graded as {names}, unknown in this lesson, counts as an ordinary one.",
     "found": "The answer to {names} was found in another cell than its own.",
-    "no_answer": "There is no answer cell for {names}, and no other cell defines what is asked for there.",
+    "no_answer": "There is no answer cell for {names}, and no other cell defines what it asks for.",
     "retyped": "The cell of {names} had been given another type and was changed back.",
     "copies": "There are several copies of the answer to {names}; all of them run, in order.",
     "written_copies": "There are several copies of the written answer {names}; the last one is graded.",

@@ -65,7 +65,7 @@ _EINVAL = _ERROR | errno.EINVAL
 _ENOSYS = _ERROR | errno.ENOSYS
 _NOT_SUPPORTED = _ERROR | errno.EOPNOTSUPP
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
-_BYTES, _CONSTANT = 8, 4  # of an instruction, and where its constant stands
+_BYTES, _CONSTANT = 8, 4  # of an instruction, and where its constant is
 _NOBODY = 0xFFFFFFFF  # no process has this id
 
 Instruction = tuple[int, int, int, int]
@@ -191,7 +191,7 @@ def _decisions(own: int) -> Bodies:
         "flock": [_return(_ENOSYS)],  # what locks a file then does without; at EPERM it would try for ever
         "open": _if_any(1, _TRUNCATING_READERS, _EPERM, _ALLOW, mask=_ACCESS_AND_TRUNCATE),
         "openat": _if_any(2, _TRUNCATING_READERS, _EPERM, _ALLOW, mask=_ACCESS_AND_TRUNCATE),
-        "fallocate": [_return(_NOT_SUPPORTED)],  # whoever wants room then writes, at a speed that can be watched
+        "fallocate": [_return(_NOT_SUPPORTED)],  # a program that wants room then writes, at a speed that can be watched
         **dict.fromkeys(("getxattr", "lgetxattr", "fgetxattr"), no_attributes),
         **dict.fromkeys(("listxattr", "llistxattr", "flistxattr"), no_attributes),
     }

@@ -33,7 +33,7 @@ def default_level() -> Level:
 
 
 def choose_level(minimum: Level | None = None) -> Level:
-    """The strongest level that holds on this machine; L4 only where it is asked for.
+    """The strongest level that holds on this machine; L4 only where `minimum` is L4.
 
     Args:
         minimum: the weakest level to accept; by default L2 on Linux, and L1 where there is no L2.

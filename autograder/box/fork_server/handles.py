@@ -1,4 +1,4 @@
-"""Who can watch and end a sandbox: the fork server, asked over a channel, or the process that started it."""
+"""Watches and ends sandboxes: through the fork server over a channel, or from the process that started them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LOOK_SECONDS = 0.1
 """Between two looks at what a sandbox computes, where one of them takes microseconds."""
 
 DEAR_LOOK_SECONDS = 0.5
-"""The same where it takes milliseconds: all processes are looked through, or another process is asked."""
+"""The same where it takes milliseconds: to look through all processes, or to ask another one."""
 
 _MESSAGE_BYTES = 1 << 16
 
 
 class BoxHandle:
-    """Whoever can watch a sandbox's process, wait for it, and end it.
+    """Watches a sandbox's process, waits for it, and ends it.
 
     Attributes:
         process: its number here; 0 where it has none.

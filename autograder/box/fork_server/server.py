@@ -224,7 +224,7 @@ class ForkServerProcess:
         self, channel: int, request: dict[str, Any], message: dict[str, Any], descriptors: tuple[int, ...] = ()
     ) -> None:
         data = json.dumps({"id": request["id"], **message}).encode()
-        with contextlib.suppress(OSError):  # whoever does not wait for the answer will be forgotten next
+        with contextlib.suppress(OSError):  # a client that does not wait for the answer is forgotten next
             socket.send_fds(self._channels[channel], [data], descriptors)
 
     def _open(self, channel: int, request: dict[str, Any], wire: int) -> None:
@@ -255,7 +255,7 @@ class ForkServerProcess:
         return status
 
     def _sweep(self) -> None:
-        """Kill what sandboxes left behind: whoever loses its parent becomes a child of this process."""
+        """Kill what sandboxes left behind: a process that loses its parent becomes a child of this one."""
         if self._confinement.level >= Level.L2:
             return  # nothing can have been started
         for _ in range(_SWEEPS):

@@ -153,7 +153,7 @@ def _prepare_shell(shell: BoxShell, loop: asyncio.AbstractEventLoop, limits: Lim
 
 
 class Answerer:
-    """Runs what it is asked to run, and turns every ending into data.
+    """Carries out requests, and turns every ending into data.
 
     Args:
         shell: where cells run.

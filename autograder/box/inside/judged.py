@@ -1,7 +1,7 @@
 """A test cell, run past everything in IPython that a student's code can replace.
 
 The handler of exceptions, the traceback, events, what transforms source and syntax trees, `run_cell` itself: all are
-open to whoever shares the interpreter. So a test does not go through them. It has passed where its code came to its
+open to code in the same interpreter. So a test does not go through them. It has passed where its code came to its
 end here, whatever its outputs show. What that cannot keep out is said in docs/plain_nbgrader.md.
 """
 

@@ -64,7 +64,7 @@ def _note_use(name: str) -> None:
 
 
 class StandIn:
-    """Whatever is asked of it, it returns another of its kind."""
+    """Stands in for anything: every attribute and every result is another of its kind."""
 
     def __init__(self, name: str) -> None:
         object.__setattr__(self, "_name", name)
@@ -168,7 +168,7 @@ def _importing() -> types.FrameType | None:
 
 
 def _is_prepared(frame: types.FrameType | None) -> bool:
-    """Whether an import stands where an exception for a missing package is caught."""
+    """Whether an import is in a block that catches the exception for a missing package."""
     if frame is None:
         return True
     with suppress(SyntaxError, ValueError, RecursionError):

@@ -24,7 +24,7 @@ Plugin = Callable[[str, float, float], float]
 
 @dataclass(frozen=True)
 class Lateness:
-    """How a submission stands to its deadline.
+    """Whether a submission met its deadline, and what being late costs.
 
     Attributes:
         due: when it was due, an extension included; None where nothing is set.
@@ -67,7 +67,7 @@ NOTHING_DUE = Lateness()
 def lateness_of(
     terms: LessonTerms, student: str, handed_in: datetime | None, points: float | None, most: float, plugin: Plugin
 ) -> Lateness:
-    """How a submission stands to its deadline, by a course's own terms.
+    """Whether a submission met its deadline, by a course's own terms, and what being late costs.
 
     Args:
         terms: the lesson's.

@@ -24,7 +24,7 @@ def plugin_of(course: Course) -> Plugin:
     The plugin is the course's own code, and runs here. It is loaded when it is first asked.
 
     Raises:
-        BadInput: when it is asked: it cannot be loaded, fails, or does not answer with points.
+        BadInput: when it is called: it cannot be loaded, fails, or does not answer with points.
     """
     if not any(section in course.config for section in _SECTIONS):
         return _nothing

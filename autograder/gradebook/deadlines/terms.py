@@ -3,7 +3,7 @@
 nbgrader has a due date for each assignment, an extension for each submission, and a penalty for each submitted
 notebook; its formgrader and its export read them there. Where `course.toml` sets a due date, `write_terms` brings all
 three up to date; what it has written is remembered, so that it can be taken back. Where it sets none, what nbgrader's
-own autograde or formgrader has written stands. In a lesson that is frozen, whatever was written stands.
+own autograde or formgrader has written stays. In a frozen lesson, nothing changes.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _handed_in(terms: LessonTerms, student: str, submission: Any) -> datetime | 
 
 
 def _as_it_stands(submission: Any, before: Terms | None, record: Record) -> Lateness:
-    """What stands in nbgrader's tables; on our own due date's clock, where that is what was written."""
+    """What nbgrader's tables say; on our own due date's clock, where they have that date."""
     due = submission.assignment.duedate and submission.duedate.replace(tzinfo=UTC)
     if due and before is not None and datetime.fromisoformat(before.due) == due:
         due = datetime.fromisoformat(before.due)

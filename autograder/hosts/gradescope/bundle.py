@@ -5,8 +5,8 @@
     library/                      `course_lib` and `autograder`, as they are here
     course/                       the lesson's release and exercises, what the course sets for its grades, the secret
 
-No student's name goes into it, nor a deadline. The secret is one of its own, which follows from the course's: whoever
-gets hold of an archive knows the hidden inputs of that archive alone.
+No student's name goes into it, nor a deadline. The secret is one of its own, which follows from the course's:
+someone who gets hold of an archive knows the hidden inputs of that archive alone.
 """
 
 from __future__ import annotations

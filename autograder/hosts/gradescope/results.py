@@ -71,7 +71,7 @@ def _test(number: int, one: ExerciseRecord, title: str, said: str) -> Json:
 
 
 def _told(record: Record, by_hand: float) -> Iterator[str]:
-    """What stands above the tests, a line each."""
+    """The lines above the tests."""
     most = record.max_points - sum(one.max_points for one in record.ungraded)
     yield f"{record.lesson}: {record.points:g} of {count(most, 'point')}"
     for one in record.ungraded:

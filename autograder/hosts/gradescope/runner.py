@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"This could not be graded: the grader failed.\n{traceback.format_exc()}")
         return 1
     write_whole(target, json.dumps(results, indent=1) + "\n")
-    target.chmod(0o644)  # whoever takes it away; the student reads it anyway
+    target.chmod(0o644)  # for the process that takes it away; the student reads it anyway
     return 0
 
 

@@ -30,7 +30,7 @@ _UNREAD: Mapping[str, re.Pattern[str]] = {
 
 
 class Folder(Platform):
-    """Students are known by the names of folders and files. It is asked last whether a download is its own."""
+    """Knows students by the names of folders and files. It comes last: it takes what no other platform recognises."""
 
     name = "folder"
     order = 70

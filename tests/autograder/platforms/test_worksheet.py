@@ -72,7 +72,7 @@ def test_who_has_no_row_is_named_and_another_s_comment_stays(tmp_path: Path) -> 
     made, text = filled(tmp_path, worksheet, "moodle", entry("cy", "14", comment="<p>x</p>"), entry("di", "99"))
     assert made.remarks == (
         "No row of their own in exported.csv, so no points in it: di.",
-        "Another comment stands in exported.csv, and stays: cy.",
+        "exported.csv has another comment already, which stays: cy.",
     )
     assert text == worksheet.replace("007,-,,19.00", "007,-,17.5,19.00")
     own = worksheet.replace("by a colleague", "by us")
