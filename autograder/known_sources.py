@@ -1,4 +1,4 @@
-"""What follows from the text of a source file alone, kept between runs: to parse hundreds of files takes a second.
+"""Keeps between runs what follows from the text of a source file alone: to parse hundreds of files takes a second.
 
 It is kept beside what was fetched, in one file, which may be deleted at any time.
 """

@@ -1,4 +1,4 @@
-"""The story of one grade: what was handed in, how it was graded, what came of it, and everything that changed since."""
+"""Tells the story of one grade: what was handed in, how it was graded, and everything that has changed since."""
 
 from __future__ import annotations
 

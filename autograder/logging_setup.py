@@ -1,4 +1,4 @@
-"""What the harness logs: nothing, `-v` on standard error, `--log FILE` in a file. Modules use `logging` as it is."""
+"""Sets up logging: nothing, `-v` on standard error, `--log FILE` in a file. Modules use `logging` as it is."""
 
 from __future__ import annotations
 

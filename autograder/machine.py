@@ -1,4 +1,4 @@
-"""What this machine offers for sandboxes, read from the system without changing it."""
+"""Reads what this machine offers for sandboxes, and changes nothing."""
 
 from __future__ import annotations
 

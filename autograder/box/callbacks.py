@@ -1,4 +1,4 @@
-"""The functions that a case passes in, called for a sandbox in a process of their own.
+"""Calls the functions that a case passes in, for a sandbox, in a process of their own.
 
 What they are given comes from an answer, and may cost any time and any memory. So a fork of the grader, which has the
 functions already, calls them: its processor time counts as the sandbox's own, its memory is limited like the sandbox's,

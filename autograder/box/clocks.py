@@ -1,4 +1,4 @@
-"""The clocks of a sandbox: what it has spent, and when that is enough.
+"""Keeps a sandbox's clocks: what it has spent, and when that is enough.
 
 Three things are told apart, so that a verdict is about the answer and not about the machine: what a sandbox has
 computed, how long it has waited by its own doing (asleep, for a lock), and how long it was awaited. Whatever the third

@@ -1,4 +1,4 @@
-"""What a sandbox has on disk, seen from outside: the files in its folder, and removed ones that it still holds."""
+"""Looks at what a sandbox has on disk, from outside: the files in its folder, and removed ones that it still holds."""
 
 from __future__ import annotations
 

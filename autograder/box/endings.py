@@ -1,4 +1,4 @@
-"""How a sandbox ends, and what is said about it."""
+"""Says how a sandbox ended, and why."""
 
 from __future__ import annotations
 

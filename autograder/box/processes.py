@@ -1,4 +1,4 @@
-"""What a sandbox's processes have computed, and what they are doing: read from outside, where no student's code can
+"""Reads what a sandbox's processes have computed, and what they are doing, from outside, where no student's code can
 change it.
 
 On Linux the kernel keeps a clock for each process, threads summed, which anyone may read. Where a sandbox may start

@@ -1,4 +1,4 @@
-"""What crosses between a grader and a sandbox, in frames (`frames.py`): plain data, and nothing that can run.
+"""Encodes and decodes what crosses between grader and sandbox, in frames (`frames.py`): plain data, no code.
 
 That is values (`course_lib.judging.exercise.Value`), cases, observations, and the outputs of cells. Whatever a sandbox
 sends is checked field by field before anyone looks at it: the process behind it runs a student's code and may send any

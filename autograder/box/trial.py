@@ -1,5 +1,4 @@
-"""What every lesson does, tried in a sandbox: whether the list of system calls has what torch and its company need
-here.
+"""Tries in a sandbox what every lesson does: whether the list of system calls has what torch and its company need here.
 
 A list that was made with one C library and one torch may lack a call that the next ones make. Where something does
 not work, a second sandbox does it again and records what it is refused (see `confinement/recorded.py`).

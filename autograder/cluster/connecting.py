@@ -1,4 +1,4 @@
-"""The way to a cluster: an address, or a cluster that is started here."""
+"""Connects to a cluster by its address, or starts one here."""
 
 from __future__ import annotations
 

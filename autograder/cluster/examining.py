@@ -1,4 +1,4 @@
-"""Which workers may take part: those that grade as the client would, in sandboxes that are strong enough.
+"""Decides which workers may take part: those that grade as the client would, in sandboxes that are strong enough.
 
 Every worker says of itself what grades depend on, before it gets a submission; so does one that joins later.
 """

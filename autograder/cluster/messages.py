@@ -1,4 +1,4 @@
-"""What crosses between client and workers: bytes of MessagePack, and of a submission's own file.
+"""Packs what crosses between client and workers: bytes of MessagePack, and of a submission's own file.
 
 Nothing of a student's is pickled. What a student wrote stays the bytes of the file that was handed in, until a worker
 reads them under its limits; what comes back is a record and the text of the files that the client is to write.

@@ -1,4 +1,4 @@
-"""What a worker keeps warm for a run, and how it takes a submission.
+"""Keeps a worker warm for a run, and lets it take submissions.
 
 A worker that is ready offers Dask a resource of its own name, one of it; each submission asks for one. So nobody gets
 a submission who has not been examined, whenever it has joined, and each worker has one in its hands at a time.

@@ -1,4 +1,4 @@
-"""The arguments that several commands take, and what they stand for."""
+"""Adds the arguments that several commands take, and reads them."""
 
 from __future__ import annotations
 

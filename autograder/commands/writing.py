@@ -1,4 +1,4 @@
-"""Where a command writes what it was asked for: a file, or standard output."""
+"""Writes a command's results to a file or to standard output."""
 
 from __future__ import annotations
 

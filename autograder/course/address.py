@@ -1,4 +1,4 @@
-"""Where a course's gradebook is: a file of SQLite, or a database in PostgreSQL, as nbgrader's own `db_url` says.
+"""Reads where a course's gradebook is, from nbgrader's `db_url`: a file of SQLite, or a database in PostgreSQL.
 
 c.CourseDirectory.db_url = "sqlite:///gradebook.db"                       # the default: a file in the course's folder
 c.CourseDirectory.db_url = "postgresql+psycopg://ada@db.example.org/nlp"  # see docs/postgres.md

@@ -1,4 +1,4 @@
-"""What a released notebook has below its title: a link to it in Colab, and a cell that gets the course's library."""
+"""Makes the two cells below a released notebook's title: a link to Colab, and one that gets the course's library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a released lesson opens with: its questions on earlier ones, and a cell that counts what was right."""
+"""Makes the opening of a released lesson: its questions on earlier ones, and a cell that counts the right answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a released notebook gives: its imports, the functions that it defines for its students, and the empty stubs."""
+"""Reads what a released notebook has: imports, the functions that it defines for its students, the empty stubs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How hard and how important each exercise is, told below its heading while a release is built."""
+"""Writes below each exercise's heading how hard and how important it is, while a release is built."""
 
 from __future__ import annotations
 

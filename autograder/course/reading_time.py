@@ -1,4 +1,4 @@
-"""How long a lesson takes and where to stop for tonight, told in the notebook while a release is built.
+"""Writes into a notebook how long the lesson takes and where to stop for tonight, while a release is built.
 
 The minutes of its exercises are in its text. What is read is counted here: words of prose, formulas, lines of code that
 are not folded, pictures. What the machine needs a course has measured (`Catalogue.seconds`).

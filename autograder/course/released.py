@@ -1,4 +1,4 @@
-"""Where the released notebooks are: in a course's folder, in a clone of the repository, or next to the package."""
+"""Finds the released notebooks: in a course's folder, in a clone of the repository, or next to the package."""
 
 from __future__ import annotations
 

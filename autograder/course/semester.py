@@ -1,4 +1,5 @@
-"""What a course sets for its semester, in `course.toml` beside `nbgrader_config.py`: deadlines, weights, exercises.
+"""Reads what a course sets for its semester, in `course.toml` beside `nbgrader_config.py`: deadlines, weights,
+exercises.
 
     drop_lowest = 1                      # of the lessons that count
     [late]                               # for every lesson

@@ -1,4 +1,4 @@
-"""What a course sets in `nbgrader_config.py`, after what Jupyter's own settings say; checked before anything runs.
+"""Reads what a course sets in `nbgrader_config.py`, after Jupyter's own settings, and checks it before anything runs.
 
     c.Katze.exercises = {"01_ols": "ols_exercises"}  # a module in the course's folder for each lesson
     c.Katze.limits = {"submission_seconds": 120, "memory_bytes": 4 << 30}

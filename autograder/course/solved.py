@@ -1,4 +1,4 @@
-"""The pages that `solution` shows: each answer of `solutions/`, cut out while a release is built.
+"""Cuts the pages that `solution` shows out of `solutions/`, while a release is built.
 
 The reason of one in code is a markdown cell with the tag `reason`, right below its answer. It goes on to no notebook.
 """

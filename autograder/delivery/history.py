@@ -1,4 +1,4 @@
-"""Which feedback pages have been given back, and when: `.katze/returned/<lesson>.json`."""
+"""Keeps which feedback pages have been given back, and when: `.katze/returned/<lesson>.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `katze collect` has matched, what it could not, and why: a table for the terminal."""
+"""Prints what `katze collect` has matched, what it could not, and why."""
 
 from __future__ import annotations
 

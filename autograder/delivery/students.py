@@ -1,4 +1,4 @@
-"""Which student a submission is by, and the name of the folder that it gets."""
+"""Finds the student whose submission it is, and names the student's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is in the bundled class, and how each lesson's submissions should come out.
+"""Lists who is in the bundled class, and how each lesson's submissions should come out.
 
 The same people hand in every lesson, and do the same to it. `CLASS` says who they are and what they do; what names
 a lesson's exercises is kept apart, by the lesson's folder: what is `EXPECTED`.

@@ -1,4 +1,4 @@
-"""What a class edition gives away: a search of its folder for answers, solutions and hidden cases.
+"""Searches a class edition's folder for answers, solutions and hidden cases.
 
 Code is compared by its shape: without names of its own variables, annotations and docstrings, so that a renamed copy is
 found. What is so short that it says nothing is passed over.

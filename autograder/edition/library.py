@@ -1,4 +1,4 @@
-"""The part of `course_lib` that a class edition holds: all but the exercises, the solutions and what is withheld."""
+"""Copies the part of `course_lib` for a class edition: all but the exercises, the solutions and what is withheld."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a class edition holds of an exercise: its cases, and what the reference and the known mistakes do in each.
+"""Records an exercise for a class edition: its cases, and what the reference and the known mistakes do in each.
 
 `course_lib/judging/recorded/reading.py` reads what is written here, and says which file holds what.
 """

@@ -1,4 +1,4 @@
-"""Whether a class edition judges as the full course does, answer by answer.
+"""Compares the verdicts of a class edition with those of the full course, answer by answer.
 
 Compared are all answers whose verdicts are known: the reference, the right answers, every known mistake, two of them at
 once, and the empty stub; on the visible cases, which are all that an edition has.

@@ -1,4 +1,4 @@
-"""The grades of a class as they stand, read back from its gradebook; nothing is run, and nothing is written.
+"""Reads the current grades of a class from its gradebook; nothing is run, and nothing is written.
 
 Anyone removed from the gradebook (`nbgrader db student remove`) has none, though `katze log` still tells the story.
 """

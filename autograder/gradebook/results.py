@@ -1,4 +1,4 @@
-"""What a run of the grader leaves behind, as plain data: the records of a class, and what has changed in them."""
+"""Holds what a run of the grader leaves behind: the records of a class, and what has changed in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run does with its gradebook, wherever that is: in a file (`file.py`) or on a server (`server.py`)."""
+"""Opens a gradebook for a run, in a file (`file.py`) or on a server (`server.py`)."""
 
 from __future__ import annotations
 

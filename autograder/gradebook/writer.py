@@ -1,4 +1,4 @@
-"""The one writer of nbgrader's gradebook.
+"""Writes nbgrader's gradebook; nothing else does.
 
 Scores go into nbgrader's own tables, as `nbgrader autograde` would write them, so that formgrader,
 `generate_feedback` and `export` find them. One process holds the gradebook while it grades, or a lesson of one

@@ -1,4 +1,4 @@
-"""Who grades a run's submissions, and in what sandboxes: processes of this machine, unless a cluster does."""
+"""Grades a run's submissions in processes of this machine, unless a cluster does."""
 
 from __future__ import annotations
 

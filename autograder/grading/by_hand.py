@@ -1,4 +1,4 @@
-"""What people give in formgrader, and what being late costs, brought to the feedback pages: nothing is run for it.
+"""Brings points given in formgrader, and what being late costs, to the feedback pages; nothing is run for it.
 
 A page that another program has replaced with its own, as `nbgrader generate_feedback` does, is written anew as well.
 """

@@ -1,4 +1,4 @@
-"""What nbgrader's exchange looks for beside a feedback page, so that `nbgrader release_feedback` can take it.
+"""Writes what nbgrader's exchange looks for beside a feedback page, so that `nbgrader release_feedback` can take it.
 
 It gives a page a name that follows from a secret: that of the submission, which `nbgrader submit` draws and keeps for
 the student, whose `nbgrader fetch_feedback` finds the page by it. Where one file is missing, it stops for the whole

@@ -1,4 +1,4 @@
-"""What grading keeps of what a sandbox says: enough to judge and to show it, and never all the memory there is.
+"""Limits what grading keeps of a sandbox's answers: enough to judge and to show, and never all the memory there is.
 
 A sandbox may send 64 MB in each answer, and a submission asks for some hundred of them.
 """

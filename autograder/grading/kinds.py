@@ -1,4 +1,4 @@
-"""Which kind an assignment is of: a lesson with Katze's exercises, or notebooks with nbgrader's test cells."""
+"""Finds which kind an assignment is of: a lesson with Katze's exercises, or notebooks with nbgrader's test cells."""
 
 from __future__ import annotations
 

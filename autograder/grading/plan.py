@@ -1,4 +1,4 @@
-"""What a run has to do: which submissions to grade, which of their exercises, and why.
+"""Plans a run: which submissions to grade, which of their exercises, and why.
 
 A grade depends on the submission, the exercise's definition, the release, the seed, the versions and the limits.
 Where all of these match the record, and what was written is still there, nothing is done.

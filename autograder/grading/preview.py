@@ -1,4 +1,4 @@
-"""What `katze grade` would do, and nothing written: by comparing what is there, or by doing it all to a copy."""
+"""Finds out what `katze grade` would do, and writes nothing: compares what is there, or grades a copy."""
 
 from __future__ import annotations
 

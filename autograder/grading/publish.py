@@ -1,4 +1,4 @@
-"""The files of a graded submission, for nbgrader and for the student: written, written anew, and removed."""
+"""Writes the files of a graded submission, for nbgrader and for the student, and removes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people see of a submission to a lesson: the verdicts in its notebook, and the feedback page."""
+"""Shows a graded submission to a lesson: the verdicts in its notebook, and the feedback page."""
 
 from __future__ import annotations
 

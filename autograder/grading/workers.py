@@ -1,4 +1,4 @@
-"""The workers that grade submissions, many at once.
+"""Runs the workers that grade submissions, many at once.
 
 Workers are forks of this process, which has torch and the exercises loaded. They share nothing but the
 fork server, to which each owns a channel. What they find comes back as plain results; only the files of a graded

@@ -1,4 +1,4 @@
-"""When a submission was handed in, according to the `timestamp.txt` next to it.
+"""Reads when a submission was handed in, from the `timestamp.txt` next to it.
 
 nbgrader's exchange writes that file. Where submissions come another way, as an archive or a folder, a student may
 have put anything into it. nbgrader's formgrader takes whatever it finds for a time, and answers "500" for the whole

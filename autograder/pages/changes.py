@@ -1,5 +1,5 @@
-"""What a lesson's points do not say of themselves: decisions about exercises, those that could not be graded, and
-points by hand for another text, or in another share.
+"""Says what a lesson's points do not: decisions about exercises, those that could not be graded, and points by hand for
+another text, or in another share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `katze grade --dry-run` prints: whom it would grade, and why; whose points would count otherwise."""
+"""Prints what `katze grade --dry-run` finds: whom it would grade, and why; whose points would change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The total of a student's lessons: weights, and the lowest dropped.
+"""Computes the total of a student's lessons: weights, and the lowest dropped.
 
 A total is in percent of the weighted points of the lessons that count for a student. A lesson without a score is left
 out, since it is no zero; one that was not handed in is a zero once it was due. A column beside

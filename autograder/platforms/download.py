@@ -1,4 +1,4 @@
-"""What a platform delivers, as a list of files: a folder, a zip or tar archive, archives in them, or one file."""
+"""Opens what a platform delivers as a list of files: a folder, a zip or tar archive, archives in them, or one file."""
 
 from __future__ import annotations
 

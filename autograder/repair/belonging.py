@@ -1,4 +1,4 @@
-"""Whether a notebook belongs to the lesson it was handed in for, and what it answers.
+"""Decides whether a notebook belongs to the lesson it was handed in for, and what it answers.
 
 Another notebook, repaired, would be this lesson's with no answer in it: all zeros, for a wrong file. It is refused
 instead. Anything that has some of the lesson is graded, however little; a name that others use as well is not enough.

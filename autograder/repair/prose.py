@@ -1,4 +1,4 @@
-"""Where a student has answered in words, if not in the cell that asks for them."""
+"""Finds answers in words that are not in the cell that asks for them."""
 
 from __future__ import annotations
 

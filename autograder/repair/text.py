@@ -1,4 +1,4 @@
-"""What a cell's source says about it: its marker, what it defines and imports, what it kept of another."""
+"""Reads a cell's source: its marker, what it defines and imports, what it kept of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a confined process must not be able to do, tried one after another (the self-test's own process)."""
+"""Tries what a confined process must not be able to do, one thing after another, in the self-test's own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kernel holds a sandbox to as a whole, all its processes and threads together: a control group of its own.
+"""Gives each sandbox a control group, by which the kernel limits all its processes and threads together.
 
 Only version 2, and only where this process may divide the group that it is in, as under `systemd-run --user --scope
 --property=Delegate=yes`. Elsewhere the limits of each process and a look ten times a second must do (`levels.py`,

@@ -1,4 +1,4 @@
-"""What surrounds a fork server: nothing up to level L2, bubblewrap at L3, a container at L4.
+"""Surrounds a fork server: with nothing up to level L2, with bubblewrap at L3, with a container at L4.
 
 Sandboxes confine themselves at every level. An enclosure takes away what they would have to break out into: other
 files, processes, networks and privileges are not forbidden there but absent.

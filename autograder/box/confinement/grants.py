@@ -1,4 +1,4 @@
-"""What a sandbox at level L2 may read: the interpreter, its libraries, the filtered library, and little else.
+"""Lists what a sandbox at level L2 may read: the interpreter, its libraries, the filtered library, and little else.
 
 Landlock grants whole trees, and this repository, its `.git`, the course, package caches and other sandboxes must
 not be in one. So folders that could hold a copy of `course_lib` are granted entry by entry.

@@ -1,4 +1,4 @@
-"""How strongly a sandbox is confined.
+"""Defines the levels of confinement, and confines this process to one of them.
 
     L0  nothing; only for debugging, and only when asked for
     L1  a session, a home and a working directory of its own, a scrubbed environment, limits on resources

@@ -1,4 +1,4 @@
-"""Which installed packages need which others, and in which versions they are here."""
+"""Finds which installed packages need which others, and their versions."""
 
 from __future__ import annotations
 

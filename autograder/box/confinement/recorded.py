@@ -1,4 +1,4 @@
-"""Which system calls a sandbox was refused, for `katze doctor`.
+"""Records which system calls a sandbox was refused, for `katze doctor`.
 
 The filter can raise SIGSYS in place of an error (seccomp(2), SECCOMP_RET_TRAP). The handler here notes the call, and
 then answers it with the error, so that the code goes on as it would in any other sandbox. It needs no privileges. It

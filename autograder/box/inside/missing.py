@@ -1,4 +1,4 @@
-"""What stands in for a package that is not installed here: importing one is no reason for a cell to fail.
+"""Stands in for packages that are not installed here: importing one is no reason for a cell to fail.
 
 A student may import more than the lesson needs, for a table or a comparison. Where a package is not installed, there is
 something in its place that does nothing, and a notice says so. An answer that uses it, while it is judged, raises

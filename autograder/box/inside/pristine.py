@@ -1,4 +1,4 @@
-"""What a cell has changed of Python, numpy and torch themselves, for everything that runs after it in the same sandbox.
+"""Finds what cells have changed of Python, numpy and torch themselves, for all that runs after them in a sandbox.
 
     torch.set_default_dtype(torch.float64)
     torch.Tensor.__matmul__ = something

@@ -1,4 +1,4 @@
-"""What a cell shows, as notebook outputs: in order, merged as a notebook merges them, and capped."""
+"""Records what a cell shows, as notebook outputs: in order, merged as a notebook merges them, and capped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in for other programs and processes, of which a sandbox starts none.
+"""Stands in for other programs and processes: a sandbox starts none.
 
 An honest notebook that asks for workers, or for `pip install`, must not lose its points over it. So workers are
 threads, a program counts as one that ended well and said nothing, and a notice in the cell says so. These

@@ -1,4 +1,4 @@
-"""Which lessons `katze release` has to build: those of which anything has changed since they were last built.
+"""Finds which lessons `katze release` has to build: those of which anything has changed since the last build.
 
 For each lesson `.katze/builds.json` keeps one digest of everything that its build depends on and of everything that it
 has made: the source, the exercises' files, the settings, the versions, the builder's own code, the built files.

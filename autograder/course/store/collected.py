@@ -1,4 +1,4 @@
-"""What was collected for a lesson, and where each submission came from: `.katze/collected/<lesson>.json`.
+"""Keeps where each collected submission came from: `.katze/collected/<lesson>.json`.
 
 `katze collect` writes it; what gives feedback back reads it, since a platform takes files only under the names that it
 gave out.

@@ -1,4 +1,4 @@
-"""What a course keeps for itself about its students: JSON files below `.katze/`, for their owner alone."""
+"""Keeps what a course knows about its students, in JSON files below `.katze/`, for their owner alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a course decides about an exercise after the fact, as it counts: dropped, full credit, accepted, and so on.
+"""Applies what a course decides about an exercise after the fact: dropped, full credit, accepted, and so on.
 
 What an answer was judged to be stays recorded as it is. An adjustment says what of it counts, so that it can be changed
 or taken back by arithmetic alone; nothing is run for it.

@@ -1,4 +1,4 @@
-"""What people have given in formgrader, while cells come and go and their points change.
+"""Keeps the points that people give in formgrader, while cells come and go and their points change.
 
 It is nobody's but theirs: it is never lost with a cell, and never worth less because the cell is worth more. Where the
 text that it was given for has changed, it counts, and waits for them again.

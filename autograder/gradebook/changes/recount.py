@@ -1,4 +1,4 @@
-"""The scores of a lesson in nbgrader's tables, counted anew where the course has decided something else."""
+"""Counts a lesson's scores in nbgrader's tables anew, where the course has decided something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a submission was due, when it was handed in, and what being late costs.
+"""Computes how late a submission is, and what that costs.
 
 A course sets the terms in `course.toml` (`semester.py`). A penalty is in points, never more than there are, and rounded
 to hundredths of a point.

@@ -1,4 +1,4 @@
-"""What alembic runs: the migrations, through the connection that has been put into its configuration."""
+"""Runs the migrations for alembic, through the connection in its configuration."""
 
 from alembic import context
 

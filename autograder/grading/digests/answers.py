@@ -1,4 +1,4 @@
-"""What an answer says, as a digest: two answers that differ in comments, docstrings or layout have the same one.
+"""Makes a digest of what an answer says: comments, docstrings and layout make no difference.
 
 A course accepts an answer by it. `katze log` prints it.
 """

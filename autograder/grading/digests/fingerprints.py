@@ -1,4 +1,4 @@
-"""What grades depend on, as digests: an exercise's definition, the grader's own code, a lesson's release, and what
+"""Makes digests of what grades depend on: an exercise's definition, the grader's own code, a lesson's release, and what
 a student handed in.
 
 Two things with the same fingerprint give the same grade. What nobody runs does not count: comments, docstrings, layout,

@@ -1,4 +1,5 @@
-"""What of `course_lib` a notebook's cells can reach: the modules that they name, and all that these import in turn.
+"""Finds what of `course_lib` a notebook's cells can reach: the modules that they name, and all that these import in
+turn.
 
 A grade depends on that part of the library and on no other: a module that nobody can see changes nobody's grade.
 """

@@ -1,4 +1,5 @@
-"""The files beside the notebooks: data and modules that cells read. The course's replace the student's, as in nbgrader.
+"""Copies the files beside the notebooks, data and modules that cells read. The course's replace the student's, as in
+nbgrader.
 
 A student's own files are copied into their sandboxes alone: no link is followed, and nothing of them is opened
 elsewhere.

@@ -1,4 +1,4 @@
-"""What a test cell's outputs are worth: nbgrader's own rule decides on the points, and a sentence says why."""
+"""Judges a test cell's outputs: nbgrader's own rule gives the points, and a sentence says why."""
 
 from __future__ import annotations
 

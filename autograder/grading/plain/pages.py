@@ -1,4 +1,6 @@
-"""What a person sees of a graded submission: its notebooks in autograded/, and a page for each of them in feedback/."""
+"""Writes what people see of a graded submission: its notebooks in autograded/, and a page for each of them in
+feedback/.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sandbox has refused to a cell, in words. Python wraps a refusal in many ways: all of them leave text."""
+"""Finds what the sandbox has refused to a cell, in words. Python wraps a refusal in many ways: all leave text."""
 
 from __future__ import annotations
 

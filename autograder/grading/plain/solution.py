@@ -1,4 +1,4 @@
-"""The course's own solution, run before anybody is judged: a test that it fails here judges nobody well."""
+"""Runs the course's own solution before anybody is judged: a test that it fails here judges nobody well."""
 
 from __future__ import annotations
 

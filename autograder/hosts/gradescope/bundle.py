@@ -1,4 +1,4 @@
-"""The archive that a Gradescope assignment's autograder is made of.
+"""Makes the archive that a Gradescope assignment's autograder is made of.
 
     setup.sh, run_autograder      what Gradescope starts: once, and for each submission
     python, requirements.txt      the version of Python and those of all packages that this machine grades with

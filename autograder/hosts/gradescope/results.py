@@ -1,4 +1,4 @@
-"""What Gradescope is told about a submission: its `results.json`.
+"""Writes Gradescope's `results.json` for a submission.
 
 The format is Gradescope's: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Everything is plain text:
 what a student has written cannot become a part of a page.

@@ -1,4 +1,4 @@
-"""What runs on Gradescope for each submission: `run_autograder` starts it, as root, in a container of the service's.
+"""Runs on Gradescope for each submission: `run_autograder` starts it, as root, in a container of the service's.
 
     /autograder/source                      the archive (`bundle.py`)
     /autograder/submission                  what the student has handed in

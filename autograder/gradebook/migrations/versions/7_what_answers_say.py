@@ -1,4 +1,4 @@
-"""Which text points by hand were given for, what the answers to checks say, and what is worth a look in them."""
+"""Adds which text points by hand were given for, what answers to checks say, and what is worth a look in them."""
 
 from alembic import op
 from sqlalchemy import Column, String, Text

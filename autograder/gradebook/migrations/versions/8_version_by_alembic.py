@@ -1,4 +1,4 @@
-"""The version of our tables in a table of alembic's, instead of one of our own."""
+"""Moves the version of our tables into a table of alembic's."""
 
 from alembic import op
 
