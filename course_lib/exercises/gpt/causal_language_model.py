@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.gpt.shared import SENTENCES, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -184,17 +184,11 @@ EXERCISE = Exercise(
             _slip((" if self.causal else None", "")),
             alone=True,
         ),
-        Misconception(
-            "no_mask",
-            "Your model reads the tokens that it should predict: no mask reaches the blocks where self.causal is "
-            "True. Pass the causal mask to each of them, block(x, mask), and None only where self.causal is False.",
-            _slip(("(x, mask)", "(x, None)")),
-        ),
-        Misconception(
-            "mask_in_the_first_block",
-            "Your model uses the mask in its first block only; in the others, tokens see what they should predict. "
-            "Pass the mask to every block.",
-            _slip_alone((f"x = {_BLOCK}", f"x, mask = {_BLOCK}, None")),
+        *alike(
+            "Your model reads the tokens that it should predict. If self.causal is True, pass the causal mask to "
+            "every block, block(x, mask); pass None only if it is False.",
+            no_mask=_slip(("(x, mask)", "(x, None)")),
+            mask_in_the_first_block=_slip_alone((f"x = {_BLOCK}", f"x, mask = {_BLOCK}, None")),
         ),
         Misconception(
             "mask_inverted",
@@ -223,21 +217,16 @@ EXERCISE = Exercise(
             "enough to hide the next token.",
             _slip(("self.embedding(ids)", "self.embedding(F.pad(ids[:, :-1], (1, 0)))")),
         ),
-        Misconception(
-            "no_final_norm",
-            "Your model leaves out the final norm. In pre-norm blocks nothing normalises what the last one returns: "
-            "apply self.norm before the output.",
-            _slip(_NO_NORM),
+        *alike(
+            "Your model does not apply self.norm after the last block. Pre-norm blocks need it there, before the "
+            "output.",
+            no_final_norm=_slip(_NO_NORM),
+            norm_before_the_blocks=_slip(("self.positions(embedded)", "self.norm(self.positions(embedded))"), _NO_NORM),
         ),
         Misconception(
             "side_by_side",
             "Your blocks all read the embeddings, and only the last one counts. Stack them: x = block(x, mask).",
             _slip_alone((f"x = {_BLOCK}", f"last = {_BLOCK}"), ("self.norm(x)", "self.norm(last)")),
-        ),
-        Misconception(
-            "norm_before_the_blocks",
-            "Your model applies self.norm before the first block. Apply it after the last one, before the output.",
-            _slip(("self.positions(embedded)", "self.norm(self.positions(embedded))"), _NO_NORM),
         ),
         Misconception(
             "states_returned",

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.exercises.gpt.shared import SENTENCES, batched_kinds, other_questions, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -123,71 +123,39 @@ EXERCISE = Exercise(
             "Your answer has only the labels' loss. GPT-1 adds weight times the language-modelling loss.",
             _slip((_SUM, "task")),
         ),
-        Misconception(
-            "not_weighted",
-            "Your answer adds the two losses unweighted. Multiply the language-modelling loss by weight.",
-            _slip((_SUM, "task + lm")),
-        ),
-        Misconception(
-            "weight_on_the_labels",
-            "Your answer weights the wrong loss. The labels count in full; multiply the language-modelling loss by "
-            "weight.",
-            _slip((_SUM, "weight * task + lm")),
-        ),
-        Misconception(
-            "both_weighted",
-            "Your answer multiplies both losses by weight. The labels count in full.",
-            _slip((_SUM, "weight * (task + lm)")),
+        *alike(
+            "Your answer applies weight to the wrong terms. Multiply only the language-modelling loss by it.",
+            not_weighted=_slip((_SUM, "task + lm")),
+            weight_on_the_labels=_slip((_SUM, "weight * task + lm")),
+            both_weighted=_slip((_SUM, "weight * (task + lm)")),
         ),
         Misconception(
             "weight_of_the_paper",
             "Your answer always weights language modelling by 0.5, as GPT-1 did. Use `weight`.",
             _slip((_SUM, "task + 0.5 * lm")),
         ),
-        Misconception(
-            "weight_at_most_1",
-            "Your answer caps the weight at 1. Use it as it is.",
-            _slip((_SUM, "task + min(weight, 1.0) * lm")),
+        *alike(
+            "Your answer changes the weight: it caps it at 1, or rounds it down. Use it as it is.",
+            weight_at_most_1=_slip((_SUM, "task + min(weight, 1.0) * lm")),
+            weight_cut_to_an_integer=_slip((_SUM, "task + int(weight) * lm")),
         ),
-        Misconception(
-            "weight_cut_to_an_integer",
-            "Your answer rounds the weight down to a whole number, so 0.5 becomes 0. Use it as it is.",
-            _slip((_SUM, "task + int(weight) * lm")),
-        ),
-        Misconception(
-            "logits_as_log_probabilities",
+        *alike(
             "Your answer passes logits to NLLLoss, which needs log-probabilities. Take the log-softmax first, or use "
             "F.cross_entropy, which includes it.",
-            _slip(("lm = F.cross_entropy", "lm = F.nll_loss")),
+            logits_as_log_probabilities=_slip(("lm = F.cross_entropy", "lm = F.nll_loss")),
+            class_logits_as_log_probabilities=_slip(("task = F.cross_entropy", "task = F.nll_loss")),
         ),
-        Misconception(
-            "class_logits_as_log_probabilities",
-            "Your answer passes class_logits to NLLLoss, which needs log-probabilities. Take the log-softmax first, "
-            "or use F.cross_entropy, which includes it.",
-            _slip(("task = F.cross_entropy", "task = F.nll_loss")),
+        *alike(
+            "Your answer takes a softmax before cross_entropy. Pass the logits: cross_entropy takes the softmax "
+            "itself.",
+            softmax_of_the_words=_slip(("lm_logits.flatten", "lm_logits.softmax(dim=-1).flatten")),
+            softmax_of_the_classes=_slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
-        Misconception(
-            "softmax_of_the_words",
-            "Your answer takes a softmax of lm_logits before cross_entropy. Pass the logits: cross_entropy takes the "
-            "softmax itself.",
-            _slip(("lm_logits.flatten", "lm_logits.softmax(dim=-1).flatten")),
-        ),
-        Misconception(
-            "softmax_of_the_classes",
-            "Your answer takes a softmax of class_logits before cross_entropy. Pass the logits: cross_entropy takes "
-            "the softmax itself.",
-            _slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
-        ),
-        Misconception(
-            "mixture",
-            "Your answer weights the two losses by 1 - weight and weight. In GPT-1's equation 5 the labels count in "
-            "full: the weights need not sum to 1.",
-            _slip((_SUM, "(1 - weight) * task + weight * lm")),
-        ),
-        Misconception(
-            "weighted_mean",
-            "Your answer divides by 1 + weight, like a weighted mean. GPT-1's loss is a sum: don't divide.",
-            _slip((_SUM, f"({_SUM}) / (1 + weight)")),
+        *alike(
+            "Your answer makes the two weights sum to 1. In GPT-1's equation 5 the labels count in full: task + "
+            "weight · lm.",
+            mixture=_slip((_SUM, "(1 - weight) * task + weight * lm")),
+            weighted_mean=_slip((_SUM, f"({_SUM}) / (1 + weight)")),
         ),
         Misconception(
             "subtracted",
@@ -195,16 +163,10 @@ EXERCISE = Exercise(
             "it.",
             _slip((_SUM, "task - weight * lm")),
         ),
-        Misconception(
-            "words_summed",
-            "Your answer sums the loss over the tokens. Take the mean over all tokens of the batch.",
-            _slip((_TARGETS, f"{_TARGETS} * targets.numel()")),
-        ),
-        Misconception(
-            "words_summed_over_each_text",
-            "Your answer sums the loss over the tokens of a text and averages over texts only. Take the mean over all "
-            "tokens of the batch.",
-            _slip((_TARGETS, f"{_TARGETS} * targets.shape[-1]")),
+        *alike(
+            "Your answer sums the loss over tokens. Take the mean over all tokens of the batch.",
+            words_summed=_slip((_TARGETS, f"{_TARGETS} * targets.numel()")),
+            words_summed_over_each_text=_slip((_TARGETS, f"{_TARGETS} * targets.shape[-1]")),
         ),
         Misconception(
             "labels_summed",
@@ -219,17 +181,11 @@ EXERCISE = Exercise(
         ),
         # The targets or lm_logits in another order, the last tokens or the first text only, shifted again, no token 0.
         *other_questions("lm_logits", "logits", partial(_slip, paired=False), "in the language-modelling loss"),
-        Misconception(
-            "language_model_detached",
-            "No gradient reaches `lm_logits` (.detach(), .item(), no_grad), so the language-modelling loss trains "
-            "nothing. Use torch operations throughout.",
-            _slip(("    return", "    lm = lm.detach()\n    return")),
-        ),
-        Misconception(
-            "labels_not_learned",
-            "No gradient reaches `class_logits` (.detach(), .item(), no_grad), so the model never learns the labels. "
-            "Use torch operations throughout.",
-            _slip(("    return", "    task = task.detach()\n    return")),
+        *alike(
+            "No gradient reaches one of the two kinds of logits (.detach(), .item(), no_grad), so the model never "
+            "learns from that loss. Use torch operations throughout.",
+            language_model_detached=_slip(("    return", "    lm = lm.detach()\n    return")),
+            labels_not_learned=_slip(("    return", "    task = task.detach()\n    return")),
         ),
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import gpt
@@ -209,17 +209,11 @@ EXERCISE = Exercise(
             "transpose the weights of c_attn, c_proj and c_fc.",
             _slip((f"{_IS_LINEAR} and tensor.ndim == 2", "False"), ("tensor.chunk(3)", "tensor.chunk(3, dim=-1)")),
         ),
-        Misconception(
-            "square_not_turned",
-            "Your answer does not transpose attn.c_proj.weight. It is square, so it loads either way, but the model's "
-            "results would be wrong. Transpose it like the others.",
-            _slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn.c_proj" not in own')),
-        ),
-        Misconception(
-            "only_attention_turned",
-            "Your answer transposes attention's matrices but not those of the feed-forward network. All linear layers "
-            "of GPT-2 are [in, out].",
-            _slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn" in own')),
+        *alike(
+            "Your answer transposes only some matrices of the linear layers. Transpose the weights of c_attn, c_fc "
+            "and both c_proj. (attn.c_proj is square, so it loads either way.)",
+            square_not_turned=_slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn.c_proj" not in own')),
+            only_attention_turned=_slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn" in own')),
         ),
         Misconception(
             "tables_turned",
@@ -238,16 +232,11 @@ EXERCISE = Exercise(
             "c_attn with chunk(3) into W_q, W_k and W_v.",
             _slip((_SPLIT, 'for letter, piece in [("qkv", tensor)]')),
         ),
-        Misconception(
-            "queries_and_keys_swapped",
-            "Your answer splits c_attn into keys, queries and values. GPT-2's order is queries, keys, values.",
-            _slip(('zip("qkv"', 'zip("kqv"')),
-        ),
-        Misconception(
-            "every_third",
-            "Your answer takes every third row of c_attn. The queries' rows come first, then the keys', then the "
+        *alike(
+            "Your answer splits c_attn in the wrong order. The queries' rows come first, then the keys', then the "
             "values': chunk(3).",
-            _slip(("tensor.chunk(3)", "[tensor[number::3] for number in range(3)]")),
+            queries_and_keys_swapped=_slip(('zip("qkv"', 'zip("kqv"')),
+            every_third=_slip(("tensor.chunk(3)", "[tensor[number::3] for number in range(3)]")),
         ),
         Misconception(
             "prefix_kept",
@@ -255,35 +244,18 @@ EXERCISE = Exercise(
             "name.removeprefix('transformer.').",
             _slip(('removeprefix("transformer.")', 'replace("transformer.", "model.")')),
         ),
-        Misconception(
-            "masks_kept",
-            "Your answer keeps attn.bias and attn.masked_bias. They hold the causal mask and its fill value, not "
-            "biases. Your model makes its own mask: leave them out.",
-            _slip((' or own.endswith((".attn.bias", ".attn.masked_bias"))', "")),
+        *alike(
+            "Your answer keeps tensors that your model does not have. Leave out attn.bias and attn.masked_bias, which "
+            "belong to the causal mask, and lm_head.weight, which equals the embedding.",
+            masks_kept=_slip((' or own.endswith((".attn.bias", ".attn.masked_bias"))', "")),
+            head_kept=_slip((f"{_IS_HEAD} or ", "")),
         ),
-        Misconception(
-            "head_kept",
-            "Your answer keeps lm_head.weight. The output is tied to the embedding, so your model has no such tensor: "
-            "leave it out.",
-            _slip((f"{_IS_HEAD} or ", "")),
-        ),
-        Misconception(
-            "projections_swapped",
-            "Your answer swaps the last matrices of attention and of the feed-forward network. Both are called "
-            "c_proj, one in attn and one in mlp.",
-            _called(attn__c_proj="feed_forward.W_2", mlp__c_proj="self_attention.W_o"),
-        ),
-        Misconception(
-            "norms_swapped",
-            "Your answer swaps the two norms of a block: ln_1 comes before attention, add_and_norm_1, and ln_2 before "
-            "the feed-forward network, add_and_norm_2.",
-            _called(ln_1="add_and_norm_2.norm", ln_2="add_and_norm_1.norm"),
-        ),
-        Misconception(
-            "feed_forward_swapped",
-            "Your answer swaps the two layers of the feed-forward network: c_fc is the first, W_1, and c_proj the "
-            "second, W_2.",
-            _called(mlp__c_fc="feed_forward.W_2", mlp__c_proj="feed_forward.W_1"),
+        *alike(
+            "Your answer swaps layers of a block. ln_1 is add_and_norm_1, and ln_2 is add_and_norm_2. attn.c_proj is "
+            "W_o, mlp.c_fc is W_1, and mlp.c_proj is W_2.",
+            projections_swapped=_called(attn__c_proj="feed_forward.W_2", mlp__c_proj="self_attention.W_o"),
+            norms_swapped=_called(ln_1="add_and_norm_2.norm", ln_2="add_and_norm_1.norm"),
+            feed_forward_swapped=_called(mlp__c_fc="feed_forward.W_2", mlp__c_proj="feed_forward.W_1"),
         ),
         Misconception(
             "names_unchanged",

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.gpt.shared import random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
@@ -151,17 +151,11 @@ EXERCISE = Exercise(
             "ones: ids[-context_length:].",
             _slip((_READ, "ids[:context_length]")),
         ),
-        Misconception(
-            "one_word_short_of_the_context",
-            "Your answer passes one token fewer than the context holds. The model reads `context_length` tokens: "
+        *alike(
+            "Your window is off by one. Pass the model exactly the last `context_length` tokens: "
             "ids[-context_length:].",
-            _slip((_READ, "ids[-(context_length - 1) :]")),
-        ),
-        Misconception(
-            "one_word_beyond_the_context",
-            "Your answer passes one token more than the context holds. The model reads `context_length` tokens: "
-            "ids[-context_length:].",
-            _slip((_READ, "ids[-(context_length + 1) :]")),
+            one_word_short_of_the_context=_slip((_READ, "ids[-(context_length - 1) :]")),
+            one_word_beyond_the_context=_slip((_READ, "ids[-(context_length + 1) :]")),
         ),
         Misconception(
             "window_cut_once",
@@ -180,17 +174,12 @@ EXERCISE = Exercise(
             "text as it is: ids[-context_length:].",
             _slip((_READ, "torch.cat([torch.zeros(context_length, dtype=torch.long), ids])[-context_length:]")),
         ),
-        Misconception(
-            "prompt_left_out",
+        *alike(
             "Your answer returns only the new tokens. Return the whole text, prompt first.",
-            _slip((_RETURN, "return ids[len(prompt) :]")),
+            prompt_left_out=_slip((_RETURN, "return ids[len(prompt) :]")),
+            prompt_left_out_of_a_list=_slip((_RETURN, "return torch.tensor(ids[len(prompt) :].tolist())")),
         ),
         # torch makes floats of an empty list: with nothing to write this one ends differently.
-        Misconception(
-            "prompt_left_out_of_a_list",
-            "Your answer returns only the new tokens. Return the whole text, prompt first.",
-            _slip((_RETURN, "return torch.tensor(ids[len(prompt) :].tolist())")),
-        ),
         Misconception(
             "one_reading",
             "Your answer writes the token after the prompt again and again. Append it, run the model on the longer "
@@ -212,23 +201,12 @@ EXERCISE = Exercise(
             "Your answer passes only the last token to the model. Pass the last `context_length` tokens.",
             _slip((_READ, "ids[-1:]")),
         ),
-        Misconception(
-            "first_position_asked",
-            "Your answer uses the logits of the first position, which has read one token. The last position predicts "
-            "the next token: logits[0, -1].",
-            _slip((_ASKED, "logits[0, 0]")),
-        ),
-        Misconception(
-            "position_before_the_last_asked",
-            "Your answer uses the logits of the second-to-last position, which predicts the last token of the text "
-            "itself. The last position predicts the next token: logits[0, -1].",
-            _slip((_ASKED, "logits[0, -2:][0]")),
-        ),
-        Misconception(
-            "all_positions_asked",
-            "Your answer takes the largest logit over all positions. The others predict tokens that are already "
-            "there. Use the last position, logits[0, -1].",
-            _slip((_ASKED, "logits[0].amax(dim=0)")),
+        *alike(
+            "Your answer uses logits of earlier positions, which predict tokens that are already there. Use only the "
+            "last position: logits[0, -1].",
+            first_position_asked=_slip((_ASKED, "logits[0, 0]")),
+            position_before_the_last_asked=_slip((_ASKED, "logits[0, -2:][0]")),
+            all_positions_asked=_slip((_ASKED, "logits[0].amax(dim=0)")),
         ),
         Misconception(
             "exp_overflows",
@@ -241,21 +219,16 @@ EXERCISE = Exercise(
             "Your answer takes the least probable token (argmin). Take the most probable: argmax.",
             _slip(("argmax", "argmin")),
         ),
-        Misconception(
-            "one_word_too_many",
-            "Your answer writes one token too many. Write exactly `max_new_tokens`.",
-            _slip((_TIMES, "range(max_new_tokens + 1)")),
+        *alike(
+            "Your answer is off by one token. Write exactly `max_new_tokens`.",
+            one_word_too_many=_slip((_TIMES, "range(max_new_tokens + 1)")),
+            one_word_too_few=_slip((_TIMES, "range(max_new_tokens - 1)")),
         ),
         Misconception(
             "one_word_at_least",
             "Your answer writes a token even if max_new_tokens is 0. Write exactly `max_new_tokens`: here, return "
             "only the prompt.",
             _slip((_TIMES, "range(max(1, max_new_tokens))")),
-        ),
-        Misconception(
-            "one_word_too_few",
-            "Your answer writes one token too few. Write exactly `max_new_tokens`.",
-            _slip((_TIMES, "range(max_new_tokens - 1)")),
         ),
         Misconception(
             "stopped_at_the_full_stop",

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -156,16 +156,13 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "not_marked",
-            "Your answer has no ▁ before the words. Add it before you split a word into characters, so that it can "
-            "merge.",
-            _slip((_MARKED, "[*word]")),
-        ),
-        Misconception(
-            "first_word_not_marked",
-            "Your answer has no ▁ before the first word. Every word has one, including the first.",
-            _slip(("found: list[str] = []", "found, markers = [], iter(['', *'▁' * len(text)])"), _NEXT_MARK),
+        *alike(
+            "Your answer leaves out a ▁. Add one before every word, including the first, and before you split the "
+            "word into characters.",
+            not_marked=_slip((_MARKED, "[*word]")),
+            first_word_not_marked=_slip(
+                ("found: list[str] = []", "found, markers = [], iter(['', *'▁' * len(text)])"), _NEXT_MARK
+            ),
         ),
         Misconception(
             "marked_afterwards",
@@ -186,10 +183,10 @@ EXERCISE = Exercise(
                 ("right in merges", "right in ()"),
             ),
         ),
-        Misconception(
-            "leftmost_pair_first",
-            "Your answer merges the leftmost known pair. Merge the one that was learned first, wherever it is.",
-            _slip(
+        *alike(
+            "Your answer merges whichever known pair comes first in the word. Merge the pair that was learned first, "
+            "everywhere in the word, before you try the next.",
+            leftmost_pair_first=_slip(
                 (
                     "for left, right in merges:",
                     "while pair := next((pair for pair in pairwise(tokens) if pair in merges), ()):\n"
@@ -198,12 +195,7 @@ EXERCISE = Exercise(
                 _JOINED_ONCE,
                 paired=False,
             ),
-        ),
-        Misconception(
-            "loops_exchanged",
-            "Your answer goes along a word once and merges any known pair it meets. Merge in the order of learning: "
-            "put the loop over the pairs outside.",
-            _slip(
+            loops_exchanged=_slip(
                 (
                     f"for left, right in merges:\n            {_WALK}",
                     "i = 0\n        while i < len(tokens) - 1:\n            for left, right in merges:",
@@ -211,11 +203,12 @@ EXERCISE = Exercise(
                 ("\n                i += 1", "\n            i += 1"),
             ),
         ),
-        Misconception(
-            "stops_at_a_missing_pair",
-            "Your answer stops at the first pair that a word does not have. Continue with the next: a later pair may "
-            "be there.",
-            _slip(("i = 0", "if (left, right) not in pairwise(tokens):\n                break\n            i = 0")),
+        *alike(
+            "Your answer skips merges. Merge every occurrence of every pair, and go on if a word does not have one.",
+            stops_at_a_missing_pair=_slip(
+                ("i = 0", "if (left, right) not in pairwise(tokens):\n                break\n            i = 0")
+            ),
+            one_place_only=_slip(_JOINED_ONCE),
         ),
         Misconception(
             "reverse_order",
@@ -226,11 +219,6 @@ EXERCISE = Exercise(
             "underscores",
             "Your answer marks the words with an underscore, _. The marker is another character, ▁: write MARK.",
             _slip(("▁", "_")),
-        ),
-        Misconception(
-            "one_place_only",
-            "Your answer merges each pair only once in a word. Merge every occurrence.",
-            _slip(_JOINED_ONCE),
         ),
         Misconception(
             "joined_from_the_right",

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.subwords.shared import JoinRule, byte_merges, join_in_a_list, random_source, shuffled_letters
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
@@ -184,22 +184,12 @@ EXERCISE = Exercise(
             "Your answer drops spaces. In GPT-2 the space before a word belongs to it. It is a byte like any other.",
             _slip(("word.encode()", "word.strip().encode()")),
         ),
-        Misconception(
-            "longest_first",
-            "Your answer merges the pair that makes the longest token. Merge the one that was learned first, the one "
-            "with the smallest rank.",
-            _slip((_KEY, "key=lambda pair: (-len(''.join(pair)), ranks[pair])"), paired=False),
-        ),
-        Misconception(
-            "leftmost_pair_first",
-            "Your answer merges the leftmost known pair. Merge the one that was learned first, wherever it is.",
-            _slip((_KEY, "key=lambda pair: 0"), paired=False),
-        ),
-        Misconception(
-            "last_learned_first",
-            "Your answer merges the pair that was learned last. Start with the one learned first: it has the smallest "
+        *alike(
+            "Your answer merges another known pair first. Merge the one that was learned first, with the smallest "
             "rank.",
-            _slip((_CHOSEN, "max(known,")),
+            longest_first=_slip((_KEY, "key=lambda pair: (-len(''.join(pair)), ranks[pair])"), paired=False),
+            leftmost_pair_first=_slip((_KEY, "key=lambda pair: 0"), paired=False),
+            last_learned_first=_slip((_CHOSEN, "max(known,")),
         ),
         Misconception(
             "merged_once",

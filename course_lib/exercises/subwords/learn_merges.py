@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from torch import Generator
 
+from course_lib.exercises.common import alike
 from course_lib.exercises.subwords.shared import (
     FEW_LETTERS,
     GERMAN,
@@ -208,47 +209,30 @@ EXERCISE = Exercise(
             "the pair in all words, then count again.",
             _slip(("join(tokens, pair)", "tokens")),
         ),
-        Misconception(
-            "times_lost",
-            "Your answer loses the words' counts after the first merge. Keep them: "
+        *alike(
+            "Your answer changes the text after a merge. Keep every word with its count: "
             "{join(tokens, pair): times for tokens, times in words.items()}.",
-            _slip((": times for", ": 1 for")),
-        ),
-        Misconception(
-            "words_dropped",
-            "Your answer keeps only the words that have the pair. The others are still in the text: keep them for the "
-            "next round.",
-            _slip(("words.items()", "words.items() if join(tokens, pair) != tokens")),
+            times_lost=_slip((": times for", ": 1 for")),
+            words_dropped=_slip(("words.items()", "words.items() if join(tokens, pair) != tokens")),
         ),
         Misconception(
             "rare_pairs_left_out",
             "Your answer stops at pairs that occur only once. Merge them as well, up to `merges` pairs.",
             _slip(("not counts", "max(counts.values(), default=0) < 2")),
         ),
-        Misconception(
-            "ids_from_zero",
-            "Your answer numbers the merged tokens from 0, so they win ties against characters. Continue from the "
-            "given ids: the next one is len(ids).",
-            _slip(("len(ids)", "len(learned) - 1")),
+        *alike(
+            "Your answer gives merged tokens the wrong ids. Continue from the given ids: the next one is len(ids), "
+            "computed in every round.",
+            ids_from_zero=_slip(("len(ids)", "len(learned) - 1")),
+            one_id_for_all_joined_pieces=_slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
-        Misconception(
-            "one_id_for_all_joined_pieces",
-            "Your answer gives all merged tokens the same id. Give each the next one: len(ids), computed in every "
-            "round.",
-            _slip(("len(ids)", "len(ids) - len(learned) + 1")),
-        ),
-        Misconception(
-            "known_piece_gets_a_new_id",
-            "Your answer gives a token a new id where it already has one. Let it keep its id: ids.setdefault(token, "
-            "len(ids)).",
-            _slip(("ids.get(token, len(ids))", "len(ids)")),
-            alone=True,
-        ),
-        Misconception(
-            "known_piece_not_listed",
-            "Your answer leaves out a pair whose token already has an id. Merge and list it like any other.",
-            _slip(("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []")),
-            alone=True,
+        *alike(
+            "Your answer handles a pair wrongly whose token already has an id. Merge and list it like any other, and "
+            "let the token keep its id: ids.setdefault(token, len(ids)).",
+            known_piece_gets_a_new_id=_slip(("ids.get(token, len(ids))", "len(ids)"), paired=False),
+            known_piece_not_listed=_slip(
+                ("learned.append(pair)", "learned += [pair] if ''.join(pair) not in ids else []"), paired=False
+            ),
         ),
         Misconception(
             "one_too_many",

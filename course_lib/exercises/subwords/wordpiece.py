@@ -8,6 +8,7 @@ from functools import partial
 
 from torch import Generator
 
+from course_lib.exercises.common import alike
 from course_lib.exercises.subwords.shared import random_source
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -181,17 +182,11 @@ EXERCISE = Exercise(
                 ),
             ),
         ),
-        Misconception(
-            "looked_up_without_mark",
-            "Your answer looks up all tokens without ##, so it finds those that begin words. After the first token "
-            "only those with ## fit: look up '##' + text.",
-            _slip(('"##" if begin else ""', '""')),
-        ),
-        Misconception(
-            "mark_put_afterwards",
-            "Your answer looks up tokens without ## and adds it afterwards. After the first token only those with ## "
-            "fit: look up '##' + text.",
-            _slip(("if marker + word", "if word"), paired=False),
+        *alike(
+            "Your answer looks up tokens without ##, so it finds those that begin words. After the first token only "
+            "those with ## fit: look up '##' + text.",
+            looked_up_without_mark=_slip(('"##" if begin else ""', '""')),
+            mark_put_afterwards=_slip(("if marker + word", "if word"), paired=False),
         ),
         Misconception(
             "marks_dropped",
@@ -199,33 +194,19 @@ EXERCISE = Exercise(
             "vocabulary.",
             _slip(("(marker + word", "(word")),
         ),
-        Misconception(
-            "one_unknown_character",
-            "Your answer replaces a single character by [UNK] and continues. WordPiece gives up on the whole word: "
-            "return just ['[UNK]'].",
-            _slip((_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')),
+        *alike(
+            "Your answer keeps tokens although nothing fits next. WordPiece gives up on the whole word: return just "
+            "['[UNK]'].",
+            one_unknown_character=_slip(
+                (_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')
+            ),
+            beginning_kept=_slip((_STUCK, 'return [*found, "[UNK]"]')),
+            stops_where_stuck=_slip((_STUCK, "return found")),
         ),
-        Misconception(
-            "beginning_kept",
-            "Your answer keeps the tokens before the point where nothing fits. WordPiece gives up on the whole word: "
-            "return just ['[UNK]'].",
-            _slip((_STUCK, 'return [*found, "[UNK]"]')),
-        ),
-        Misconception(
-            "stops_where_stuck",
-            "Your answer returns the tokens so far if nothing fits, and loses the rest. WordPiece gives up on the "
-            "whole word: return ['[UNK]'].",
-            _slip((_STUCK, "return found")),
-        ),
-        Misconception(
-            "unknown_as_a_string",
-            "Your answer is the string [UNK] for an unknown word. Return a list: ['[UNK]'].",
-            _slip((_STUCK, 'return "[UNK]"')),
-        ),
-        Misconception(
-            "other_unknown",
-            "Your answer uses <unk>, the token of earlier lessons, for an unknown word. BERT's is [UNK].",
-            _slip((_STUCK, 'return ["<unk>"]')),
+        *alike(
+            "Your answer marks an unknown word in another way. Return a list with BERT's unknown token: ['[UNK]'].",
+            unknown_as_a_string=_slip((_STUCK, 'return "[UNK]"')),
+            other_unknown=_slip((_STUCK, 'return ["<unk>"]')),
         ),
         Misconception(
             "single_characters_left_out",
