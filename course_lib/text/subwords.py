@@ -8,10 +8,8 @@ A word's beginning is marked with ▁, as in Kudo and Richardson (2018), so that
 
 This is the algorithm to read, in plain Python; `course_lib.text.byte_pairs` shows it on bytes, as GPT-2 has it, and
 `course_lib.text.fast_subwords` is the one to work with. Every choice is fixed, so that the same text gives
-the same pieces and ids everywhere, and in the `tokenizers` library, ties included:
+the same pieces everywhere, and in the `tokenizers` library, ties included:
 
-- the ids: the four special tokens, the characters in the order of their code points, then the merged pieces in the
-  order in which they were learned;
 - of several most frequent pairs, the one whose left piece has the smallest id; of those, the one whose right piece has;
 - to encode a word, the pair that was learned first is merged first, from left to right.
 
@@ -22,11 +20,7 @@ Korean Voice Search"; Devlin et al. (2019), section 3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-
-from course_lib.text.tokenization import SPECIAL, UNKNOWN_ID, check_tokens, visible_ids
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 MARK = "▁"
 """Stands at the beginning of every word. In a text of its own it counts as a space."""
@@ -119,71 +113,6 @@ def vocabulary_size(characters: int, merges: int, special: int) -> int:
     GPT-2's 50,257 are 256 bytes, 50,000 merged pieces and one special token: Radford et al. (2019), section 2.3.
     """
     return special + characters + merges
-
-
-@dataclass(frozen=True)
-class BytePairVocabulary:
-    """A learned vocabulary: the pieces, whose ids are their indices, and the pairs in the order of their merges.
-
-    Attributes:
-        pieces: every piece, beginning with `SPECIAL`.
-        merges: the pairs.
-    """
-
-    pieces: Pieces
-    merges: tuple[Merge, ...]
-
-    def __post_init__(self) -> None:
-        check_tokens(self.pieces)
-        unknown = [piece for pair in self.merges for piece in (*pair, "".join(pair)) if piece not in self.ids]
-        if unknown:
-            raise ValueError(f"a pair is merged from or to {unknown[0]!r}, which is not among the pieces")
-
-    @classmethod
-    def learn(cls, texts: Iterable[str], merges: int) -> BytePairVocabulary:
-        """Learn this many pairs from texts; fewer if every word is a single piece before.
-
-        Raises:
-            ValueError: the texts have no words, or `merges` is negative.
-        """
-        if merges < 0:
-            raise ValueError(f"the number of pairs to learn cannot be negative, got {merges}")
-        counts = Counter(word for text in texts for word in marked_words(text))
-        if not counts:
-            raise ValueError("there is nothing to learn pieces from: the texts have no words")
-        words: dict[Pieces, int] = {tuple(word): times for word, times in counts.items()}
-        ids = {piece: i for i, piece in enumerate((*SPECIAL, *sorted({piece for word in words for piece in word})))}
-        learned = learn_merges(words, ids, merges)
-        return cls(tuple(dict.fromkeys([*ids, *map("".join, learned)])), tuple(learned))
-
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    @cached_property
-    def ids(self) -> dict[str, int]:
-        """The id of each piece."""
-        return {piece: i for i, piece in enumerate(self.pieces)}
-
-    @cached_property
-    def ranks(self) -> dict[Merge, int]:
-        """When each pair was learned: the smaller, the earlier."""
-        return {pair: rank for rank, pair in enumerate(self.merges)}
-
-    def cut(self, word: str) -> Pieces:
-        """A marked word's pieces: its characters, merged in the order in which the pairs were learned."""
-        return cut(word, self.ranks)
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of a text's pieces, without <s> and <e>; <unk>'s for characters that are not known."""
-        return [self.ids.get(piece, UNKNOWN_ID) for word in marked_words(text) for piece in self.cut(word)]
-
-    def decode(self, ids: Sequence[int], *, stop: bool = True) -> str:
-        """The text up to the first <e>, without <s> and padding; with `stop=False`, all of it.
-
-        Raises:
-            ValueError: there is no piece with one of these ids.
-        """
-        return decode_pieces([self.pieces[i] for i in visible_ids(ids, len(self), stop=stop)])
 
 
 WITHIN = "##"

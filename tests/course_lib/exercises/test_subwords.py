@@ -12,7 +12,6 @@ import pytest
 from course_lib import exercises
 from course_lib.exercises.subwords.shared import PLAY
 from course_lib.judging.observation import Outcome
-from course_lib.text.subwords import BytePairVocabulary
 from tests.course_lib.exercises.judging import mistake, verdict
 
 Words = dict[tuple[str, ...], int]
@@ -21,9 +20,7 @@ Words = dict[tuple[str, ...], int]
 def test_the_worked_example_is_that_of_the_library() -> None:
     exercise = exercises.find("subwords.learn_merges")
     case = exercise.visible_cases()[0]
-    assert exercise.reference(*case.args[:3]) == list(
-        BytePairVocabulary.learn(["play play play playing playing played"], 4).merges
-    )
+    assert exercise.reference(*case.args[:3]) == [("a", "y"), ("l", "ay"), ("p", "lay"), ("▁", "play")]
     assert case.args[0] == PLAY
 
 
