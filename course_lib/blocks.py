@@ -232,15 +232,18 @@ def make_norm(config: BlockConfig) -> nn.Module:
 
 def make_attention(config: BlockConfig) -> MultiHeadAttention:
     """Return the self-attention that a configuration names."""
-    d_model, heads, dropout, bias = config.d_model, config.heads, config.attention_dropout, config.bias
+    d_model, heads, dropout = config.d_model, config.heads, config.attention_dropout
     if config.key_value_heads is None and config.qkv_bias is None and not config.qk_norm:
-        return MultiHeadAttention(d_model, heads, dropout, bias=bias, d_head=config.d_head)
+        return MultiHeadAttention(d_model, heads, dropout, bias=config.bias, d_head=config.d_head)
     from course_lib.modern.grouped_query import GroupedQueryAttention  # late: a lesson may withhold it
 
     return GroupedQueryAttention(
-        *(d_model, heads, config.key_value_heads, dropout),
+        d_model,
+        heads,
+        config.key_value_heads,
+        dropout,
         d_head=config.d_head,
-        bias=bias,
+        bias=config.bias,
         qkv_bias=config.qkv_bias,
         norm=partial(nn.RMSNorm, eps=config.norm_epsilon) if config.qk_norm else None,
     )

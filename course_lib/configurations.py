@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from course_lib.blocks import Activation, BlockConfig, Norm, RotaryConfig
 from course_lib.ground.validation import check_at_least, check_one_of, check_special_ids
 
 
+class _Sizes:
+    """A model's configuration, which holds the settings of its blocks among its own, under the same names."""
+
+    @property
+    def block(self) -> BlockConfig:
+        """The sizes of each block; those that this model has no setting for are `BlockConfig`'s defaults."""
+        names = [field.name for field in fields(BlockConfig)]
+        return BlockConfig(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+
+
 @dataclass(frozen=True)
-class TransformerConfig:
+class TransformerConfig(_Sizes):
     """The sizes of an encoder-decoder transformer, by default the paper's base model's.
 
     `base` is that model in full: both languages share one vocabulary, and its embedding.
@@ -60,7 +70,7 @@ class TransformerConfig:
         check_at_least(1, encoder_layers=self.encoder_layers, decoder_layers=self.decoder_layers)
         check_special_ids(min(self.source_vocab_size, self.target_vocab_size), padding_id=self.padding_id)
         check_special_ids(self.target_vocab_size, start_id=self.start_id, end_id=self.end_id)
-        _block(self, norm_first=False)  # which refuses impossible sizes
+        _ = self.block  # which refuses impossible sizes
         if self.shared_embeddings and self.source_vocab_size != self.target_vocab_size:
             raise ValueError(
                 "shared embeddings need one vocabulary, "
@@ -77,14 +87,9 @@ class TransformerConfig:
         """The paper's big model (table 3): twice as wide, twice the heads, three times the dropout."""
         return cls(vocab_size, vocab_size, 1024, 16, 4096, dropout=0.3, shared_embeddings=True)
 
-    @property
-    def block(self) -> BlockConfig:
-        """The sizes of each block."""
-        return _block(self, self.norm_first)
-
 
 @dataclass(frozen=True)
-class GPTConfig:
+class GPTConfig(_Sizes):
     """The sizes of a decoder-only transformer, by default the smallest GPT-2's.
 
     `gpt2` is that model in full: with its activation, its attention dropout and its end of text.
@@ -216,19 +221,13 @@ class GPTConfig:
             return ()
         return self.end_id if isinstance(self.end_id, tuple) else (self.end_id,)
 
-    @property
-    def block(self) -> BlockConfig:
-        """The sizes of each block."""
-        modern = ("norm", "gated", "bias", "qkv_bias", "key_value_heads", "d_head", "qk_norm")
-        return _block(self, self.norm_first, **{name: getattr(self, name) for name in modern})
-
     def window_of(self, layer: int) -> int | None:
         """Return how many tokens a token attends to in this block, counted from 0; None for all before it."""
         return self.window if self.windowed is None or layer in self.windowed else None
 
 
 @dataclass(frozen=True)
-class BERTConfig:
+class BERTConfig(_Sizes):
     """The sizes of an encoder-only transformer, by default BERT base's (uncased).
 
     Attributes:
@@ -263,7 +262,7 @@ class BERTConfig:
         check_at_least(1, vocab_size=self.vocab_size, context_length=self.context_length, layers=self.layers)
         check_at_least(1, segments=self.segments)
         check_one_of(Literal["tanh", "relu"], pooler_activation=self.pooler_activation)
-        _block(self, norm_first=False)  # which refuses impossible sizes
+        _ = self.block  # which refuses impossible sizes
 
     @classmethod
     def base(cls) -> BERTConfig:
@@ -274,22 +273,3 @@ class BERTConfig:
     def large(cls) -> BERTConfig:
         """BERT large, uncased."""
         return cls(d_model=1024, heads=16, layers=24, d_ff=4096)
-
-    @property
-    def block(self) -> BlockConfig:
-        """The sizes of each block."""
-        return _block(self, norm_first=False)
-
-
-def _block(config: TransformerConfig | GPTConfig | BERTConfig, norm_first: bool, **modern: Any) -> BlockConfig:
-    return BlockConfig(
-        d_model=config.d_model,
-        heads=config.heads,
-        d_ff=config.d_ff,
-        dropout=config.dropout,
-        attention_dropout=config.attention_dropout,
-        activation=config.activation,
-        norm_first=norm_first,
-        norm_epsilon=config.norm_epsilon,
-        **modern,
-    )

@@ -41,21 +41,6 @@ def at_last_token(
     return x[torch.arange(len(x), device=x.device), (position * mask).argmax(dim=1)]
 
 
-def combined_mask(
-    causal: Bool[Tensor, "queries keys"], padding: Bool[Tensor, "batch keys"]
-) -> Bool[Tensor, "batch queries keys"]:
-    """Both rules at once: a key must be neither in the future nor padding.
-
-    Raises:
-        ValueError: the two are for different numbers of keys.
-    """
-    if causal.shape[-1] != padding.shape[-1]:
-        raise ValueError(
-            f"both masks must have the same number of keys, not {causal.shape[-1]} and {padding.shape[-1]}"
-        )
-    return causal & padding.unsqueeze(-2)
-
-
 def packed_mask(ids: Int[Tensor, "batch tokens"], end: int) -> Bool[Tensor, "batch tokens tokens"]:
     """Causal masks for rows of several documents, one after another, so that no row needs padding.
 

@@ -70,7 +70,9 @@ def _begin(
     check_batch(input_ids, "input_ids")
     ends = settings.eos_token_id
     return begin_decoding(
-        *(model, input_ids, settings.max_new_tokens),
+        model,
+        input_ids,
+        settings.max_new_tokens,
         mask=_as_boolean(attention_mask, input_ids),
         use_cache=settings.use_cache,
         compiled=settings.compiled,

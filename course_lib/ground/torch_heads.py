@@ -49,8 +49,19 @@ class TorchAttention(nn.Module):
         projections = (self.W_q, self.W_k, self.W_v)
         biases = None if self.W_q.bias is None else torch.cat([layer.bias for layer in projections])
         out, _ = F.multi_head_attention_forward(
-            *(x.transpose(0, 1), memory.transpose(0, 1), memory.transpose(0, 1), d_model, self.heads, None, biases),
-            *(None, None, False, 0.0, self.W_o.weight, self.W_o.bias),
+            query=x.transpose(0, 1),
+            key=memory.transpose(0, 1),
+            value=memory.transpose(0, 1),
+            embed_dim_to_check=d_model,
+            num_heads=self.heads,
+            in_proj_weight=None,
+            in_proj_bias=biases,
+            bias_k=None,
+            bias_v=None,
+            add_zero_attn=False,
+            dropout_p=0.0,
+            out_proj_weight=self.W_o.weight,
+            out_proj_bias=self.W_o.bias,
             need_weights=False,
             attn_mask=mask,
             use_separate_proj_weight=True,

@@ -124,11 +124,11 @@ class HeadFromPretrained(FromPretrained):
             )
         names = head.plan["output.weight"].names if cls.of_classes else ()
         classes = [len(published.tensors[name]) for name in names]
-        return family.load(
-            *(published, lambda config: cls(cls.body(config), *classes), (cls.stands_on, head)),  # type: ignore[arg-type, call-arg]
-            dtype=dtype,
-            device=device,
-        )
+
+        def build(config: Any) -> nn.Module:
+            return cls(cls.body(config), *classes)  # type: ignore[call-arg, return-value]  # it is a module
+
+        return family.load(published, build, (cls.stands_on, head), dtype=dtype, device=device)
 
     def published(self) -> PublishedModel:
         """The model with this head as a published model.

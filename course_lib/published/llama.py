@@ -39,7 +39,11 @@ def _read_config(published: PublishedModel) -> GPTConfig:
     groups = heads if config.get("num_key_value_heads") is None else published.size("num_key_value_heads")
     d_head = None if config.get("head_dim") is None else published.size("head_dim")
     return GPTConfig.llama(
-        *(vocab_size, d_model, heads, published.size("num_hidden_layers"), published.size("intermediate_size")),
+        vocab_size,
+        d_model,
+        heads,
+        layers=published.size("num_hidden_layers"),
+        d_ff=published.size("intermediate_size"),
         context_length=published.size("max_position_embeddings"),
         attention_dropout=published.number("attention_dropout", 0.0),
         activation=read_activation(published, "hidden_act", default="silu"),
@@ -79,7 +83,9 @@ def _read_rotary(published: PublishedModel) -> RotaryConfig:
     few, few_default, many, many_default = TURNS[kind]
     trained = config.get("original_max_position_embeddings", published.config.get("max_position_embeddings"))
     return RotaryConfig(
-        *(base, kind, factor),
+        base,
+        kind,
+        factor,
         trained_context=PublishedModel(published.name, {"trained": trained}, {}).size("trained"),
         few=rotary.number(few, few_default),
         many=rotary.number(many, many_default),

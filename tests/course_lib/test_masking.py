@@ -14,7 +14,6 @@ from course_lib.masking import (
     AttentionPooling,
     at_last_token,
     causal_mask,
-    combined_mask,
     leak_test,
     masked_self_attention,
     masked_weights,
@@ -71,19 +70,9 @@ class TestMasks:
         mask = padding_mask(torch.tensor([2, 0, 3]), max_length=3)
         assert mask.tolist() == [[True, True, False], [False, False, False], [True, True, True]]
 
-    def test_combined_are_for_the_same_keys(self) -> None:
-        with pytest.raises(ValueError, match="both masks must have the same number of keys, not 3 and 4"):
-            combined_mask(causal_mask(3), padding_mask(torch.tensor([3, 1]), 4))
-
-    def test_combined_forbids_the_future_and_the_padding(self) -> None:
-        mask = combined_mask(causal_mask(3), padding_mask(torch.tensor([3, 1]), 3))
-        assert mask.dtype == torch.bool
-        assert mask[0].equal(causal_mask(3))
-        assert mask[1].tolist() == [[True, False, False]] * 3
-
     def test_a_forbidden_token_has_no_influence(self) -> None:
         x = torch.randn(2, 4, 8)
-        mask = combined_mask(causal_mask(4), padding_mask(torch.tensor([4, 2]), 4))
+        mask = causal_mask(4) & padding_mask(torch.tensor([4, 2]), 4).unsqueeze(1)
         before = masked_self_attention(x, mask)
         x[0, 3] += 10.0  # the future of tokens 0 to 2 of the first sequence
         x[1, 2:] += 10.0  # the second sequence's padding

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from course_lib.masking import causal_mask, combined_mask, padding_mask
+from course_lib.masking import causal_mask, padding_mask
 from course_lib.multihead import (
     CrossAttention,
     LayerKVCache,
@@ -97,7 +97,7 @@ class TestAgainstTorch:
 class TestMasks:
     MASKS = {
         "queries keys": causal_mask(4),
-        "batch queries keys": combined_mask(causal_mask(4), padding_mask(torch.tensor([4, 2]), 4)),
+        "batch queries keys": causal_mask(4) & padding_mask(torch.tensor([4, 2]), 4).unsqueeze(1),
         "batch 1 keys": padding_mask(torch.tensor([4, 2]), 4).unsqueeze(1),
         "batch heads queries keys": torch.rand(2, HEADS, 4, 4) < 0.6,
         "a query that may attend to nothing": causal_mask(4).tril(-1),
