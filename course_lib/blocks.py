@@ -110,12 +110,12 @@ class BlockConfig:
 
     @property
     def kv_heads(self) -> int:
-        """The number of heads of keys and values."""
+        """How many heads of keys and values there are: `key_value_heads`, or `heads` where that is None."""
         return self.heads if self.key_value_heads is None else self.key_value_heads
 
     @property
     def head_dim(self) -> int:
-        """The length of a query, a key and a value in each head."""
+        """How long a query, a key and a value are in each head: `d_head`, or d_model / heads where that is None."""
         return self.d_model // self.heads if self.d_head is None else self.d_head
 
 
@@ -170,7 +170,10 @@ class FeedForward(nn.Module):
 
 
 class _AddAndNorm(nn.Module):
-    """The norm and the dropout around one sublayer, whichever comes first."""
+    """The norm, the dropout and the residual connection around one sublayer, attention or feed-forward.
+
+    A block writes x = add(x, sublayer(sublayer_input(x))); where the norm goes is what the two kinds differ in.
+    """
 
     def __init__(self, norm: nn.Module, dropout: float) -> None:
         super().__init__()
@@ -182,13 +185,13 @@ class PostNorm(_AddAndNorm):
     """norm(x + dropout(sublayer(x))), as in the paper and in BERT."""
 
     def sublayer_input(self, x: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens d_model"]:
-        """x itself."""
+        """Give the sublayer x itself."""
         return x
 
     def add(
         self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """norm(x + dropout(y)), where y is the sublayer's output."""
+        """Return norm(x + dropout(y)), where y is the sublayer's output."""
         out: Tensor = self.norm(x + (self.dropout(y) if self.training else y))
         return out
 
@@ -197,14 +200,14 @@ class PreNorm(_AddAndNorm):
     """x + dropout(sublayer(norm(x))), as in GPT-2 and Llama."""
 
     def sublayer_input(self, x: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens d_model"]:
-        """norm(x)."""
+        """Give the sublayer norm(x)."""
         out: Tensor = self.norm(x)
         return out
 
     def add(
         self, x: Float[Tensor, "batch tokens d_model"], y: Float[Tensor, "batch tokens d_model"]
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """x + dropout(y), where y is the sublayer's output."""
+        """Return x + dropout(y), where y is the sublayer's output."""
         return x + (self.dropout(y) if self.training else y)
 
 

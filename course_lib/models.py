@@ -130,7 +130,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
     def target_states(
         self, target: Int[Tensor, "batch target"], encoded: Encoded, kv_cache: KVCache | None = None
     ) -> Float[Tensor, "batch target d_model"]:
-        """What the output layer reads: the decoder's vectors, one for each target token.
+        """The decoder's vectors, one for each target token, from which the output layer makes logits.
 
         Args:
             target: ids within the vocabulary, which is not checked here; padding must come after the tokens, where
@@ -182,7 +182,7 @@ class Transformer(GenerationMixin, FromPretrained, nn.Module):
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
     ) -> DecodingState:
-        """Translations of at most `max_new_tokens` tokens, to be written.
+        """Begin translations of at most `max_new_tokens` tokens; decoding then goes on with them step by step.
 
         Args:
             source: ids, padded after their tokens.
@@ -231,7 +231,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         self.positions = _position_module(config)
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(EncoderBlock(config.block) for _ in range(config.layers))
-        self.windowed = [config.window_of(layer) is not None for layer in range(config.layers)]
+        self.has_window = [config.window_of(layer) is not None for layer in range(config.layers)]
         self.norm = _final_norm(config.block)
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
         _initialise_as_gpt(self)
@@ -270,7 +270,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         *,
         documents: Int[Tensor, "batch tokens"] | None = None,
     ) -> Float[Tensor, "batch tokens d_model"]:
-        """What the output layer reads: a vector for each token.
+        """The last block's vectors, one for each token, from which the output layer makes logits.
 
         Raises:
             TypeError, ValueError: as for `forward`, but ids outside the vocabulary are not looked for; a cache that is
@@ -287,16 +287,16 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         if end > self.config.context_length:
             raise ValueError(f"{end} tokens are more than the context of {self.config.context_length}")
         x, rotate = self._embed(ids, positions)
-        in_window = self._in_window(ids, positions) if any(self.windowed) else positions
+        in_window = self._in_window(ids, positions) if any(self.has_window) else positions
         for i, block in enumerate(self.blocks):
-            seen = in_window if self.windowed[i] else positions  # where this block's tokens may attend
+            seen = in_window if self.has_window[i] else positions  # where this block's tokens may attend
             layer_cache = None if kv_cache is None else kv_cache.blocks[i]
             x = block(x, seen.mask, is_causal=seen.is_causal, kv_cache=layer_cache, rotate=rotate).out
         states: Tensor = self.norm(x)
         return states
 
     def _embed(self, ids: Int[Tensor, "batch tokens"], positions: Positions) -> tuple[Tensor, Rotate | None]:
-        """The tokens' vectors, with learned positions added; or, with rotary ones, what turns queries and keys."""
+        """Embed the tokens. Learned positions are added; rotary ones are returned apart, to turn queries and keys."""
         x = self.embedding(ids)
         if not self.config.rotary:
             return self.dropout(self.positions(x, positions.start, positions.position_ids)), None
@@ -341,7 +341,7 @@ class GPT(GenerationMixin, FromPretrained, nn.Module):
         past_context: bool = False,
         end_ids: tuple[int, ...] | None = None,
     ) -> DecodingState:
-        """Texts that go on after their prompts by at most `max_new_tokens` tokens, to be written.
+        """Begin texts of at most `max_new_tokens` tokens after the prompts; decoding then goes on with them.
 
         Args:
             prompt: ids, padded on either side.
