@@ -20,7 +20,6 @@
 - `questionnaire`: questions with buttons
 - `when_ready`: a picture that borrows the course's own where a student is still writing the function
 - `prediction`: what was said beforehand, beside what was found
-- `when_ready`: a picture that waits for the function that a student is still writing
 - `attention_stepper`: worked example A, cell by cell
 - `neighbours`: words in a plane, and who is nearest by dot product and by cosine
 - `query_explorer`: its keys in their plane, and a query to drag

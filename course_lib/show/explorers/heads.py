@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.show.interactive import interactive
+from course_lib.show.stills import still_table, weight_rows
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,11 @@ def heads(texts: Sequence[TextAttention]) -> None:
     interactive(
         "heads",
         {"texts": data, "layers": layers, "heads": count, "opens": [layer, head + 1, query]},  # 0 is the mean of heads
-        still=f"<p>Head {head + 1} of layer {layer + 1}:</p>{_table(texts[0], texts[0].alpha[layer, head])}",
+        still=still_table(
+            f"Head {head + 1} of layer {layer + 1}:",
+            _looked_at(texts[0]),
+            weight_rows(texts[0].queries, texts[0].alpha[layer, head]),
+        ),
         alt=f"Where each word of “{data[0]['name']}” looks, in each of {layers} layers with {count} heads.",
         text=_most_looked_at(texts[0]),
     )
@@ -75,16 +79,6 @@ def _most_telling(text: TextAttention) -> tuple[int, int, int]:
     most = alpha.amax(dim=-1)
     layer, head = divmod(int(most.mean(dim=-1).argmax()), most.shape[1])
     return layer, head, int(most[layer, head].argmax())
-
-
-def _table(text: TextAttention, alpha: Float[Tensor, "queries keys"]) -> str:
-    """One head's weights."""
-    head = "".join(f"<th>{escape(word)}</th>" for word in _looked_at(text))
-    rows = [
-        f"<tr><th>{escape(word)}</th>{''.join(f'<td>{weight:.2f}</td>' for weight in weights)}</tr>"
-        for word, weights in zip(text.queries, alpha.tolist(), strict=True)
-    ]
-    return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"
 
 
 def _most_looked_at(text: TextAttention) -> str:

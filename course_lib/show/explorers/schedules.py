@@ -5,10 +5,10 @@ The numbers of the still picture were computed once; a test computes them again.
 
 from __future__ import annotations
 
-from html import escape
 from typing import Final
 
 from course_lib.show.interactive import interactive
+from course_lib.show.stills import still_table, still_text
 
 STEPS: Final = 20_000
 WARMUP: Final = 4_000
@@ -31,14 +31,14 @@ RATES: Final = (
 
 def schedules() -> None:
     """Show the warm-up schedule with sliders for the warm-up, d_model and the peak, and its arithmetic at any step."""
-    head = "<tr><th>step</th><th>inverse square root</th><th>cosine</th></tr>"
-    rows = [f"<tr><td>{step}</td><td>{root:.6f}</td><td>{cosine:.6f}</td></tr>" for step, root, cosine in RATES]
-    title = f"Learning rates for d_model {WIDTH} and {WARMUP} steps of warm-up"
+    caption = f"Learning rates at some steps, for d_model {WIDTH} and {WARMUP} steps of warm-up"
+    columns = ["inverse square root", "cosine"]
+    rows = [(str(step), [f"{root:.6f}", f"{cosine:.6f}"]) for step, root, cosine in RATES]
     interactive(
         "schedules",
         {"steps": STEPS, "warmup": WARMUP, "width": WIDTH, "peak": PEAK},
-        still=f"<p>{escape(title)}</p><table>{head}{''.join(rows)}</table>",
+        still=still_table(caption, columns, rows),
         alt="Two learning rates over the steps of a training run: both rise in a straight line; then one falls with "
         "the inverse square root of the step, the other as a cosine does, to 0.",
-        text="\n".join([title, *(f"step {step:6}: {root:.6f}   cosine {cosine:.6f}" for step, root, cosine in RATES)]),
+        text=still_text(caption, columns, rows),
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any, Final
 
 from course_lib.show.interactive import interactive
+from course_lib.show.stills import still_table, still_text
 
 Words = tuple[str, ...]
 
@@ -32,16 +32,16 @@ def searching(branches: Mapping[Words, Mapping[str, float]], source: str, *, end
     if () not in branches:
         raise ValueError("searching needs the probabilities of the first word: an entry for ()")
     rows = [
-        (" ".join(("<s>", *words)), ", ".join(f"{word} {p:.2f}" for word, p in following.items()))
+        (" ".join(("<s>", *words)), [", ".join(f"{word} {p:.2f}" for word, p in following.items())])
         for words, following in branches.items()
     ][:_SHOWN]
-    lines = "".join(f"<tr><th>{escape(words)}</th><td>{escape(listed)}</td></tr>" for words, listed in rows)
+    caption = f"What may follow, while “{source}” is translated:"
     interactive(
         "searching",
         {"source": source, "tree": _below((), branches), "end": end, "alpha": _ALPHA},
-        still=f"<p>What may follow, while “{escape(source)}” is translated:</p><table>{lines}</table>",
+        still=still_table(caption, ["next"], rows),
         alt=f"A tree of the words that may follow each other in a translation of “{source}”, and a beam search in it.",
-        text="\n".join(f"{words} →  {listed}" for words, listed in rows),
+        text=still_text(caption, ["next"], rows),
     )
 
 

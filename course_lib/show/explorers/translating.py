@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.show.interactive import interactive
+from course_lib.show.stills import still_table, weight_rows
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,11 @@ def translating(sentences: Sequence[TranslationAttention]) -> None:
     interactive(
         "translating",
         {"sentences": [_data(sentence) for sentence in sentences], "layers": layers, "heads": heads},
-        still=f"<p>“{escape(' '.join(first.source))}” → “{escape(written)}”, with the cross-attention of the last "
-        f"layer, the mean of its heads:</p>{_table(first)}",
+        still=still_table(
+            f"“{' '.join(first.source)}” → “{written}”, with the last layer's cross-attention, the mean of its heads:",
+            first.source,
+            weight_rows(first.target, first.alpha[-1].mean(dim=0)),
+        ),
         alt=f"{' '.join(first.source)} is translated word by word: {written}; the attention over its words is shown.",
         text="\n".join(f"{' '.join(one.source)}  →  {' '.join(one.target)}" for one in sentences),
     )
@@ -62,12 +65,3 @@ def _data(sentence: TranslationAttention) -> dict[str, Any]:
         "likely": [[[word, round(1000 * p)] for word, p in words] for words in sentence.likely],
         "alpha": (1000 * sentence.alpha).round().int().tolist(),
     }
-
-
-def _table(sentence: TranslationAttention) -> str:
-    head = "".join(f"<th>{escape(word)}</th>" for word in sentence.source)
-    rows = [
-        f"<tr><th>{escape(word)}</th>{''.join(f'<td>{weight:.2f}</td>' for weight in weights)}</tr>"
-        for word, weights in zip(sentence.target, sentence.alpha[-1].mean(dim=0).tolist(), strict=True)
-    ]
-    return f"<table><tr><td></td>{head}</tr>{''.join(rows)}</table>"

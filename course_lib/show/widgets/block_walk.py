@@ -8,7 +8,7 @@ from math import prod
 from typing import Final
 
 from course_lib.show.interactive import interactive
-from course_lib.show.widgets.stills import still_table, still_text
+from course_lib.show.stills import still_table, still_text
 
 Shape = tuple[str, ...]
 TOKENS: Final[Shape] = ("batch", "tokens", "d_model")

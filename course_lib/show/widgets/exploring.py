@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from course_lib.show.interactive import interactive
+from course_lib.show.stills import still_table, still_text
 from course_lib.show.widgets.stepper import KEYS, MATRICES, QUERIES
-from course_lib.show.widgets.stills import still_table, still_text
 
 PRODUCTS: Final = (1.3, 0.4, -0.2, -0.9, 0.1)
 """Dot products of a query and five keys, as they would be in one dimension: of variance 1, about."""

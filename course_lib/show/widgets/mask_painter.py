@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.show.interactive import interactive
-from course_lib.show.widgets.stills import still_table, still_text
+from course_lib.show.stills import still_table, still_text
 
 
 def mask_painter(words: Sequence[str], x: Float[Tensor, "tokens d_model"], other: Float[Tensor, "d_model"]) -> None:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.show.interactive import interactive
-from course_lib.show.widgets.stills import still_table, still_text
+from course_lib.show.stills import still_table, still_text
 
 
 def neighbours(words: Sequence[str], vectors: Float[Tensor, "tokens 2"], chosen: int) -> None:

@@ -15,6 +15,7 @@ from html import escape
 from typing import Any, Final
 
 from course_lib.show.interactive import Interactive
+from course_lib.show.stills import still_table
 
 Matrix = tuple[tuple[float, ...], ...]
 Cell = tuple[str, int, int]
@@ -256,19 +257,12 @@ def _products(left: Sequence[str], right: Sequence[str], terms: Sequence[float])
 
 
 def _table(matrix: str) -> str:
-    """One matrix as an HTML table with words at its rows and columns."""
-    border = "border:1px solid rgba(128,128,128,.4);padding:.2em .6em;text-align:right"
-    head = "".join(f'<th style="padding:.2em .6em;text-align:right">{escape(name)}</th>' for name in _COLUMNS[matrix])
-    body = "".join(
-        f'<tr><th style="padding:.2em .6em;text-align:left">{escape(name)}</th>'
-        + "".join(
-            f'<td style="{border}">{_fixed((matrix, row, column))}</td>' for column in range(len(_COLUMNS[matrix]))
-        )
-        + "</tr>"
+    """One matrix with words at its rows and columns."""
+    cells = [
+        (name, [_fixed((matrix, row, column)) for column in range(len(_COLUMNS[matrix]))])
         for row, name in enumerate(_ROWS[matrix])
-    )
-    caption = f"<b>{matrix}</b> = {escape(FORMULAS[matrix])}"
-    return f"<div>{caption}<table><tr><th></th>{head}</tr>{body}</table></div>"
+    ]
+    return f"<div>{still_table(f'{matrix} = {FORMULAS[matrix]}', _COLUMNS[matrix], cells)}</div>"
 
 
 def _unfolding(matrix: str) -> str:

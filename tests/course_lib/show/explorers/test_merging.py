@@ -13,7 +13,7 @@ def test_the_still_counts_characters_with_the_mark_and_words(put_on_the_page) ->
     assert "<tr><th>characters</th><td>8</td><td>5</td></tr>" in widget.still
     assert "<tr><th>words</th><td>3</td><td>2</td></tr>" in widget.still
     assert "<b>" not in widget.still
-    assert widget.text.splitlines()[1] == "words: 3 in the text, 2 different"
+    assert widget.text.splitlines()[3] == "words | 3 | 2"
 
 
 def test_an_empty_text_is_refused() -> None:

@@ -16,6 +16,6 @@ def test_the_still_shows_the_rates_of_both_formulas(put_on_the_page) -> None:
         assert root == pytest.approx(WIDTH**-0.5 * min(step**-0.5, step * WARMUP**-1.5), abs=6e-7)
         falling = (1 + math.cos(math.pi * (step - WARMUP) / (STEPS - WARMUP))) / 2
         assert cosine == pytest.approx(PEAK * min(step / WARMUP, falling), abs=6e-7)
-        assert f"<td>{step}</td><td>{root:.6f}</td><td>{cosine:.6f}</td>" in widget.still
+        assert f"<th>{step}</th><td>{root:.6f}</td><td>{cosine:.6f}</td>" in widget.still
     assert widget.name == "schedules"
-    assert f"step {WARMUP:6}: 0.000699" in widget.text
+    assert f"{WARMUP} | 0.000699" in widget.text

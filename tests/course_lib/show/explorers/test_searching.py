@@ -18,7 +18,7 @@ def test_the_still_lists_what_may_follow_as_text(put_on_the_page) -> None:
     widget = put_on_the_page(lambda: show.searching(BRANCHES, "<b>"))
     assert "<th>&lt;s&gt; die</th><td>&lt;e&gt; 1.00, Katze 0.00</td>" in widget.still
     assert "<b>" not in widget.still
-    assert widget.text.splitlines()[0] == "<s> →  eine 0.25, die 0.75"
+    assert widget.text.splitlines()[2] == "<s> | eine 0.25, die 0.75"
 
 
 def test_a_tree_without_a_root_is_refused() -> None:

@@ -13,8 +13,8 @@ from bs4 import BeautifulSoup
 
 from course_lib.show import query_explorer, softmax_gradient
 from course_lib.show.interactive import Interactive
+from course_lib.show.stills import still_table, still_text
 from course_lib.show.widgets.exploring import AT_64, PRODUCTS
-from course_lib.show.widgets.stills import still_table, still_text
 
 Shown = Callable[[Callable[[], None]], Interactive]
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from jaxtyping import Float
+from torch import Tensor
+
 Rows = Sequence[tuple[str, Sequence[object]]]
 """A name and what stands beside it."""
+
+
+def weight_rows(words: Sequence[str], weights: Float[Tensor, "rows columns"]) -> Rows:
+    """Weights to two decimals, a row for each word."""
+    return [(word, [f"{weight:.2f}" for weight in row]) for word, row in zip(words, weights.tolist(), strict=True)]
 
 
 def still_table(caption: str, columns: Sequence[str], rows: Rows) -> str:
