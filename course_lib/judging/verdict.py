@@ -264,9 +264,6 @@ class Verdict:
             ],
         }
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         return self.text()
 

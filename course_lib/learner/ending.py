@@ -68,9 +68,6 @@ class Ending:
             for what, value in lesson.recall.figures.items()
         ]
 
-    def __str__(self) -> str:
-        return self.markdown()
-
     def __repr__(self) -> str:
         return self.markdown()
 

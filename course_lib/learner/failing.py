@@ -40,9 +40,6 @@ class FailingCase:
     expected: Value
     panel: HelpPanel
 
-    def __str__(self) -> str:
-        return self.panel.text()
-
     def __repr__(self) -> str:
         return self.panel.text()
 

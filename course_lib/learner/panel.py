@@ -67,9 +67,6 @@ class HelpPanel:
             f"<code>{escape(self.exercise_id)}</code></p>{sections}{closing}</div>"
         )
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         return self.text()
 

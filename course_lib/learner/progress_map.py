@@ -169,9 +169,6 @@ class ProgressMap:
         after = f"Next: lesson {later.title}." if later is not None else "That was the whole course."
         return " ".join([*map(_compare, self.detailed.open_tasks), after])
 
-    def __str__(self) -> str:
-        return self.text()
-
     def __repr__(self) -> str:
         return self.text()
 
