@@ -10,7 +10,6 @@ ending()
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from course_lib.learner.kept_answers import NotAtHand, load_answer
 from course_lib.learner.references import reference
 
 if TYPE_CHECKING:
+    from course_lib.judging.exercise import Exercise
     from course_lib.learner.ending import Ending
     from course_lib.mine.whole import MyTransformer
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 def answer(exercise_id: str, *more: str) -> Any:
     """Your newest answer that has passed its check, or else the course's own; a printed line says which.
 
-    Where grades are given it is always the course's own, so that no lesson costs points in another.
+    Where grades are given it is always the course's own, so that no lesson costs points in another. In a class edition
+    that withholds the course's own, you get one that says, when a demo calls it, what is missing.
 
     Args:
         exercise_id: such as "subwords.encode".
         *more: others, for a tuple of all of them.
 
     Raises:
-        LookupError: there is no such exercise, or this lesson asks you to write it.
+        LookupError: there is no such exercise.
     """
     found = {one: _whose(one) for one in (exercise_id, *more)}
     for told in dict.fromkeys(told for _, told in found.values()):
@@ -49,12 +50,31 @@ def _whose(exercise_id: str) -> tuple[Callable[..., Any], str]:
 
     exercise = exercises.find(exercise_id)
     try:
-        own = load_answer(exercise_id, exercise.name, _reference_at_hand(exercise_id))
+        courses_own = reference(exercise_id)
+    except LookupError:
+        courses_own = None
+    why = "until yours has passed its check"
+    try:
+        own = load_answer(exercise_id, exercise.name, courses_own)
+        if own is not None:
+            return own, "your own"
     except NotAtHand as problem:
-        return reference(exercise_id), f"the course's own, because yours is not at hand: {problem}"
-    if own is None:
-        return reference(exercise_id), "the course's own, until yours has passed its check"
-    return own, "your own"
+        why = f"because yours is not at hand: {problem}"
+    if courses_own is None:
+        return _missing(exercise), f"missing {why} in {exercise.lesson}, since this class edition does not hand it out"
+    return courses_own, f"the course's own, {why}"
+
+
+def _missing(exercise: Exercise) -> Callable[..., Any]:
+    """What a demo gets in place of an answer that nobody may see yet: called, it says what to do."""
+
+    def missing(*_: object, **__: object) -> Any:
+        raise LookupError(
+            f"this demo needs {exercise.name}: pass the check of {exercise.id} in {exercise.lesson}, then run the "
+            f'cell with answer("{exercise.id}") again'
+        )
+
+    return missing
 
 
 def mine() -> MyTransformer | None:
@@ -101,10 +121,3 @@ def ending() -> Ending | None:
     from course_lib.learner.ending import ending_page
 
     return ending_page()
-
-
-def _reference_at_hand(exercise_id: str) -> Callable[..., Any] | None:
-    """The reference; None where a class edition withholds it."""
-    with suppress(LookupError):
-        return reference(exercise_id)
-    return None

@@ -28,7 +28,7 @@ _PIECES = {NAME: PIECES, GPT_NAME: GPT_PIECES}
 _NAMES = PIECES | GPT_PIECES
 
 _COURSE = {f"course_lib.{path}": _NAMES[exercise] for exercise, path in REFERENCES.items() if exercise in _NAMES} | {
-    "course_lib.attention.scaled_dot_product_attention": "scaled_dot_product_attention",
+    "torch.nn.functional.scaled_dot_product_attention": "scaled_dot_product_attention",
     **{f"course_lib.text.tokenization.{name}": name for name in ("PADDING_ID", "START_ID", "END_ID")},
 }
 """What lessons hand out of the library, and what does the same in the file."""

@@ -42,9 +42,9 @@
 # Stuck? `hint("heads_and_blocks.project")` opens a hint, each further call the next. `solution(...)` shows the answer with
 # its reason once you have tried; `progress()` shows how far you are.
 #
-# From here on, attention itself is given: `scaled_dot_product_attention(q, k, v, mask=None)` takes any number of leading
-# dimensions and returns the output. The mask is boolean, True where a query may attend to a key, and broadcasts to the
-# scores. The demos use your own masked weights and learned positions where they have passed, otherwise the course's; the
+# From here on, attention itself is given, and it is torch's: `scaled_dot_product_attention(q, k, v, mask)` takes any number of
+# leading dimensions and returns the output. The mask is None, or boolean: True where a query may attend to a key. It
+# broadcasts to the scores. The demos use your own masked weights and learned positions where they have passed, otherwise the course's; the
 # first cell says which. No check depends on them.
 
 # %% [markdown] tags=["fine-print"]
@@ -58,9 +58,9 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from course_lib import show
-from course_lib.attention import scaled_dot_product_attention
 from course_lib.checking import case, check, hint, progress, solution
 from course_lib.mine import answer
 from course_lib.training.progress import track
@@ -345,8 +345,8 @@ print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 # `heads_and_blocks.multi_head_attention` · 6 points · about 25 minutes
 #
 # Write `forward`: project, split, attend, join, mix. The constructor is given; leave its names as they are, because the check
-# loads weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention` or torch's own,
-# `F.scaled_dot_product_attention`. Torch's ready-made *multi-head* attention is not allowed.
+# loads weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention`. Torch's ready-made *multi-head*
+# attention is not allowed.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean
 # `[batch, queries, keys]`, the same for all heads, or None; `batch` and `queries` may be 1 in it, which holds for all of

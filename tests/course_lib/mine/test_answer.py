@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,23 @@ def test_one_for_an_earlier_version_of_its_exercise_is_not_taken(
     kept_at(exercise_id).write_text(script)
     assert answer(exercise_id) is reference(exercise_id)
     assert "was written for an earlier version of the exercise: write" in capsys.readouterr().out
+
+
+def test_where_an_edition_withholds_the_course_s_a_demo_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in ("attention", "masking"):
+        monkeypatch.setitem(sys.modules, f"course_lib.{module}", None)
+    weights, mask = answer("masking.masked_weights", "masking.causal_mask")
+    assert "masking.masked_weights, masking.causal_mask: missing until yours has passed" in capsys.readouterr().out
+    with pytest.raises(LookupError, match=r"needs masked_weights: pass the check of masking\.masked_weights in 02_ma"):
+        weights(1, mask=None)
+    with pytest.raises(
+        LookupError, match=r"needs causal_mask.* then run .*\(\"masking\.causal_mask\"\) again"
+    ):
+        mask(4)
+    keep_answer("masking.causal_mask", "causal_mask", ["def causal_mask(length, device=None):\n    return 'mine'"])
+    assert answer("masking.causal_mask")(4) == "mine"
 
 
 def test_in_a_box_it_is_always_the_course_s(
