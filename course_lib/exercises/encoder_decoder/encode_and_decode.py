@@ -165,9 +165,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Where the source is not padding is `[batch, source]`. All queries see the same keys, so make it `[batch, "
-            "1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, on the "
-            "target's device. Padding after the target needs no mask.",
+            "The source's mask, True at tokens, is `[batch, source]`. All queries see the same keys, so make it "
+            "`[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, "
+            "on the target's device. Padding after the target needs no mask.",
             answers=(
                 "padded_queries_in_the_encoder",
                 "causal_encoder",

@@ -38,7 +38,7 @@ def _smoothing_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("double precision", (double, targets, 0.25), gradients=(0,))
     targets = torch.randperm(4, generator=generator)
     logits = 120.0 * torch.eye(4)[targets] + torch.randn(4, 4, generator=generator)
-    yield Case("a model that is very sure of itself", (logits, targets, 0.1), gradients=(0,), part=FAR_APART)
+    yield Case("a very confident model", (logits, targets, 0.1), gradients=(0,), part=FAR_APART)
 
 
 def _smoothed(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:

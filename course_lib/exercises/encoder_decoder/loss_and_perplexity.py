@@ -33,7 +33,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield Case("tokens that the model is certain of", (logits, logits.argmax(dim=-1)), gradients=(0,))
     logits = torch.randn(2, 90, 5, generator=generator) + torch.tensor([0, 0, 0, 0, 150.0])
     targets = _padded(generator, 2, 90, 5)
-    yield Case("tokens of next to no probability", (logits / 30, targets))
+    yield Case("tokens of very low probability", (logits / 30, targets))
     targets = targets.clamp(max=3)
     yield Case("tokens whose probability is rounded to 0", (logits, targets), part=UNLIKELY)
 

@@ -22,7 +22,9 @@ Step = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 def _sampling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         drawn = torch.tensor([[0.2, 0.9, 0.4, 0.6]])
-        yield _sampling_case("worked example: die Katze tanzte, half of it its own", generator, GERMAN, drawn, 0.5)
+        yield _sampling_case(
+            "worked example: die Katze tanzte, reading half of its own tokens", generator, GERMAN, drawn, 0.5
+        )
     for name, share, dtype in (
         ("some of its own tokens", 0.3, torch.float32),
         ("more of its own tokens, in double precision", 0.6, torch.float64),

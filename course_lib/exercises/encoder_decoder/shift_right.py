@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_too_many_read",
-            "The decoder reads the whole target in your answer. Leave out the last token: nothing comes after it to "
+            "Your answer lets the decoder read the whole target. Leave out the last token: nothing comes after it to "
             "predict.",
             partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
         ),

@@ -29,7 +29,7 @@ def _loop_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         inputs = (torch.zeros(2, 4), torch.zeros(4), [(x, targets)] * 3, 0.5, 1.0)
         yield Case("worked example: from <s> die Katze tanzte to the next tokens", inputs)
     single = Kind("", generator)
-    for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("clipped now and then", 1.0)):
+    for name, clip in (("clipped", 0.4), ("never clipped", 100.0), ("sometimes clipped", 1.0)):
         yield Case(name, (*_loop_weights(single), 0.1 * integer(generator, 3, 8), clip))
     one = (torch.tensor([[1.5]]), torch.tensor([1]))
     yield Case("one step, of one token with one number", (torch.zeros(1, 2), torch.zeros(2), [one], 0.5, 100.0))

@@ -51,7 +51,7 @@ def _pooling_case(kind: Kind, mask: Tensor, part: str = CORE) -> Case:
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case(
-            f"{B.name} beside its own first 3 tokens",
+            f"{B.name} and its own first 3 tokens",
             (torch.stack([B.q, B.q]), masking.padding_mask(torch.tensor([4, 3]), 4)),
             construct={"d_model": 2},
             weights={"query": torch.tensor([0.5, -0.5])},

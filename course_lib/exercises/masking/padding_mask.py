@@ -19,7 +19,7 @@ from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconceptio
 
 def _padding_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        yield Case(f"{B.name} beside a sentence of 3 tokens", (torch.tensor([4, 3]), 4))
+        yield Case(f"{B.name} and a sentence of 3 tokens", (torch.tensor([4, 3]), 4))
     for name in ("a batch", "another batch"):
         batch, longest = batch_sizes(generator, hidden)
         yield Case(name, (torch.randint(1, longest, (batch,), generator=generator), longest))

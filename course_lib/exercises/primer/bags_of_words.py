@@ -18,8 +18,8 @@ from course_lib.references import primer
 def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: the cat chased the cat, and the dog danced", (torch.tensor(EXAMPLE), 5))
-        yield Case("the same words the other way round", (torch.tensor(EXAMPLE).flip(1), 5))
-    for name, vocab_size in (("a word that nobody says", integer(generator, 9, 12)), ("a larger vocabulary", 20)):
+        yield Case("the same words in reverse order", (torch.tensor(EXAMPLE).flip(1), 5))
+    for name, vocab_size in (("a word that never occurs", integer(generator, 9, 12)), ("a larger vocabulary", 20)):
         sentences, words = sizes(generator, 2)
         ids = torch.randint(vocab_size - 1, (sentences, words), generator=generator)
         ids[0, -1] = ids[0, 0]

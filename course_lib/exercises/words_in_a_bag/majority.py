@@ -20,7 +20,7 @@ def _majority_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: two classes", (torch.tensor([1, 0, 1, 1, 0]), torch.tensor([0, 1, 0, 0, 1, 0, 0])))
     for classes in (2, 3, 5):
-        yield Case(f"{classes} classes, others in the test than in training", _labels(generator, classes))
+        yield Case(f"{classes} classes, with different majorities in training and test", _labels(generator, classes))
     common = integer(generator, 5, 900 if hidden else 9)
     yield Case(
         "labels with gaps, and a class that training never saw",

@@ -35,7 +35,7 @@ def _bag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("the last batch is smaller", 7, 3, 3),
         ("batches of equal size", 8, 4, 2),
         ("batches of one", 4, 1, 2),
-        ("one batch holds all", 5, 9, 3),
+        ("all examples in one batch", 5, 9, 3),
         (DOUBLE, 5, 2, 2),
     ):
         words, vocab_size, d_model, classes = (integer(generator, low, low + 3) for low in (3, 9, 4, 2))
