@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes, slips
 from course_lib.exercises.primer.shared import BAGS, random_labels
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -53,7 +53,7 @@ def _trained(weight: Tensor, bias: Tensor, x: Tensor, labels: Tensor, rate: floa
     return model.weight.detach(), model.bias.detach(), torch.stack(losses)
 
 
-_slip = partial(Edited, _trained)
+_slips = partial(slips, _trained)
 _lone = partial(Edited, _trained, paired=False)
 _OPTIMIZER = "torch.optim.Adam(model.parameters(), lr=rate)"
 
@@ -131,27 +131,59 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "gradients_add_up",
-            "Your answer never sets the gradients to zero, so each step adds its gradients to all earlier ones. Call "
-            "optimizer.zero_grad() before backward().",
-            _slip(("model.zero_grad()", "pass")),
+        *_slips(
+            gradients_add_up=(
+                "Your answer never sets the gradients to zero, so each step adds its gradients to all earlier ones. "
+                "Call optimizer.zero_grad() before backward().",
+                ("model.zero_grad()", "pass"),
+            ),
+            plain_descent=(
+                "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
+                (_OPTIMIZER, "torch.optim.SGD(model.parameters(), lr=rate)"),
+            ),
+            rate_left_out=(
+                "Your answer uses Adam's default learning rate, 0.001. Pass lr=rate.",
+                ("(), lr=rate)", "())"),
+            ),
+            softmax_twice=(
+                "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
+                ("model(x)", "model(x).softmax(dim=-1)"),
+            ),
+            loss_after_the_step=(
+                "Your losses are from after each step. Keep the loss that you call backward() on, from before the "
+                "step.",
+                ("loss.detach()", "F.cross_entropy(model(x), labels).detach()"),
+            ),
         ),
-        Misconception(
-            "plain_descent",
-            "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
-            _slip((_OPTIMIZER, "torch.optim.SGD(model.parameters(), lr=rate)")),
-        ),
-        Misconception(
-            "rate_left_out",
-            "Your answer uses Adam's default learning rate, 0.001. Pass lr=rate.",
-            _slip(("(), lr=rate)", "())")),
-        ),
-        Misconception(
-            "no_step",
-            "Your weights never change. backward() only computes gradients; optimizer.step() changes the weights that "
-            "you gave the optimizer.",
-            _lone(("optimizer.step()", "pass")),
+        *_slips(
+            paired=False,
+            no_step=(
+                "Your weights never change. backward() only computes gradients; optimizer.step() changes the weights "
+                "that you gave the optimizer.",
+                ("optimizer.step()", "pass"),
+            ),
+            new_optimizer_at_every_step=(
+                "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one before "
+                "the loop.",
+                ("optimizer.step()", f"{_OPTIMIZER}.step()"),
+            ),
+            losses_summed=(
+                "Your answer sums the loss over the examples. Take the mean, the default of F.cross_entropy.",
+                ("labels)", 'labels, reduction="sum")'),
+            ),
+            losses_as_numbers=(
+                "Your losses are a list. Append loss.detach(), and torch.stack them into one tensor at the end.",
+                ("torch.stack(losses)", "[float(loss) for loss in losses]"),
+            ),
+            one_step=(
+                "Your answer returns after one step: is the return inside the loop? Move it after the loop.",
+                ("range(steps)", "range(1)"),
+            ),
+            uphill=(
+                "Your answer increases the loss at every step. Minimize the cross-entropy itself, without a minus "
+                "sign.",
+                ("lr=rate)", "lr=rate, maximize=True)"),
+            ),
         ),
         *(
             Misconception(
@@ -160,42 +192,6 @@ EXERCISE = Exercise(
                 _lone(("Adam(model.parameters()", f"Adam([model.{told}]")),
             )
             for left, told in (("bias", "weight"), ("weight", "bias"))
-        ),
-        Misconception(
-            "new_optimizer_at_every_step",
-            "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one before the "
-            "loop.",
-            _lone(("optimizer.step()", f"{_OPTIMIZER}.step()")),
-        ),
-        Misconception(
-            "softmax_twice",
-            "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
-            _slip(("model(x)", "model(x).softmax(dim=-1)")),
-        ),
-        Misconception(
-            "losses_summed",
-            "Your answer sums the loss over the examples. Take the mean, the default of F.cross_entropy.",
-            _lone(("labels)", 'labels, reduction="sum")')),
-        ),
-        Misconception(
-            "loss_after_the_step",
-            "Your losses are from after each step. Keep the loss that you call backward() on, from before the step.",
-            _slip(("loss.detach()", "F.cross_entropy(model(x), labels).detach()")),
-        ),
-        Misconception(
-            "losses_as_numbers",
-            "Your losses are a list. Append loss.detach(), and torch.stack them into one tensor at the end.",
-            _lone(("torch.stack(losses)", "[float(loss) for loss in losses]")),
-        ),
-        Misconception(
-            "one_step",
-            "Your answer returns after one step: is the return inside the loop? Move it after the loop.",
-            _lone(("range(steps)", "range(1)")),
-        ),
-        Misconception(
-            "uphill",
-            "Your answer increases the loss at every step. Minimize the cross-entropy itself, without a minus sign.",
-            _lone(("lr=rate)", "lr=rate, maximize=True)")),
         ),
     ),
 )
