@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import ADDED_UP, COUNTED, DOG_CHASED_CAT, TABLE, padded, wrong_means
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair
@@ -45,6 +45,12 @@ def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 
 _slip = partial(Edited, bags.mean_pooling)
+_slips = partial(slips, bags.mean_pooling)
+_QUOTIENT = "total / count.clamp(min=1)"
+_NAN = (
+    "Your answer is NaN for a sentence without words, as 0 / 0 and the mean of nothing are. Divide by 1 there, for "
+    "example with clamp(min=1), to get zeros."
+)
 
 
 def _mean_by_loop(x: Tensor, mask: Tensor) -> Tensor:
@@ -113,105 +119,84 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "nan_without_words",
-            "Your answer is NaN for a sentence without words, as 0 / 0 and the mean of nothing are. Divide by 1 "
-            "there, for example with clamp(min=1), to get zeros.",
-            _slip((".clamp(min=1)", "")),
+        *wrong_means(bags.mean_pooling),
+        *_slips(
+            nan_without_words=(_NAN, (".clamp(min=1)", "")),
+            padding_counted=(
+                "Your answer averages over all positions, padding included, so a sentence's vector depends on the "
+                "length of its neighbors in the batch. Sum the words where the mask is True, and divide by their "
+                "number.",
+                COUNTED,
+                ADDED_UP,
+            ),
+            words_of_the_longest=(
+                "Your answer divides by the longest sentence's number of words. Use each sentence's own.",
+                ("words.sum(dim=1)", "words.sum(dim=1).max()"),
+            ),
+            inverted=(
+                "Your answer swaps padding and words. The mask is True at words: use it without ~.",
+                ("words = mask", "words = (~mask)"),
+            ),
+            words_by_their_numbers=(
+                "Your answer takes zeros for padding. Padding may not be 0, and a word may be: use the mask.",
+                ("mask.unsqueeze(-1)", "(x != 0).any(dim=-1, keepdim=True)"),
+            ),
+            words_of_zeros_left_out=(
+                "Your answer doesn't count a word of all zeros. Count the True entries of the mask instead.",
+                ("words.sum(dim=1)", "(words * (x != 0).any(dim=-1, keepdim=True)).sum(dim=1)"),
+            ),
+            words_of_zeros_masked=(
+                "Your answer treats a word of all zeros as padding, so no gradient reaches it. Go by the mask alone.",
+                ("words = mask", "words = (mask & (x != 0).any(dim=-1))"),
+            ),
+            over_the_batch=(
+                "Your answer averages over the batch (dim=0), which mixes sentences. Average over the words, dim=1.",
+                ("(x * words).sum(dim=1), words.sum(dim=1)", "(x * words).sum(dim=0), words.sum(dim=0)"),
+            ),
+            one_mean_for_the_batch=(
+                "Your answer is one mean for the whole batch. Return one per sentence, [batch, d_model].",
+                (_QUOTIENT, "x[mask].mean(dim=0)"),
+            ),
+            maximum=(
+                "Your answer takes the largest value in each component. Take the mean of the words.",
+                (
+                    _QUOTIENT,
+                    "x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1)",
+                ),
+            ),
+            dimension_kept=(
+                "Your answer has shape [batch, 1, d_model]. Sum over the words without keepdim, or use squeeze(1).",
+                (_QUOTIENT, "(total / count.clamp(min=1)).unsqueeze(1)"),
+            ),
+            detached=(
+                "No gradient reaches `x`. Look for .data, .detach(), numpy, no_grad or torch.tensor(...).",
+                ("x * words", "x.detach() * words"),
+            ),
+            one_more=(
+                "Your answer divides by the number of words plus one. Use clamp(min=1), which changes only a 0.",
+                ("clamp(min=1)", "clamp(min=1).add(1)"),
+            ),
         ),
-        Misconception(
-            "nan_of_the_words_alone",
-            "Your answer is NaN for a sentence without words, as 0 / 0 and the mean of nothing are. Divide by 1 "
-            "there, for example with clamp(min=1), to get zeros.",
-            _slip((".clamp(min=1)", ""), ("(x * words)", "x.masked_fill(~mask.unsqueeze(-1), 0)"), paired=False),
+        *_slips(
+            paired=False,
+            nan_of_the_words_alone=(
+                _NAN,
+                (".clamp(min=1)", ""),
+                ("(x * words)", "x.masked_fill(~mask.unsqueeze(-1), 0)"),
+            ),
         ),
         Misconception(
             "nan_in_the_gradient",
             "Your values are right, but the gradient of a sentence without words is NaN: replacing the result of 0 / "
             "0 does not repair its gradient. Divide by 1 there: clamp(min=1).",
-            _slip(("total / count.clamp(min=1)", "torch.nan_to_num(total / count)")),
+            _slip((_QUOTIENT, "torch.nan_to_num(total / count)")),
             alone=True,
         ),
         Misconception(
             "padding_where_no_words",
-            "For a sentence without words, your answer is the mean of its padding, as a softmax of equally low scores "
-            "gives. Return zeros there.",
-            _slip(("total / count.clamp(min=1)", "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))")),
+            "Your answer averages the padding of a sentence without words. Return zeros there.",
+            _slip((_QUOTIENT, "torch.where(count > 0, total / count.clamp(min=1), x.mean(dim=1))")),
             alone=True,
-        ),
-        Misconception(
-            "padding_counted",
-            "Your answer averages over all positions, padding included, so a sentence's vector depends on the length "
-            "of its neighbors in the batch. Sum the words where the mask is True, and divide by their number.",
-            _slip(COUNTED, ADDED_UP),
-        ),
-        *wrong_means(bags.mean_pooling),
-        Misconception(
-            "words_of_the_longest",
-            "Your answer divides every sentence by the number of words in the longest one. Count each sentence's "
-            "words: mask.sum(dim=1, keepdim=True).",
-            _slip(("words.sum(dim=1)", "words.sum(dim=1).max()")),
-        ),
-        Misconception(
-            "inverted",
-            "Your answer swaps padding and words. The mask is True at words: use it without ~.",
-            _slip(("words = mask", "words = (~mask)")),
-        ),
-        Misconception(
-            "words_by_their_numbers",
-            "Your answer ignores the mask and treats every nonzero vector as a word. But padding can be nonzero, and "
-            "a word can be all zeros: use the mask.",
-            _slip(("mask.unsqueeze(-1)", "(x != 0).any(dim=-1, keepdim=True)")),
-        ),
-        Misconception(
-            "words_of_zeros_left_out",
-            "Your answer doesn't count a word whose vector is all zeros. Count the True entries of the mask instead.",
-            _slip(("words.sum(dim=1)", "(words * (x != 0).any(dim=-1, keepdim=True)).sum(dim=1)")),
-        ),
-        Misconception(
-            "words_of_zeros_masked",
-            "Your answer treats a word of all zeros as padding, so no gradient reaches it. Go by the mask alone.",
-            _slip(("words = mask", "words = (mask & (x != 0).any(dim=-1))")),
-        ),
-        Misconception(
-            "over_the_batch",
-            "Your answer averages over the batch (dim=0), which mixes different sentences. The words of a sentence "
-            "are dim=1.",
-            _slip(("(x * words).sum(dim=1), words.sum(dim=1)", "(x * words).sum(dim=0), words.sum(dim=0)")),
-        ),
-        Misconception(
-            "one_mean_for_the_batch",
-            "Your answer is one mean for the whole batch: x[mask] no longer knows which sentence a word is from. "
-            "Return one mean per sentence, [batch, d_model].",
-            _slip(("total / count.clamp(min=1)", "x[mask].mean(dim=0)")),
-        ),
-        Misconception(
-            "maximum",
-            "Your answer takes the largest value in each component. Take the mean of the words.",
-            _slip(
-                (
-                    "total / count.clamp(min=1)",
-                    "x.masked_fill(~mask.unsqueeze(-1), torch.finfo(x.dtype).min).amax(dim=1)",
-                )
-            ),
-        ),
-        Misconception(
-            "dimension_kept",
-            "Your answer has shape [batch, 1, d_model]. Leave out keepdim when you sum over the words, or end with "
-            "squeeze(1).",
-            _slip(("total / count.clamp(min=1)", "(total / count.clamp(min=1)).unsqueeze(1)")),
-        ),
-        Misconception(
-            "detached",
-            "No gradient reaches `x`, so the embeddings can't learn. Look for .data, .detach(), numpy, no_grad or "
-            "torch.tensor(...).",
-            _slip(("x * words", "x.detach() * words")),
-        ),
-        Misconception(
-            "one_more",
-            "Your answer divides by the number of words plus one. That avoids dividing by 0, but makes every mean too "
-            "small. Use clamp(min=1), which changes only a 0.",
-            _slip(("clamp(min=1)", "clamp(min=1).add(1)")),
         ),
     ),
     listed_pairs=(

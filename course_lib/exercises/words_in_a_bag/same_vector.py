@@ -11,8 +11,8 @@ import torch
 from torch import Generator
 
 from course_lib import bags
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import slips
+from course_lib.judging.exercise import Case, Exercise, Hint
 
 _WORDS = ("the", "a", "dog", "cat", "cow", "mouse", "chased", "saw", "only", "slept", "never", "god", "was", "on", "no")
 """Some of them are others with their letters shuffled."""
@@ -76,7 +76,7 @@ def _repeated(words: list[str], first: int, second: int, rng: random.Random) -> 
     return _shuffled(words * first, rng), _shuffled(words * second, rng)
 
 
-_slip = partial(Edited, bags.same_vector)
+_slips = partial(slips, bags.same_vector)
 _SAME = "all(ours[word] * others == theirs[word] * words for word in ours | theirs)"
 
 
@@ -128,102 +128,72 @@ EXERCISE = Exercise(
             "Split both sentences at their spaces.\n"
             "Repeat each sentence as many times as the other has words, so that both are equally long.\n"
             "Count the words of both with `Counter`. Equal counts now mean equal shares.",
-            answers=("whole_multiples", "divided_by_the_smallest_count", "repeated_in_order"),
+            answers=("whole_multiples",),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "counts_must_be_equal",
-            "Your answer compares counts. But `ha` and `ha ha ha` have the same mean: compare shares, each word's "
-            "count divided by the length of its sentence.",
-            _slip((_SAME, "ours == theirs")),
-        ),
-        Misconception(
-            "order_matters",
-            "Your answer assumes that word order changes the mean. A sum is the same in any order, and so is a mean. "
-            "Compare which words occur, and how often.",
-            _slip((_SAME, "first == second")),
-        ),
-        Misconception(
-            "repeated_in_order",
-            "Your answer allows a repeated sentence, but assumes that word order matters. A sum is the same in any "
-            "order: sort the words before you compare them.",
-            lambda first, second: first.split() * len(second.split()) == second.split() * len(first.split()),
-        ),
-        Misconception(
-            "words_without_counts",
-            "Your answer compares which words occur, but not how often. A word that occurs twice counts twice in the "
-            "mean: compare each word's share of its sentence.",
-            _slip((_SAME, "ours.keys() == theirs.keys()")),
-        ),
-        Misconception(
-            "words_and_length",
-            "Your answer compares which words occur and how long the sentences are. It also matters how often each "
-            "word occurs: compare each word's share of its sentence.",
-            _slip((_SAME, "ours.keys() == theirs.keys() and words == others")),
-        ),
-        Misconception(
-            "counts_without_words",
-            "Your answer compares how often words occur, but not which words. Different words have different vectors: "
-            "compare word by word, each with its share of its sentence.",
-            _slip((_SAME, "sorted(ours.values()) == sorted(theirs.values())")),
-        ),
-        Misconception(
-            "divided_by_the_smallest_count",
-            "Your answer divides the counts by the smallest one and drops the remainder, so 2 and 3 become 1 and 1. "
-            "Divide by the length of the sentence, with / and not //.",
-            _slip(
-                ("ours[word] * others", "ours[word] // min(ours.values())"),
-                ("theirs[word] * words", "theirs[word] // min(theirs.values())"),
+        *_slips(
+            counts_must_be_equal=(
+                "Your answer compares counts. But `ha` and `ha ha ha` have the same mean: compare shares, each word's "
+                "count divided by the length of its sentence.",
+                (_SAME, "ours == theirs"),
             ),
-        ),
-        Misconception(
-            "letters",
-            "Your answer compares letters. A bag holds words, and `dog` and `god` have different vectors: split the "
-            "sentences at their spaces.",
-            _slip(("first.split()", "first.replace(' ', '')"), ("second.split()", "second.replace(' ', '')")),
-        ),
-        Misconception(
-            "whole_multiples",
-            "Your answer allows one sentence to be a whole multiple of the other. But a sentence repeated twice has "
-            "the same mean as one repeated three times: compare shares, or repeat each sentence as many times as the "
-            "other has words.",
-            _slip(("* others", "* max(1, others // words)"), ("* words", "* max(1, words // others)")),
-        ),
-        Misconception(
-            "first_in_second",
-            "Your answer checks that the second sentence has all the words of the first. It may have others, or have "
-            "some more often: compare the share of every word in either sentence.",
-            _slip((_SAME, "ours.keys() <= theirs.keys()")),
-        ),
-        Misconception(
-            "common_words_only",
-            "Your answer compares the shares of words that both sentences have. A word in only one of them also "
-            "changes the mean: go through the words of both, set(a) | set(b).",
-            _slip(("ours | theirs", "ours & theirs")),
-        ),
-        Misconception(
-            "one_word_decides",
-            "Your answer looks only at the first word: a return inside a loop ends it in the first round. Return "
-            "False where a share differs, and return True after the loop.",
-            _slip(("ours | theirs", "first.split()[:1]")),
-        ),
-        Misconception(
-            "always",
-            "Your answer is True for any two sentences. Different words have different means: compare which words "
-            "occur, and each word's share.",
-            _slip((_SAME, "True")),
-        ),
-        Misconception(
-            "never",
-            "Your answer is False for any two sentences. A sum is the same in any order, so `the dog chased the cat` "
-            "and `the cat chased the dog` have the same vector. Compare which words occur, and each word's share.",
-            _slip((_SAME, "False")),
-        ),
-        Misconception(
-            "inverted",
-            "Your answer has True and False swapped. Return True where the two vectors are the same.",
-            _slip(("return all", "return not all")),
+            order_matters=(
+                "Your answer assumes that word order changes the mean, but a sum is the same in any order. Compare "
+                "which words occur, and how often.",
+                (_SAME, "first == second"),
+            ),
+            words_without_counts=(
+                "Your answer compares which words occur, but not how often. A word that occurs twice counts twice in "
+                "the mean: compare each word's share of its sentence.",
+                (_SAME, "ours.keys() == theirs.keys()"),
+            ),
+            words_and_length=(
+                "Your answer compares which words occur and how long the sentences are. It also matters how often "
+                "each word occurs: compare each word's share of its sentence.",
+                (_SAME, "ours.keys() == theirs.keys() and words == others"),
+            ),
+            counts_without_words=(
+                "Your answer compares how often words occur, but not which words. Different words have different "
+                "vectors: compare word by word, each with its share of its sentence.",
+                (_SAME, "sorted(ours.values()) == sorted(theirs.values())"),
+            ),
+            letters=(
+                "Your answer compares letters. A bag holds words, so split the sentences at their spaces.",
+                ("first.split()", "first.replace(' ', '')"),
+                ("second.split()", "second.replace(' ', '')"),
+            ),
+            whole_multiples=(
+                "Your answer allows one sentence to be a whole multiple of the other. But a sentence repeated twice "
+                "has the same mean as one repeated three times: compare shares, or repeat each sentence as many times "
+                "as the other has words.",
+                ("* others", "* max(1, others // words)"),
+                ("* words", "* max(1, words // others)"),
+            ),
+            common_words_only=(
+                "Your answer compares the shares of words that both sentences have. A word in only one of them also "
+                "changes the mean: go through the words of both, set(a) | set(b).",
+                ("ours | theirs", "ours & theirs"),
+            ),
+            one_word_decides=(
+                "Your answer looks only at the first word: a return inside a loop ends it in the first round. Return "
+                "False where a share differs, and return True after the loop.",
+                ("ours | theirs", "first.split()[:1]"),
+            ),
+            always=(
+                "Your answer is True for any two sentences. Compare which words occur, and each word's share.",
+                (_SAME, "True"),
+            ),
+            never=(
+                "Your answer is False for any two sentences. A sum is the same in any order, so `the dog chased the "
+                "cat` and `the cat chased the dog` have the same vector. Compare which words occur, and each word's "
+                "share.",
+                (_SAME, "False"),
+            ),
+            inverted=(
+                "Your answer has True and False swapped. Return True where the two vectors are the same.",
+                ("return all", "return not all"),
+            ),
         ),
     ),
 )

@@ -10,10 +10,9 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib import bags
-from course_lib.exercises.common import Kind, and_turned_around, integer
+from course_lib.exercises.common import Kind, and_turned_around, integer, slips
 from course_lib.exercises.words_in_a_bag.shared import padded, random_ids
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 DOUBLE = "double precision"
 
@@ -72,8 +71,7 @@ def _trained(
     return [parameter.detach() for parameter in parameters], torch.stack(losses)
 
 
-_slip = partial(Edited, _trained)
-_lone = partial(Edited, _trained, paired=False)
+_slips = partial(slips, _trained)
 _ADAM = "torch.optim.Adam(parameters, lr=rate)"
 _BATCHES = "for chosen in order.split(batch_size):"
 
@@ -146,7 +144,7 @@ EXERCISE = Exercise(
             "An epoch's order is `[examples]`. `split` cuts it into batches of `batch_size` indices; the last may be "
             "shorter. Index `ids`, `mask` and `labels` with each batch. Each epoch has one loss, so the losses are "
             "`[epochs]`.",
-            answers=("labels_in_the_old_order", "losses_of_all_steps", "last_batch_dropped", "order_ignored"),
+            answers=("labels_in_the_old_order", "order_ignored"),
         ),
         Hint(
             "outline",
@@ -161,81 +159,55 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "gradients_add_up",
-            "Your answer never sets the gradients to zero, so each step adds its gradients to all earlier ones. Call "
-            "optimizer.zero_grad() before backward().",
-            _slip(("optimizer.zero_grad()", "pass")),
-        ),
-        Misconception(
-            "one_step_an_epoch",
-            "Your answer takes only one step per epoch: is step() outside the inner loop? Take a step after each "
-            "batch.",
-            _lone(
-                ("            optimizer.step()\n", ""),
-                ("        losses.append", "        optimizer.step()\n        losses.append"),
+        *_slips(
+            gradients_add_up=(
+                "Your answer never sets the gradients to zero, so they add up. Call zero_grad() before backward().",
+                ("optimizer.zero_grad()", "pass"),
             ),
-        ),
-        Misconception(
-            "new_optimizer_each_epoch",
-            "Your answer makes a new Adam in each epoch, which forgets the averages of earlier gradients. Make one "
-            "before both loops.",
-            _slip(("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}")),
-        ),
-        Misconception(
-            "plain_descent",
-            "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
-            _slip((_ADAM, "torch.optim.SGD(parameters, lr=rate)")),
-        ),
-        Misconception(
-            "table_not_trained",
-            "Your answer trains the weight and the bias, but not the embeddings. Give the optimizer all three.",
-            _lone(("Adam(parameters,", "Adam(parameters[1:],")),
-        ),
-        Misconception(
-            "order_ignored",
-            "Your answer never shuffles the examples. Index ids, mask and labels by the epoch's order.",
-            _slip(("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):")),
-        ),
-        Misconception(
-            "labels_in_the_old_order",
-            "Your answer shuffles the sentences but not the labels, so sentences get the wrong labels. Index the "
-            "labels with the same indices.",
-            _slip(
+            new_optimizer_each_epoch=(
+                "Your answer makes a new Adam in each epoch, which forgets earlier gradients. Make one before both "
+                "loops.",
+                ("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}"),
+            ),
+            plain_descent=(
+                "Your answer uses plain gradient descent (SGD). Use Adam, which adapts the step size of each weight.",
+                (_ADAM, "torch.optim.SGD(parameters, lr=rate)"),
+            ),
+            order_ignored=(
+                "Your answer never shuffles the examples. Index ids, mask and labels by the epoch's order.",
+                ("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):"),
+            ),
+            labels_in_the_old_order=(
+                "Your answer shuffles the sentences but not the labels. Index both with the same indices.",
                 (_BATCHES, "for chosen, kept in zip(order.split(batch_size), labels.split(batch_size), strict=True):"),
                 ("labels[chosen]", "kept"),
             ),
-        ),
-        Misconception(
-            "last_batch_dropped",
-            "Your answer skips a last batch that is smaller than the others. Train on it too.",
-            _lone(
-                ("order.split(batch_size)", "order[: max(len(order) // batch_size, 1) * batch_size].split(batch_size)")
+            softmax_twice=(
+                "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
+                ("cross_entropy(logits", "cross_entropy(logits.softmax(dim=-1)"),
             ),
         ),
-        Misconception(
-            "mean_of_means",
-            "Your loss is the mean of the batch means, so a small last batch counts as much as a full one. Weight "
-            "each batch by its number of sentences.",
-            _lone(("len(chosen) * loss", "loss"), ("len(order))", "len(order.split(batch_size)))")),
-        ),
-        Misconception(
-            "loss_of_the_last_batch",
-            "Your loss is only the last batch's. Return the mean over all sentences of the epoch.",
-            _lone(("losses.append(total / len(order))", "losses.append(loss.detach())")),
-        ),
-        Misconception(
-            "losses_of_all_steps",
-            "Your answer returns the loss of every step. Return one per epoch: the mean over its sentences.",
-            _lone(
-                ("total = total + len(chosen) * loss.detach()", "losses.append(loss.detach())"),
-                ("        losses.append(total / len(order))\n", ""),
+        *_slips(
+            paired=False,
+            one_step_an_epoch=(
+                "Your answer takes one step per epoch: is step() outside the inner loop? Take one after each batch.",
+                ("            optimizer.step()\n", ""),
+                ("        losses.append", "        optimizer.step()\n        losses.append"),
             ),
-        ),
-        Misconception(
-            "softmax_twice",
-            "Your answer passes probabilities to the cross-entropy. Pass logits: it applies the softmax itself.",
-            _slip(("cross_entropy(logits", "cross_entropy(logits.softmax(dim=-1)")),
+            table_not_trained=(
+                "Your answer doesn't train the embeddings. Give the optimizer all three parameters.",
+                ("Adam(parameters,", "Adam(parameters[1:],"),
+            ),
+            mean_of_means=(
+                "Your loss gives a small last batch the weight of a full one. Weight each batch by its number of "
+                "sentences.",
+                ("len(chosen) * loss", "loss"),
+                ("len(order))", "len(order.split(batch_size)))"),
+            ),
+            loss_of_the_last_batch=(
+                "Your loss is only the last batch's. Return the mean over all sentences of the epoch.",
+                ("losses.append(total / len(order))", "losses.append(loss.detach())"),
+            ),
         ),
     ),
 )
