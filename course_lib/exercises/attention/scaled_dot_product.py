@@ -11,10 +11,9 @@ from torch import Generator, Tensor
 
 from course_lib import attention
 from course_lib.exercises.attention.shared import all_alike, wrong_divisors, wrong_transposes
-from course_lib.exercises.common import and_turned_around, kinds
+from course_lib.exercises.common import and_turned_around, kinds, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.ready_made import FUSED_ATTENTION
 
 
@@ -43,10 +42,7 @@ def _attended(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return out
 
 
-_slip = partial(Edited, _attended)
-
-_slip_alone = partial(Edited, _attended, paired=False)
-"""One that is not tried together with others."""
+_slips = partial(slips, _attended)
 
 _SOFTMAX = "torch.softmax(scaled, dim=-1)"
 
@@ -98,13 +94,7 @@ EXERCISE = Exercise(
             "Scores and weights are `[..., queries, keys]`: one row per query, and each row of weights sums to 1. "
             "`d_head` is the last dimension of `q`; the one before it is the number of queries. You need the values "
             "only at the end.",
-            answers=(
-                "softmax_over_queries",
-                "root_of_d_value",
-                "root_of_first_dimension",
-                "divided_by_number_of_keys",
-                "root_of_number_of_keys",
-            ),
+            answers=("softmax_over_queries", "root_of_d_value", "divided_by_number_of_keys", "root_of_number_of_keys"),
         ),
         Hint(
             "outline",
@@ -124,114 +114,82 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *wrong_divisors(_attended),
-        Misconception(
-            "unscaled_softmax",
-            "Your answer takes the softmax of the unscaled scores. Divide them by √d_head first.",
-            _slip((" / math.sqrt(d_head)", "")),
+        *_slips(
+            unscaled_softmax=(
+                "Your answer takes the softmax of the unscaled scores. Divide them by √d_head first.",
+                (" / math.sqrt(d_head)", ""),
+            ),
+            multiplied=(
+                "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
+                ("scores / ", "scores * "),
+            ),
+            no_softmax=(
+                "Your answer weights the values by scores. Take the softmax of the scores over the keys first.",
+                (_SOFTMAX, "scaled"),
+            ),
+            softmax_over_queries=(
+                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys: dim=-1.",
+                ("dim=-1", "dim=-2"),
+            ),
+            keys_as_values=(
+                "Your answer averages the keys. Average the values, v: the keys only help compute the weights.",
+                ("@ v", "@ k"),
+            ),
+            values_as_keys=(
+                "Your answer compares the queries with the values. Compare them with the keys: q @ k.mT.",
+                ("k.mT", "v.mT"),
+            ),
+            keys_ask=(
+                "Your answer multiplies k by q transposed. Each row belongs to a query: q @ k.transpose(-2, -1).",
+                ("q @ k.mT", "k @ q.mT"),
+            ),
+            transposed=(
+                "Your answer is transposed, [..., d_value, queries]. Each row belongs to a query: return weights @ v.",
+                ("return out", "return out.mT"),
+            ),
+            weights_detached=(
+                "The gradient stops at your weights. Look for .detach(), .data, numpy or no_grad.",
+                ("dim=-1)", "dim=-1).detach()"),
+            ),
+            no_gradients=(
+                "No gradient reaches q, k or v. Look for .detach(), .data, numpy, torch.tensor(...) or no_grad.",
+                ("return out", "return out.detach()"),
+            ),
+            weights_returned=(
+                "Your answer returns the weights. Multiply them by the values: weights @ v.",
+                (" @ v", ""),
+            ),
         ),
-        Misconception(
-            "root_of_d_value",
-            "Your answer divides the scores by the root of the values' dimension. Scores are dot products of queries "
-            "and keys: divide by the root of their dimension, q.shape[-1].",
-            _slip_alone(("q.shape[-1]", "v.shape[-1]")),
-        ),
-        Misconception(
-            "multiplied",
-            "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
-            _slip(("scores / ", "scores * ")),
-        ),
-        Misconception(
-            "scaled_after_softmax",
-            "Your answer divides by √d_head after the softmax, which only shrinks the result. Divide the scores "
-            "before the softmax.",
-            _slip_alone((" / math.sqrt(d_head)", ""), ("alpha @ v", "alpha / math.sqrt(d_head) @ v")),
-        ),
-        Misconception(
-            "no_softmax",
-            "Your answer weights the values by scores, which don't sum to 1. Take the softmax of the scores over the "
-            "keys first.",
-            _slip((_SOFTMAX, "scaled")),
-        ),
-        Misconception(
-            "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each "
-            "query's weights sum to 1.",
-            _slip(("dim=-1", "dim=-2")),
-        ),
-        Misconception(
-            "softmax_over_the_first_dimension",
-            "Your answer takes the softmax over the first dimension, which mixes sequences in a batch. Take it over "
-            "the keys, the last dimension: dim=-1.",
-            _slip_alone(("dim=-1", "dim=0")),
-        ),
-        Misconception(
-            "softmax_over_the_second_dimension",
-            "Your answer takes the softmax over dim=1, which is the keys only for a single sequence. Use the last "
-            "dimension: dim=-1.",
-            _slip_alone(("dim=-1", "dim=1")),
-        ),
-        Misconception(
-            "softmax_twice",
-            "Your answer takes the softmax twice, which flattens the weights. Take it once.",
-            _slip_alone((_SOFTMAX, "torch.softmax(torch.softmax(scaled, dim=-1), dim=-1)")),
-        ),
-        Misconception(
-            "log_softmax",
-            "Your answer weights the values by logarithms, as log_softmax gives. Use torch.softmax.",
-            _slip_alone(("torch.softmax", "torch.log_softmax")),
+        *_slips(
+            paired=False,
+            root_of_d_value=(
+                "Your answer divides the scores by the root of the values' dimension. Scores are dot products of "
+                "queries and keys: divide by the root of their dimension, q.shape[-1].",
+                ("q.shape[-1]", "v.shape[-1]"),
+            ),
+            scaled_after_softmax=(
+                "Your answer divides by √d_head after the softmax. Divide the scores before the softmax.",
+                (" / math.sqrt(d_head)", ""),
+                ("alpha @ v", "alpha / math.sqrt(d_head) @ v"),
+            ),
+            softmax_over_the_first_dimension=(
+                "Your answer takes the softmax over the first dimension. Take it over the keys, the last one: dim=-1.",
+                ("dim=-1", "dim=0"),
+            ),
+            softmax_over_the_second_dimension=(
+                "Your answer takes the softmax over dim=1, not always the keys. Use the last dimension: dim=-1.",
+                ("dim=-1", "dim=1"),
+            ),
+            softmax_twice=(
+                "Your answer takes the softmax twice, which flattens the weights. Take it once.",
+                (_SOFTMAX, "torch.softmax(torch.softmax(scaled, dim=-1), dim=-1)"),
+            ),
+            log_softmax=(
+                "Your answer weights the values by logarithms, as log_softmax gives. Use torch.softmax.",
+                ("torch.softmax", "torch.log_softmax"),
+            ),
         ),
         *wrong_transposes(_attended),
-        Misconception(
-            "keys_as_values",
-            "Your answer averages the keys. Average the values, v: the keys only help compute the weights.",
-            _slip(("@ v", "@ k")),
-        ),
-        Misconception(
-            "values_as_keys",
-            "Your answer compares the queries with the values. Compare them with the keys, q @ k.transpose(-2, -1), "
-            "and average the values.",
-            _slip(("k.mT", "v.mT")),
-        ),
-        Misconception(
-            "keys_and_values_swapped",
-            "Your answer swaps keys and values: it compares the queries with v and averages k. Compare with k and "
-            "average v.",
-            _slip(("k.mT", "v.mT"), ("@ v", "@ k")),
-        ),
-        Misconception(
-            "keys_ask",
-            "Your answer multiplies k by q transposed, so that each row belongs to a key. Each row belongs to a "
-            "query: q @ k.transpose(-2, -1).",
-            _slip(("q @ k.mT", "k @ q.mT")),
-        ),
-        Misconception(
-            "transposed",
-            "Your answer is transposed, [..., d_value, queries]. Each row belongs to a query: return weights @ v.",
-            _slip(("return out", "return out.mT")),
-        ),
-        Misconception(
-            "weights_detached",
-            "The gradient stops at your weights, so queries and keys can't learn. Look for .detach(), .data, numpy or "
-            "no_grad.",
-            _slip(("dim=-1)", "dim=-1).detach()")),
-        ),
-        Misconception(
-            "no_gradients",
-            "No gradient reaches q, k or v. Look for .detach(), .data, numpy, torch.tensor(...) or no_grad, and use "
-            "torch operations throughout.",
-            _slip(("return out", "return out.detach()")),
-        ),
-        Misconception(
-            "root_of_first_dimension",
-            "Your answer divides by the root of len(q), the number of queries, or of sequences in a batch. d_head is "
-            "the last dimension, q.shape[-1].",
-            _slip_alone(("q.shape[-1]", "len(q)")),
-        ),
-        Misconception(
-            "weights_returned",
-            "Your answer returns the weights. Multiply them by the values: weights @ v.",
-            _slip((" @ v", "")),
-        ),
     ),
     forbidden=(FUSED_ATTENTION,),
 )

@@ -9,9 +9,8 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import and_turned_around, integer, kinds, sizes
+from course_lib.exercises.common import and_turned_around, integer, kinds, sizes, slips
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import SOFTMAX
 
@@ -48,7 +47,7 @@ def _weights(scaled: Tensor) -> Tensor:
     return exps / total
 
 
-_slip = partial(Edited, _weights)
+_slips = partial(slips, _weights)
 _LARGEST, _SUM = "scaled.amax(dim=-1, keepdim=True)", "exps.sum(dim=-1, keepdim=True)"
 
 
@@ -95,7 +94,6 @@ EXERCISE = Exercise(
                 "maximum_without_keepdim",
                 "normalised_over_queries",
                 "sum_over_queries",
-                "maximum_of_each_column",
             ),
         ),
         Hint(
@@ -107,41 +105,58 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "large_scores_overflow",
-            "Your answer works for small scores. But exp of a large score is infinite and exp of a very low one is 0, "
-            "so you get NaN. Subtract each row's largest score before exp: the weights stay the same.",
-            _slip(("scaled - largest", "scaled")),
-        ),
-        Misconception(
-            "one_maximum_for_all_rows",
-            "Your answer subtracts one maximum from all rows. A row far below it becomes all 0, and its weights NaN. "
-            "Subtract each row's own largest score (dim=-1, keepdim=True).",
-            _slip((_LARGEST, "scaled.max()")),
-        ),
-        Misconception(
-            "clamped",
-            "Your answer cuts off large scores before exp, so different large scores get the same weight. Subtract "
-            "each row's largest score instead: that keeps the weights.",
-            _slip(("scaled - largest", "scaled.clamp(-80, 80)")),
-        ),
-        Misconception(
-            "nan_to_zero",
-            "Your answer replaces NaN by 0 afterwards, so a row of large scores has no weights. Prevent the NaN: "
-            "subtract each row's largest score before exp.",
-            _slip(("scaled - largest", "scaled"), ("return exps / total", "return torch.nan_to_num(exps / total)")),
-        ),
-        Misconception(
-            "overflows_far_above",
-            "Your answer is NaN where one score is far above the rest of its row, because its exp overflows. Subtract "
-            "the row's largest score before exp: then no exp is larger than 1.",
-            _slip((_LARGEST, "scaled[..., :1]")),
-        ),
-        Misconception(
-            "largest_never_below_zero",
-            "Your answer is NaN where all scores of a row are far below 0: it subtracts 0 there, as if your search "
-            "for the maximum started at 0. Subtract the row's largest score: amax.",
-            _slip((_LARGEST, f"{_LARGEST}.clamp(min=0)")),
+        *_slips(
+            large_scores_overflow=(
+                "Your answer works for small scores. But exp of a large score is infinite and exp of a very low one "
+                "is 0, so you get NaN. Subtract each row's largest score before exp: the weights stay the same.",
+                ("scaled - largest", "scaled"),
+            ),
+            one_maximum_for_all_rows=(
+                "Your answer subtracts one maximum from all rows. A row far below it becomes all 0, and its weights "
+                "NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
+                (_LARGEST, "scaled.max()"),
+            ),
+            nan_to_zero=(
+                "Your answer replaces NaN by 0 afterwards, so a row of large scores has no weights. Prevent the NaN: "
+                "subtract each row's largest score before exp.",
+                ("scaled - largest", "scaled"),
+                ("return exps / total", "return torch.nan_to_num(exps / total)"),
+            ),
+            overflows_far_above=(
+                "Your answer is NaN where one score is far above the rest of its row, because its exp overflows. "
+                "Subtract the row's largest score before exp: then no exp is larger than 1.",
+                (_LARGEST, "scaled[..., :1]"),
+            ),
+            largest_never_below_zero=(
+                "Your answer is NaN where all scores of a row are far below 0: it subtracts 0 there, as if your "
+                "search for the maximum started at 0. Subtract the row's largest score: amax.",
+                (_LARGEST, f"{_LARGEST}.clamp(min=0)"),
+            ),
+            one_sum_for_everything=(
+                "Your answer divides by the sum of the whole tensor. Divide every row by its own (dim=-1, "
+                "keepdim=True).",
+                (_SUM, "exps.sum()"),
+            ),
+            safe_sum_without_keepdim=(
+                "Your answer divides each column by the sum of a row: without keepdim, the row sums line up with the "
+                "columns. Keep the dimension: sum(dim=-1, keepdim=True).",
+                (_SUM, "exps.sum(dim=-1)"),
+            ),
+            too_little_subtracted=(
+                "Your answer subtracts less than each row's largest score (its mean or minimum, for example), so a "
+                "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
+                (_LARGEST, "scaled.mean(dim=-1, keepdim=True)"),
+            ),
+            maximum_without_keepdim=(
+                "Your answer subtracts a row's maximum from each column: without keepdim=True, the maxima, [queries], "
+                "line up with the keys. Keep the dimension.",
+                (_LARGEST, "scaled.amax(dim=-1)"),
+            ),
+            small_number_added_1e_8=(
+                "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need it: "
+                "once you subtract the row's largest score, the sum is at least 1.",
+                (_SUM, f"{_SUM} + 1e-8"),
+            ),
         ),
         Misconception(
             "normalised_over_queries",
@@ -150,50 +165,26 @@ EXERCISE = Exercise(
             lambda scaled: torch.softmax(scaled, dim=-2),
         ),
         Misconception(
-            "normalised_over_the_first_dimension",
-            "Your answer normalizes over the first dimension, which mixes sequences in a batch. Normalize over the "
-            "keys, the last dimension: dim=-1.",
-            lambda scaled: torch.softmax(scaled, dim=0),
-        ),
-        Misconception(
             "normalised_over_the_second_dimension",
-            "Your answer normalizes over dim=1, which is the keys only for a single sequence. Use the last dimension: "
-            "dim=-1.",
+            "Your answer normalizes over dim=1, the keys of a single sequence only. Use the last dimension: dim=-1.",
             lambda scaled: torch.softmax(scaled, dim=1),
         ),
-        Misconception(
-            "one_sum_for_everything",
-            "Your answer divides by the sum of the whole tensor. Divide every row by its own sum (dim=-1, "
-            "keepdim=True).",
-            _slip((_SUM, "exps.sum()")),
-        ),
-        Misconception(
-            "sum_over_queries",
-            "Your answer divides by the sums of the columns (dim=-2). Sum over the keys, dim=-1, where you also take "
-            "the maximum.",
-            _slip((_SUM, "exps.sum(dim=-2, keepdim=True)"), paired=False),
-        ),
-        Misconception(
-            "safe_sum_without_keepdim",
-            "Your answer divides each column by the sum of a row: without keepdim, the row sums line up with the "
-            "columns. Keep the dimension: sum(dim=-1, keepdim=True).",
-            _slip((_SUM, "exps.sum(dim=-1)")),
-        ),
-        Misconception(
-            "not_normalised",
-            "Your answer is exp of the scores. Divide each row by its sum, so that a query's weights sum to 1.",
-            _slip(("scaled - largest", "scaled"), (" / total", ""), paired=False),
-        ),
-        Misconception(
-            "largest_is_1",
-            "The largest weight of each row is 1 in your answer. After exp, divide each row by its sum, so that a "
-            "query's weights sum to 1.",
-            _slip((" / total", ""), paired=False),
+        *_slips(
+            paired=False,
+            sum_over_queries=(
+                "Your answer divides by the sums of the columns (dim=-2). Sum over the keys, dim=-1, where you also "
+                "take the maximum.",
+                (_SUM, "exps.sum(dim=-2, keepdim=True)"),
+            ),
+            not_normalised=(
+                "Your answer is exp of the scores. Divide each row by its sum, so that a query's weights sum to 1.",
+                ("scaled - largest", "scaled"),
+                (" / total", ""),
+            ),
         ),
         Misconception(
             "no_exp",
-            "Your answer divides the scores by their sum without exp, so weights can be negative or above 1. Take exp "
-            "first.",
+            "Your answer leaves out exp, so weights can be negative or above 1. Take exp before you divide.",
             lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True),
         ),
         Misconception(
@@ -201,30 +192,6 @@ EXERCISE = Exercise(
             "Your answer applies a sigmoid to each score, so rows don't sum to 1. A softmax divides exp of each score "
             "by the row's sum of exp.",
             torch.sigmoid,
-        ),
-        Misconception(
-            "too_little_subtracted",
-            "Your answer subtracts less than each row's largest score (its mean or minimum, for example), so a score "
-            "far above that still overflows. Subtract the largest: then no exp is larger than 1.",
-            _slip((_LARGEST, "scaled.mean(dim=-1, keepdim=True)")),
-        ),
-        Misconception(
-            "maximum_of_each_column",
-            "Your answer subtracts each column's largest score (dim=-2), which changes the weights within a row. "
-            "Subtract the row's largest: dim=-1.",
-            _slip((_LARGEST, "scaled.amax(dim=-2, keepdim=True)")),
-        ),
-        Misconception(
-            "maximum_without_keepdim",
-            "Your answer subtracts a row's maximum from each column: without keepdim=True, the maxima, [queries], "
-            "line up with the keys. Keep the dimension.",
-            _slip((_LARGEST, "scaled.amax(dim=-1)")),
-        ),
-        Misconception(
-            "small_number_added_1e_8",
-            "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need it: once "
-            "you subtract the row's largest score, the sum is at least 1.",
-            _slip((_SUM, f"{_SUM} + 1e-8")),
         ),
     ),
     forbidden=(SOFTMAX,),
