@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib import masking
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, pooling, slips
 from course_lib.exercises.masking.shared import (
     LARGE,
     MASKED,
@@ -22,8 +22,7 @@ from course_lib.exercises.masking.shared import (
     wrong_masks,
 )
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import FUSED_ATTENTION
 
 ONE, ANYWHERE = "a batch of one", "padding anywhere"
@@ -91,10 +90,7 @@ class _Pooling(nn.Module):
         return (alpha.unsqueeze(-1) * x).sum(dim=1)
 
 
-_slip = partial(Edited, _Pooling)
-
-_slip_alone = partial(Edited, _Pooling, paired=False)
-"""One that is not tried together with others."""
+_slips = partial(slips, _Pooling)
 
 _AVERAGED = "(alpha.unsqueeze(-1) * x).sum(dim=1)"
 _TIMES_MASK = (SOFTMAX, f"{SOFTMAX} * mask")
@@ -111,24 +107,14 @@ def _pooling_by_loop(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
-class _PoolingWithHelpers(nn.Module):
-    """As a student may lay it out: the scale as a buffer that is not saved, the scores in a method of their own."""
-
-    def __init__(self, d_model: int) -> None:
-        super().__init__()
-        self.query = nn.Parameter(torch.randn(d_model))
-        self.scale: Tensor
-        self.register_buffer("scale", torch.tensor(1 / math.sqrt(d_model)), persistent=False)
-
-    def scores(self, x: Tensor) -> Tensor:
-        return x.matmul(self.query).mul(self.scale)
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        alpha = self.scores(x).masked_fill(mask.logical_not(), float("-inf")).softmax(dim=1)
-        return alpha.unsqueeze(1).matmul(x)[:, 0]
+@pooling
+def _pooling_by_matrices(x: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    away = torch.zeros(mask.shape, dtype=x.dtype).masked_fill(~mask, -torch.inf)
+    alpha = torch.softmax(x @ query / x.shape[-1] ** 0.5 + away, dim=1)
+    return torch.einsum("bt,btd->bd", alpha, x)
 
 
-CORRECT = (_Pooling, _pooling_by_loop, _PoolingWithHelpers)
+CORRECT = (_Pooling, _pooling_by_loop, _pooling_by_matrices)
 
 
 EXERCISE = Exercise(
@@ -164,7 +150,7 @@ EXERCISE = Exercise(
             "would also drop a batch of one.",
             answers=(
                 *("dimension_kept", "squeezed", "softmax_over_the_batch"),
-                *("weighted_mean", "weighted_mean_of_words", "weights_returned"),
+                *("weighted_mean", "weights_returned"),
             ),
         ),
         Hint(
@@ -181,125 +167,88 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "padding_counted",
-            "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where it is "
-            "False, and use the result: masked_fill, without an underscore, doesn't change the old tensor.",
-            _slip((MASKED, "scaled")),
+        *_slips(
+            padding_counted=(
+                "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where it is "
+                "False, and use the result: masked_fill, without an underscore, doesn't change the old tensor.",
+                (MASKED, "scaled"),
+            ),
+            not_scaled=(
+                "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
+                (" / math.sqrt(x.shape[-1])", ""),
+            ),
+            scores_times_mask=(
+                "Your answer sets the scores of padding to 0, but exp(0) is 1. Fill them with -inf before the softmax.",
+                (MASKED, "scaled * mask"),
+            ),
+            masked_after_softmax=(
+                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before it.",
+                (MASKED, "scaled"),
+                _TIMES_MASK,
+            ),
+            softmax_over_the_batch=(
+                "Your answer takes the softmax over the batch (dim=0). Take it over the tokens: dim=-1 of the scores.",
+                (SOFTMAX, "torch.softmax(masked, dim=0)"),
+            ),
+            weighted_mean=(
+                "Your answer averages the weighted tokens. Sum them: the weights already sum to 1.",
+                ("sum(dim=1)", "mean(dim=1)"),
+            ),
+            dimension_kept=(
+                "Your answer has shape [batch, 1, d_model]. Remove the query's dimension with squeeze(1).",
+                (_AVERAGED, "alpha.unsqueeze(1) @ x"),
+            ),
+            squeezed=(
+                "Your answer's squeeze() also removes the batch dimension of a batch of one. Use squeeze(1).",
+                (_AVERAGED, "(alpha.unsqueeze(1) @ x).squeeze()"),
+            ),
+            query_detached=(
+                "No gradient reaches `query`. Look for query.data, query.detach() or torch.tensor(query).",
+                ("self.query\n", "self.query.detach()\n"),
+            ),
+            weights_detached=(
+                "The gradient stops at your weights. Look for .detach(), .data, .item(), numpy or no_grad.",
+                (SOFTMAX, f"{SOFTMAX}.detach()"),
+            ),
         ),
         *wrong_masks(_Pooling),
         *small_fills(_Pooling),
         inverted_and_repaired(_Pooling),
-        Misconception(
-            "mean_pooling",
-            "Your answer is the plain mean of the tokens and ignores the query. Weight the tokens by the softmax of "
-            "their scaled dot products with the query.",
-            _slip_alone((SOFTMAX, "mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True)")),
-        ),
-        Misconception(
-            "mean_pooling_with_padding",
-            "Your answer is the plain mean of all positions, padding included. Weight the tokens by the softmax of "
-            "their scaled dot products with the query, with padding masked out.",
-            _slip_alone((_AVERAGED, "x.mean(dim=1)")),
-        ),
-        Misconception(
-            "not_scaled",
-            "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
-            _slip((" / math.sqrt(x.shape[-1])", "")),
+        *_slips(
+            paired=False,
+            mean_pooling=(
+                "Your answer is the plain mean of the tokens. Weight them by a softmax of their scores with the query.",
+                (SOFTMAX, "mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True)"),
+            ),
+            mean_pooling_with_padding=(
+                "Your answer averages all positions, padding included. Use a masked softmax of the scores.",
+                (_AVERAGED, "x.mean(dim=1)"),
+            ),
+            words_of_zeros_left_out=(
+                "Your answer gives no weight to a token of all zeros. Go by the mask alone: such a token counts too.",
+                ("        scores =", "        mask = mask & (x != 0).any(dim=-1)\n        scores ="),
+            ),
+            scores_times_mask_then_zeroed=(
+                "Your answer sets the scores (or vectors) of padding to 0. But exp(0) is 1, so padding takes part of "
+                "the weight, which is then lost. Fill the scores with -inf before the softmax.",
+                (MASKED, "scaled * mask"),
+                _TIMES_MASK,
+            ),
+            weights_returned=(
+                "Your answer returns the weights. Average the tokens with them: sum alpha times x over the tokens.",
+                (_AVERAGED, "alpha"),
+            ),
+            first_words_counted=(
+                "Your answer takes tokens from the front. Go by the mask: padding may come before or between them.",
+                ("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)"),
+            ),
+            softmax_left_out=(
+                "Your answer uses the scores as weights. Take their softmax first.",
+                (MASKED, "scaled.masked_fill(~mask, 0.0)"),
+                (SOFTMAX, "masked"),
+            ),
         ),
         *wrong_divisors(_Pooling),
-        Misconception(
-            "words_of_zeros_left_out",
-            "Your answer gives no weight to a token whose vector is all zeros. Go by the mask alone: such a token has "
-            "a score of 0 and still gets weight.",
-            _slip_alone(("        scores =", "        mask = mask & (x != 0).any(dim=-1)\n        scores =")),
-        ),
-        Misconception(
-            "scores_times_mask",
-            "Your answer sets the scores of padding to 0, as multiplying by the mask does. But exp(0) is 1, so "
-            "padding still gets weight. Fill them with -inf before the softmax.",
-            _slip((MASKED, "scaled * mask")),
-        ),
-        Misconception(
-            "scores_times_mask_then_zeroed",
-            "Your answer sets the scores (or vectors) of padding to 0. But exp(0) is 1, so padding takes part of the "
-            "weight, which is then lost. Fill the scores with -inf before the softmax.",
-            _slip_alone((MASKED, "scaled * mask"), _TIMES_MASK),
-        ),
-        Misconception(
-            "masked_after_softmax",
-            "Your answer masks after the softmax, so the weights of a padded sequence don't sum to 1. Mask the scores "
-            "before the softmax.",
-            _slip((MASKED, "scaled"), _TIMES_MASK),
-        ),
-        Misconception(
-            "exp_not_divided",
-            "Your answer weights the tokens by exponentials, without dividing by their sum. Divide, or use "
-            "torch.softmax.",
-            _slip_alone((SOFTMAX, "masked.exp()")),
-        ),
-        Misconception(
-            "softmax_over_the_batch",
-            "Your answer takes the softmax over the batch (dim=0), which mixes sequences. Take it over the tokens, "
-            "dim=-1 of the scores [batch, tokens].",
-            _slip((SOFTMAX, "torch.softmax(masked, dim=0)")),
-        ),
-        Misconception(
-            "weighted_mean",
-            "Your answer takes the mean of the weighted tokens (or divides by their number). Sum them: the weights "
-            "already sum to 1.",
-            _slip(("sum(dim=1)", "mean(dim=1)")),
-        ),
-        Misconception(
-            "weighted_mean_of_words",
-            "Your answer divides the weighted sum by the number of tokens. Don't divide: the weights already sum to 1.",
-            _slip_alone((SOFTMAX, f"{SOFTMAX} / mask.sum(dim=1, keepdim=True)")),
-        ),
-        Misconception(
-            "dimension_kept",
-            "Your answer has shape [batch, 1, d_model]: it keeps the dimension of the single query. Remove it with "
-            "squeeze(1).",
-            _slip((_AVERAGED, "alpha.unsqueeze(1) @ x")),
-        ),
-        Misconception(
-            "squeezed",
-            "Your answer loses the batch dimension in a batch of one: squeeze() removes every dimension of size 1. "
-            "Say which one: squeeze(1).",
-            _slip((_AVERAGED, "(alpha.unsqueeze(1) @ x).squeeze()")),
-        ),
-        Misconception(
-            "weights_returned",
-            "Your answer returns the weights. Average the tokens with them: sum alpha times x over the tokens.",
-            _slip_alone((_AVERAGED, "alpha")),
-        ),
-        Misconception(
-            "first_words_counted",
-            "Your answer takes the first tokens, as many as the mask allows. Go by the mask: padding may come before "
-            "the tokens or between them.",
-            _slip_alone(("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)")),
-        ),
-        Misconception(
-            "first_mask_for_all",
-            "Your answer uses the first sequence's mask for the whole batch. Use each sequence's own row.",
-            _slip_alone(("~mask", "~mask[:1]")),
-        ),
-        Misconception(
-            "query_detached",
-            "No gradient reaches `query`, so it can't learn. Use the parameter itself: look for query.data, "
-            "query.detach() or torch.tensor(query).",
-            _slip(("self.query\n", "self.query.detach()\n")),
-        ),
-        Misconception(
-            "weights_detached",
-            "The gradient stops at your weights, so `query` can't learn. Look for .detach(), .data, .item(), numpy or "
-            "no_grad.",
-            _slip((SOFTMAX, f"{SOFTMAX}.detach()")),
-        ),
-        Misconception(
-            "softmax_left_out",
-            "Your answer uses the scores as weights. Take their softmax first.",
-            _slip_alone((MASKED, "scaled.masked_fill(~mask, 0.0)"), (SOFTMAX, "masked")),
-        ),
     ),
     forbidden=(FUSED_ATTENTION,),
 )

@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, kinds, sizes, slips
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
@@ -26,8 +26,7 @@ from course_lib.exercises.masking.shared import (
     wrong_masks,
 )
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import FUSED_ATTENTION
 
 
@@ -59,10 +58,7 @@ def _self_attention(x: Tensor, mask: Tensor) -> Tensor:
     return alpha @ x
 
 
-_slip = partial(Edited, _self_attention)
-
-_slip_alone = partial(Edited, _self_attention, paired=False)
-"""One that is not tried together with others."""
+_slips = partial(slips, _self_attention)
 
 
 def _self_attention_by_loop(x: Tensor, mask: Tensor) -> Tensor:
@@ -125,101 +121,77 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "divided_by_number_of_keys",
-            "Your answer divides the scores by the number of tokens. Divide by √d_model, the root of x.shape[-1].",
-            _slip(("math.sqrt(x.shape[-1])", "x.shape[-2]")),
-        ),
-        Misconception(
-            "unscaled_scores_masked",
-            "Your answer masks the unscaled scores. Divide the scores by √d_model before you mask them.",
-            _slip((" / math.sqrt(x.shape[-1])", "")),
+        *_slips(
+            divided_by_number_of_keys=(
+                "Your answer divides the scores by the number of tokens. Divide by √d_model, the root of x.shape[-1].",
+                ("math.sqrt(x.shape[-1])", "x.shape[-2]"),
+            ),
+            unscaled_scores_masked=(
+                "Your answer masks the unscaled scores. Divide the scores by √d_model before you mask them.",
+                (" / math.sqrt(x.shape[-1])", ""),
+            ),
+            scores_times_mask=(
+                "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
+                "forbidden tokens still get weight. Fill them with -inf before the softmax.",
+                (MASKED, "scaled * mask"),
+            ),
+            masked_after_softmax=(
+                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before it.",
+                (MASKED, "scaled"),
+                ("alpha @ x", "(alpha * mask) @ x"),
+            ),
+            mask_ignored=(
+                "Your answer attends to every token, as if nothing were masked. If you do fill the scores, use the "
+                "result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
+                (MASKED, "scaled"),
+            ),
+            weights_transposed=(
+                "Your answer transposes the weights. Each row of alpha belongs to a query: return alpha @ x.",
+                (SOFTMAX, f"{SOFTMAX}.mT"),
+            ),
+            weights_detached=(
+                "The gradient stops at your weights. Look for .detach(), .data, numpy or no_grad.",
+                ("alpha @ x", "alpha.detach() @ x"),
+            ),
         ),
         *wrong_divisors(_self_attention),
-        Misconception(
-            "multiplied_by_the_root",
-            "Your answer multiplies the scores by √d_model. Divide them by it.",
-            _slip_alone(("/ math", "* math")),
-        ),
-        Misconception(
-            "root_of_two",
-            "Your answer divides the scores by √2, which is √d_model in the worked example only. Use x.shape[-1] for "
-            "d_model.",
-            _slip_alone(("math.sqrt(x.shape[-1])", "math.sqrt(2)")),
-        ),
-        Misconception(
-            "scores_times_mask",
-            "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so forbidden "
-            "tokens still get weight. Fill them with -inf before the softmax.",
-            _slip((MASKED, "scaled * mask")),
-        ),
-        Misconception(
-            "masked_after_softmax",
-            "Your answer masks after the softmax, so the weights don't sum to 1. Mask the scores before the softmax.",
-            _slip((MASKED, "scaled"), ("alpha @ x", "(alpha * mask) @ x")),
-        ),
-        Misconception(
-            "mask_ignored",
-            "Your answer attends to every token, as if nothing were masked. If you do fill the scores, use the "
-            "result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
-            _slip((MASKED, "scaled")),
-        ),
-        Misconception(
-            "added_not_enough",
-            "Your answer subtracts a number from forbidden scores, but a score far above the others stays above them "
-            "and takes the weight. Fill instead: masked_fill(~mask, -math.inf).",
-            _slip_alone((MASKED, "scaled - 1e3 * ~mask")),
-        ),
-        Misconception(
-            "forbidden_score_far_above",
-            f"{FORBIDDEN_FAR_ABOVE} Otherwise 0 / 0 makes such a row NaN.",
-            _slip_alone(
-                (MASKED, "scaled"), ("alpha @ x", "alpha * mask / (alpha * mask).sum(dim=-1, keepdim=True) @ x")
+        *_slips(
+            paired=False,
+            multiplied_by_the_root=(
+                "Your answer multiplies the scores by √d_model. Divide them by it.",
+                ("/ math", "* math"),
+            ),
+            added_not_enough=(
+                "Your answer subtracts a number from forbidden scores, but a score far above the others stays above "
+                "them and takes the weight. Fill instead: masked_fill(~mask, -math.inf).",
+                (MASKED, "scaled - 1e3 * ~mask"),
+            ),
+            forbidden_score_far_above=(
+                f"{FORBIDDEN_FAR_ABOVE} Otherwise 0 / 0 makes such a row NaN.",
+                (MASKED, "scaled"),
+                ("alpha @ x", "alpha * mask / (alpha * mask).sum(dim=-1, keepdim=True) @ x"),
+            ),
+            always_causal=(
+                "Your answer ignores the given mask and uses a causal one. Use the argument: it can be any mask.",
+                (
+                    "    scores =",
+                    "    mask = torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool).tril()\n    scores =",
+                ),
+            ),
+            keys_as_rows=(KEYS_AS_ROWS, ("    scores =", "    mask = mask.mT\n    scores =")),
+            weights_returned=(
+                "Your answer returns the weights. Average the tokens with them: alpha @ x.",
+                ("alpha @ x", "alpha"),
+            ),
+            no_gradients=(
+                "No gradient reaches x. Look for .detach(), .data, numpy, torch.tensor(...) or no_grad.",
+                ("alpha @ x", "(alpha @ x).detach()"),
             ),
         ),
         *wrong_masks(_self_attention),
         *small_fills(_self_attention),
         inverted_and_repaired(_self_attention),
-        Misconception(
-            "always_causal",
-            "Your answer ignores the given mask and always uses a causal one. Use the argument: it can be any mask.",
-            _slip_alone(
-                (
-                    "    scores =",
-                    "    mask = torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool).tril()\n    scores =",
-                )
-            ),
-        ),
-        Misconception("keys_as_rows", KEYS_AS_ROWS, _slip_alone(("    scores =", "    mask = mask.mT\n    scores ="))),
         *wrong_dimensions(_self_attention),
-        Misconception(
-            "weights_transposed",
-            "Your answer transposes the weights. Each row of alpha belongs to a query: return alpha @ x.",
-            _slip((SOFTMAX, f"{SOFTMAX}.mT")),
-        ),
-        Misconception(
-            "view_for_transpose",
-            "Your answer turns x with view or reshape, which keeps the numbers in order and so mixes the tokens. "
-            "Transpose it: x.transpose(-2, -1).",
-            _slip_alone(("x.mT", "x.reshape(*x.shape[:-2], *x.shape[:-3:-1])")),
-        ),
-        Misconception(
-            "weights_returned",
-            "Your answer returns the weights. Average the tokens with them: alpha @ x.",
-            _slip_alone(("alpha @ x", "alpha")),
-        ),
-        Misconception(
-            "weights_detached",
-            "The gradient stops at your weights, so only the values can learn. Look for .detach(), .data, numpy or "
-            "no_grad.",
-            _slip(("alpha @ x", "alpha.detach() @ x")),
-        ),
-        Misconception(
-            "no_gradients",
-            "No gradient reaches x. Look for .detach(), .data, numpy, torch.tensor(...) or no_grad, and use torch "
-            "operations throughout.",
-            _slip_alone(("alpha @ x", "(alpha @ x).detach()")),
-        ),
     ),
     forbidden=(FUSED_ATTENTION,),
 )

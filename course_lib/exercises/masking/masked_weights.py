@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import masking
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, and_turned_around, integer, sizes, slips
 from course_lib.exercises.masking.shared import (
     BROADCAST,
     FORBIDDEN_FAR_ABOVE,
@@ -57,10 +57,9 @@ def _weights(scaled: Tensor, mask: Tensor) -> Tensor:
     return alpha * mask
 
 
-_slip = partial(Edited, _weights)
+_slips = partial(slips, _weights)
 
 _slip_alone = partial(Edited, _weights, paired=False)
-"""One that is not tried together with others."""
 
 _UNCHANGED, _BEFORE = (MASKED, "scaled"), "    masked = "
 _NOTHING_AFTER, _TIMES_ANY = ("return alpha * mask", "return alpha"), ("* mask", "* mask.any(-1, keepdim=True)")
@@ -145,17 +144,66 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "nan_where_nothing_is_allowed",
-            "Your answer is NaN in a row without any allowed key, and NaN spreads through the whole model. Set such "
-            "rows to 0.",
-            _slip((MASKED, "scaled.masked_fill(~mask, -torch.inf)"), _NOTHING_AFTER),
+        *_slips(
+            nan_where_nothing_is_allowed=(
+                "Your answer is NaN in a row without any allowed key. NaN spreads, so set such rows to 0.",
+                (MASKED, "scaled.masked_fill(~mask, -torch.inf)"),
+                _NOTHING_AFTER,
+            ),
+            uniform_where_nothing_is_allowed=(_EVEN_IN_A_ROW, _NOTHING_AFTER),
+            scores_times_mask=(
+                "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
+                "forbidden keys still get weight. Fill them with -inf before the softmax.",
+                (MASKED, "scaled * mask"),
+                _NOTHING_AFTER,
+            ),
+            scores_times_mask_then_zeroed=(
+                "Your answer sets forbidden scores to 0. But exp(0) is 1, so they take part of the weight, and "
+                "zeroing their weights afterwards doesn't return it. Fill them with -inf before the softmax.",
+                (MASKED, "scaled * mask"),
+            ),
+            masked_after_softmax=(
+                "Your answer masks after the softmax, when forbidden keys have already taken part of the weight. So "
+                "rows don't sum to 1. Mask the scores before the softmax.",
+                _UNCHANGED,
+            ),
+            mask_ignored=(
+                "Your answer is the softmax of all scores, as if nothing were masked. If you do fill the scores, use "
+                "the result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
+                _UNCHANGED,
+                _NOTHING_AFTER,
+            ),
+            keys_as_rows=(KEYS_AS_ROWS, (_BEFORE, f"    mask = mask.mT\n{_BEFORE}")),
         ),
-        Misconception("uniform_where_nothing_is_allowed", _EVEN_IN_A_ROW, _slip(_NOTHING_AFTER)),
-        Misconception(
-            "uniform_by_addition_where_nothing_is_allowed",
-            _EVEN_IN_A_ROW,
-            _slip_alone((MASKED, "scaled - 1e9 * ~mask"), _NOTHING_AFTER),
+        *_slips(
+            paired=False,
+            uniform_by_addition_where_nothing_is_allowed=(
+                _EVEN_IN_A_ROW,
+                (MASKED, "scaled - 1e9 * ~mask"),
+                _NOTHING_AFTER,
+            ),
+            filled_not_low_enough=(_NOT_LOW_ENOUGH, _NOT_SO_LOW, _NOTHING_AFTER),
+            filled_not_low_enough_times_mask=(_NOT_LOW_ENOUGH, _NOT_SO_LOW),
+            forbidden_score_far_above=(FORBIDDEN_FAR_ABOVE, _UNCHANGED, _SAFELY_DIVIDED),
+            forbidden_score_far_above_nan=(
+                f"{FORBIDDEN_FAR_ABOVE} Otherwise 0 / 0 makes such a row NaN.",
+                _UNCHANGED,
+                ("return alpha * mask", f"{_KEPT}{_DIVIDED}"),
+            ),
+            forbidden_score_far_above_repaired=(
+                f"{FORBIDDEN_FAR_ABOVE} Replacing the NaN of 0 / 0 by 0 still loses the gradient.",
+                _UNCHANGED,
+                ("return alpha * mask", f"{_KEPT}    return (kept / total).nan_to_num()"),
+            ),
+            inverted_throughout=(WRONG_WAY_ROUND, (_BEFORE, f"    mask = ~mask\n{_BEFORE}")),
+            always_causal=(
+                "Your answer always uses a causal mask. Use the mask that you are given: it can be any.",
+                (_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}"),
+            ),
+            scaled_again=(
+                "Your answer scales the scores again. They are already scaled: use them directly.",
+                (_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}"),
+            ),
         ),
         Misconception(
             "nan_repaired_afterwards",
@@ -167,61 +215,11 @@ EXERCISE = Exercise(
             ),
             alone=True,
         ),
-        Misconception("filled_not_low_enough", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW, _NOTHING_AFTER)),
         *small_fills(_weights, "", _NOTHING_AFTER),
         *small_fills(_weights, "_times_mask"),
         *small_fills(_weights, "_times_any", _TIMES_ANY),
-        Misconception("filled_not_low_enough_times_mask", _NOT_LOW_ENOUGH, _slip_alone(_NOT_SO_LOW)),
-        Misconception(
-            "scores_times_mask",
-            "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so forbidden "
-            "keys still get weight. Fill them with -inf before the softmax.",
-            _slip((MASKED, "scaled * mask"), _NOTHING_AFTER),
-        ),
-        Misconception(
-            "scores_times_mask_then_zeroed",
-            "Your answer sets forbidden scores to 0. But exp(0) is 1, so they take part of the weight, and zeroing "
-            "their weights afterwards doesn't return it. Fill them with -inf before the softmax.",
-            _slip((MASKED, "scaled * mask")),
-        ),
-        Misconception(
-            "masked_after_softmax",
-            "Your answer masks after the softmax, when forbidden keys have already taken part of the weight. So rows "
-            "don't sum to 1. Mask the scores before the softmax.",
-            _slip(_UNCHANGED),
-        ),
-        Misconception("forbidden_score_far_above", FORBIDDEN_FAR_ABOVE, _slip_alone(_UNCHANGED, _SAFELY_DIVIDED)),
-        Misconception(
-            "forbidden_score_far_above_nan",
-            f"{FORBIDDEN_FAR_ABOVE} Otherwise 0 / 0 makes such a row NaN.",
-            _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}{_DIVIDED}")),
-        ),
-        Misconception(
-            "forbidden_score_far_above_repaired",
-            f"{FORBIDDEN_FAR_ABOVE} Replacing the NaN of 0 / 0 by 0 still loses the gradient.",
-            _slip_alone(_UNCHANGED, ("return alpha * mask", f"{_KEPT}    return (kept / total).nan_to_num()")),
-        ),
-        Misconception(
-            "mask_ignored",
-            "Your answer is the softmax of all scores, as if nothing were masked. If you do fill the scores, use the "
-            "result: masked_fill, without an underscore, returns a new tensor and doesn't change the old one.",
-            _slip(_UNCHANGED, _NOTHING_AFTER),
-        ),
         *wrong_masks(_weights, _NOTHING_AFTER),
-        Misconception("inverted_throughout", WRONG_WAY_ROUND, _slip_alone((_BEFORE, f"    mask = ~mask\n{_BEFORE}"))),
-        Misconception("keys_as_rows", KEYS_AS_ROWS, _slip((_BEFORE, f"    mask = mask.mT\n{_BEFORE}"))),
-        Misconception(
-            "always_causal",
-            "Your answer always uses a causal mask. Use the mask that you are given: it can be any.",
-            _slip_alone((_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}")),
-        ),
         *wrong_dimensions(_weights),
-        Misconception(
-            "scaled_again",
-            "Your answer divides the scores by the root of their last size, the number of keys. They are already "
-            "scaled: don't divide again.",
-            _slip_alone((_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}")),
-        ),
     ),
     forbidden=(MASKED_SOFTMAX,),
 )

@@ -11,6 +11,21 @@ class AttentionPooling(nn.Module):
         return torch.bmm(alpha, x).squeeze(1)
 
 
+# %% right | the scale as a buffer that is not saved, the scores in a method
+class AttentionPooling(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(d_model))
+        self.register_buffer("scale", torch.tensor(1 / math.sqrt(d_model)), persistent=False)
+
+    def scores(self, x):
+        return x.matmul(self.query).mul(self.scale)
+
+    def forward(self, x, mask):
+        alpha = self.scores(x).masked_fill(mask.logical_not(), float("-inf")).softmax(dim=1)
+        return alpha.unsqueeze(1).matmul(x)[:, 0]
+
+
 # %% wrong | squeeze() without a dimension: a batch of one sentence (or d_model 1) loses it | squeezed
 class AttentionPooling(nn.Module):
     def __init__(self, d_model):
