@@ -9,10 +9,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
+from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, slips
 from course_lib.exercises.positions.shared import Device
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 
 def _binary_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -51,7 +50,7 @@ def _binary(length: int, bits: int, device: Device = None) -> Tensor:
     return table.float()
 
 
-_slip = partial(Edited, _binary)
+_slips = partial(slips, _binary)
 _BIT, _PLACES = "position // power % 2", "torch.arange(length, device=device)"
 
 
@@ -105,99 +104,84 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "highest_bit_first",
-            "Your rows start with the highest bit, as we write numbers. Start with the lowest: column 0 changes at "
-            "every token.",
-            _slip(("return table", "return table.flip(1)")),
-        ),
-        Misconception(
-            "counted_from_one",
-            "Your first row is the number 1. Positions start at 0, so the first row is all zeros.",
-            _slip((_PLACES, f"({_PLACES} + 1)")),
-        ),
-        Misconception(
-            "integers",
-            "Your bits are integers, but they will be added to embeddings. End with .float().",
-            _slip((".float()", ".long()")),
-        ),
-        Misconception(
-            "booleans",
-            "Your bits are True and False, but they will be added to embeddings. End with .float().",
-            _slip((".float()", ".bool()")),
-        ),
-        Misconception(
-            "minus_one_for_zero",
-            "Your answer writes -1 for the bit 0. Use 0.0 and 1.0.",
-            _slip((_BIT, "2 * (position // power % 2) - 1")),
-        ),
-        Misconception(
-            "transposed",
-            "Your answer is [bits, length]. Give each position a row: [length, bits].",
-            _slip(("return table", "return table.T")),
-        ),
-        Misconception(
-            "quotient_only",
-            "Your answer divides by the powers of two but never takes the remainder: column i holds ⌊pos / 2^i⌋. Take "
-            "that modulo 2.",
-            _slip((_BIT, "position // power")),
-        ),
-        Misconception(
-            "remainder_only",
-            "Your answer is pos modulo 2^i. Divide first, ⌊pos / 2^i⌋, and take that modulo 2.",
-            _slip((_BIT, "position % power")),
-        ),
-        Misconception(
-            "not_rounded_down",
-            "Your answer divides without rounding down, which leaves fractions. Use // or >> before you take the "
-            "remainder.",
-            _slip((_BIT, "(position / power) % 2")),
-        ),
-        Misconception(
-            "double_precision",
-            "Your bits are float64, but embeddings are float32. End with .float().",
-            _slip((".float()", ".double()")),
-        ),
-        Misconception(
-            "divided_only",
-            "Your answer only divides by the powers of two, which leaves fractions. Round down (//), and take the "
-            "remainder (% 2).",
-            _slip((_BIT, "position / power")),
-        ),
-        Misconception(
-            "bits_keep_their_weight",
-            "Your answer has 2^i where bit i is set. Use 0.0 and 1.0: shift the number, or compare with 0.",
-            _slip((_BIT, "position & power")),
-        ),
-        Misconception(
-            "lowest_bit_everywhere",
-            "Each of your columns is the lowest bit. Halve the number (// 2) from one column to the next.",
-            _slip((_BIT, "(position % 2).expand(-1, bits)")),
-        ),
-        Misconception(
-            "remainder_first",
-            "Your answer takes the remainder modulo 2 before it divides, which keeps only the lowest bit. Divide "
-            "first, ⌊pos / 2^i⌋, and take that modulo 2.",
-            _slip((_BIT, "position % 2 // power")),
-        ),
-        Misconception(
-            "zeros_for_ones",
-            "Your zeros and ones are swapped. Row 0 is the number 0, so it is all 0.0.",
-            _slip((_BIT, "1 - position // power % 2")),
-        ),
-        Misconception(
-            "one_place_marked",
-            "Your answer marks one column per position. A binary number can have several ones: bit i is ⌊pos / 2^i⌋ "
-            "modulo 2.",
-            _slip((_BIT, "position == power.log2()")),
+        *_slips(
+            highest_bit_first=(
+                "Your rows start with the highest bit, as we write numbers. Start with the lowest: column 0 changes "
+                "at every token.",
+                ("return table", "return table.flip(1)"),
+            ),
+            counted_from_one=(
+                "Your first row is the number 1. Positions start at 0, so the first row is all zeros.",
+                (_PLACES, f"({_PLACES} + 1)"),
+            ),
+            integers=(
+                "Your bits are integers, but they will be added to embeddings. End with .float().",
+                (".float()", ".long()"),
+            ),
+            booleans=(
+                "Your bits are True and False, but they will be added to embeddings. End with .float().",
+                (".float()", ".bool()"),
+            ),
+            minus_one_for_zero=(
+                "Your answer writes -1 for the bit 0. Use 0.0 and 1.0.",
+                (_BIT, "2 * (position // power % 2) - 1"),
+            ),
+            transposed=(
+                "Your answer is [bits, length]. Give each position a row: [length, bits].",
+                ("return table", "return table.T"),
+            ),
+            quotient_only=(
+                "Your answer divides by the powers of two but never takes the remainder: column i holds ⌊pos / 2^i⌋. "
+                "Take that modulo 2.",
+                (_BIT, "position // power"),
+            ),
+            remainder_only=(
+                "Your answer is pos modulo 2^i. Divide first, ⌊pos / 2^i⌋, and take that modulo 2.",
+                (_BIT, "position % power"),
+            ),
+            not_rounded_down=(
+                "Your answer divides without rounding down, which leaves fractions. Use // or >> before you take the "
+                "remainder.",
+                (_BIT, "(position / power) % 2"),
+            ),
+            double_precision=(
+                "Your bits are float64, but embeddings are float32. End with .float().",
+                (".float()", ".double()"),
+            ),
+            divided_only=(
+                "Your answer only divides by the powers of two, which leaves fractions. Round down (//), and take the "
+                "remainder (% 2).",
+                (_BIT, "position / power"),
+            ),
+            bits_keep_their_weight=(
+                "Your answer has 2^i where bit i is set. Use 0.0 and 1.0: shift the number, or compare with 0.",
+                (_BIT, "position & power"),
+            ),
+            lowest_bit_everywhere=(
+                "Each of your columns is the lowest bit. Halve the number (// 2) from one column to the next.",
+                (_BIT, "(position % 2).expand(-1, bits)"),
+            ),
+            remainder_first=(
+                "Your answer takes the remainder modulo 2 before it divides, which keeps only the lowest bit. Divide "
+                "first, ⌊pos / 2^i⌋, and take that modulo 2.",
+                (_BIT, "position % 2 // power"),
+            ),
+            zeros_for_ones=(
+                "Your zeros and ones are swapped. Row 0 is the number 0, so it is all 0.0.",
+                (_BIT, "1 - position // power % 2"),
+            ),
+            one_place_marked=(
+                "Your answer marks one column per position. A binary number can have several ones: bit i is ⌊pos / "
+                "2^i⌋ modulo 2.",
+                (_BIT, "position == power.log2()"),
+            ),
+            small_integers=(
+                "Your positions are 8-bit integers, which overflow at 256 in a long text. Use torch.arange's default "
+                "dtype.",
+                (_PLACES, f"({_PLACES} % 256)"),
+            ),
         ),
         made_on_the_cpu(_binary, "device"),
-        Misconception(
-            "small_integers",
-            "Your positions are 8-bit integers, which overflow at 256 in a long text. Use torch.arange's default "
-            "dtype.",
-            _slip((_PLACES, f"({_PLACES} % 256)")),
-        ),
     ),
     memorisable="Its whole input is two small numbers: a table needs hundreds of lengths, each for several bits.",
 )

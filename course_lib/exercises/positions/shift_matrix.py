@@ -10,10 +10,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
+from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, slips
 from course_lib.exercises.positions.shared import Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 
 
@@ -40,7 +39,7 @@ def _turned(shift: int, d_model: int, device: Device = None) -> Tensor:
     return matrix.float()
 
 
-_slip = partial(Edited, _turned)
+_slips = partial(slips, _turned)
 _BLOCK = "[cos, sin, -sin, cos]"
 
 
@@ -97,14 +96,7 @@ EXERCISE = Exercise(
             "shapes",
             "There are `d_model` / 2 blocks of 2 × 2, and zeros elsewhere. The angles are those of position `shift` "
             "in the sinusoidal encoding. Our pairs are (sine, cosine), so the minus is at the lower left.",
-            answers=(
-                "turned_back",
-                "minus_forgotten",
-                "minus_twice",
-                "minus_at_the_cosine",
-                "sine_on_the_diagonal",
-                "diagonal_only",
-            ),
+            answers=("turned_back", "minus_forgotten", "minus_at_the_cosine", "sine_on_the_diagonal", "diagonal_only"),
         ),
         Hint(
             "outline",
@@ -125,99 +117,75 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "turned_back",
-            "Your matrix is the transpose, so it shifts the other way: from encoding[pos] to encoding[pos - shift]. "
-            "The pairs are (sin, cos), so each block is [[cos, sin], [-sin, cos]].",
-            _slip((_BLOCK, "[cos, -sin, sin, cos]")),
-        ),
-        Misconception(
-            "minus_forgotten",
-            "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. Because cos(a + b) = cos a cos b - sin a sin "
-            "b, the second row is [-sin, cos].",
-            _slip((_BLOCK, "[cos, sin, sin, cos]")),
-        ),
-        Misconception(
-            "sine_on_the_diagonal",
-            "Your blocks have sines on the diagonal. For a shift of 0 the matrix must be the identity, so put the "
-            "cosines there: [[cos, sin], [-sin, cos]].",
-            _slip((_BLOCK, "[sin, cos, -cos, sin]")),
-        ),
-        Misconception(
-            "diagonal_only",
-            "Your matrix has only the cosines on its diagonal, so it scales. sin(a + b) needs the cosine of a too: "
-            "each block is [[cos, sin], [-sin, cos]].",
-            _slip((_BLOCK, "[cos, 0 * sin, 0 * sin, cos]")),
-        ),
-        Misconception(
-            "one_angle_for_all",
-            "Your matrix turns all pairs by the same angle, the shift itself. Turn each pair by its own: shift / "
-            "10000^(2i / d_model).",
-            _slip(("shift / 10_000**exponent", "torch.full_like(exponent, shift)")),
-        ),
-        *wrong_exponents(_turned),
-        Misconception(
-            "multiplied",
-            "Your angles are shift · 10000^(2i / d_model), so the clocks speed up from pair to pair. Divide, so that "
-            "they slow down.",
-            _slip(("/ 10_000", "* 10_000")),
-        ),
-        Misconception(
-            "halves",
-            "Your matrix is for an encoding with all sines before all cosines. In ours they alternate, so the "
-            "rotations are 2 × 2 blocks along the diagonal.",
-            _slip(
+        *_slips(
+            turned_back=(
+                "Your matrix is the transpose, so it shifts the other way: from encoding[pos] to encoding[pos - "
+                "shift]. The pairs are (sin, cos), so each block is [[cos, sin], [-sin, cos]].",
+                (_BLOCK, "[cos, -sin, sin, cos]"),
+            ),
+            minus_forgotten=(
+                "Your blocks have no minus sign: [[cos, sin], [sin, cos]]. Because cos(a + b) = cos a cos b - sin a "
+                "sin b, the second row is [-sin, cos].",
+                (_BLOCK, "[cos, sin, sin, cos]"),
+            ),
+            sine_on_the_diagonal=(
+                "Your blocks have sines on the diagonal. For a shift of 0 the matrix must be the identity, so put the "
+                "cosines there: [[cos, sin], [-sin, cos]].",
+                (_BLOCK, "[sin, cos, -cos, sin]"),
+            ),
+            diagonal_only=(
+                "Your matrix has only the cosines on its diagonal, so it scales. sin(a + b) needs the cosine of a "
+                "too: each block is [[cos, sin], [-sin, cos]].",
+                (_BLOCK, "[cos, 0 * sin, 0 * sin, cos]"),
+            ),
+            one_angle_for_all=(
+                "Your matrix turns all pairs by the same angle, the shift itself. Turn each pair by its own: shift / "
+                "10000^(2i / d_model).",
+                ("shift / 10_000**exponent", "torch.full_like(exponent, shift)"),
+            ),
+            multiplied=(
+                "Your angles are shift · 10000^(2i / d_model), so the clocks speed up from pair to pair. Divide, so "
+                "that they slow down.",
+                ("/ 10_000", "* 10_000"),
+            ),
+            halves=(
+                "Your matrix is for an encoding with all sines before all cosines. In ours they alternate, so the "
+                "rotations are 2 × 2 blocks along the diagonal.",
                 (
                     "return matrix.float()",
                     "position = torch.arange(d_model).view(-1, 2).T.flatten()\n    return matrix[position][:, "
                     "position].float()",
-                )
+                ),
+            ),
+            distance_only=(
+                "Your matrix ignores the sign of `shift`. A negative shift must turn the clocks back: leave out the "
+                "absolute value.",
+                ("angle = shift", "angle = abs(shift)"),
+            ),
+            double_precision=(
+                "Your numbers are float64, but the encoding is float32. End with .float().",
+                ("matrix.float()", "matrix"),
+            ),
+            minus_at_the_cosine=(
+                "Your blocks have the minus at the lower right cosine, which makes them reflections. Put it at the "
+                "sine below the diagonal: [[cos, sin], [-sin, cos]].",
+                (_BLOCK, "[cos, sin, sin, -cos]"),
+            ),
+            backwards_nothing_moves=(
+                "Your matrix is the identity for negative shifts. It must turn the clocks back: use the same formula.",
+                ("angle = shift", "angle = max(shift, 0)"),
+            ),
+            one_word_always=(
+                "Your matrix always shifts by one token. Multiply the angles by `shift`.",
+                ("angle = shift", "angle = 1"),
             ),
         ),
+        *wrong_exponents(_turned),
         Misconception(
             "rows_rolled",
             "Your matrix moves components to other positions. Shifting tokens changes the numbers within each pair "
             "instead: use one rotation per pair, in 2 × 2 blocks along the diagonal.",
             lambda shift, d_model, device=None: torch.eye(d_model, device=device).roll(shift, dims=0),
-        ),
-        Misconception(
-            "distance_only",
-            "Your matrix ignores the sign of `shift`. A negative shift must turn the clocks back: leave out the "
-            "absolute value.",
-            _slip(("angle = shift", "angle = abs(shift)")),
-        ),
-        Misconception(
-            "blocks_not_placed",
-            "Your answer is a stack of 2 × 2 blocks, [d_model / 2, 2, 2]. Put them along the diagonal of a [d_model, "
-            "d_model] matrix of zeros: torch.block_diag.",
-            _slip(("torch.block_diag(*blocks)", "blocks")),
-        ),
-        Misconception(
-            "double_precision",
-            "Your numbers are float64, but the encoding is float32. End with .float().",
-            _slip(("matrix.float()", "matrix")),
-        ),
-        Misconception(
-            "minus_twice",
-            "Your blocks have a minus at both sines. Only one needs it: the sum formula for the cosine subtracts, the "
-            "one for the sine adds.",
-            _slip((_BLOCK, "[cos, -sin, -sin, cos]")),
-        ),
-        Misconception(
-            "minus_at_the_cosine",
-            "Your blocks have the minus at the lower right cosine, which makes them reflections. Put it at the sine "
-            "below the diagonal: [[cos, sin], [-sin, cos]].",
-            _slip((_BLOCK, "[cos, sin, sin, -cos]")),
-        ),
-        Misconception(
-            "backwards_nothing_moves",
-            "Your matrix is the identity for negative shifts. It must turn the clocks back: use the same formula.",
-            _slip(("angle = shift", "angle = max(shift, 0)")),
-        ),
-        Misconception(
-            "one_word_always",
-            "Your matrix always shifts by one token. Multiply the angles by `shift`.",
-            _slip(("angle = shift", "angle = 1")),
         ),
         *wrong_speeds(_turned),
         made_on_the_cpu(_turned, "device"),

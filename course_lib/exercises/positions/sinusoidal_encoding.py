@@ -10,11 +10,10 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import positions
-from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu
+from course_lib.exercises.common import ANOTHER_DEVICE, NO_DEVICE_THEN, elsewhere, integer, made_on_the_cpu, slips
 from course_lib.exercises.positions.shared import EXPONENT, Device, wrong_exponents, wrong_speeds
 from course_lib.exercises.worked_examples import A
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 
 
 def _sinusoidal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -42,10 +41,7 @@ def _waves(length: int, d_model: int, device: Device = None) -> Tensor:
     return waves.float()
 
 
-_slip = partial(Edited, _waves)
-
-_slip_alone = partial(Edited, _waves, paired=False)
-"""One that is not tried together with others."""
+_slips = partial(slips, _waves)
 
 _ANGLE, _PAIR = "position / 10_000**exponent", "angle.sin(), angle.cos()"
 
@@ -116,90 +112,82 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "halves",
-            "Your answer puts all sines before all cosines, as some libraries do. Alternate them, as in the paper: "
-            "sine at 2i, cosine at 2i + 1.",
-            _slip(("torch.stack([sine, cosine], dim=-1).flatten(-2)", "torch.cat([sine, cosine], dim=-1)")),
+        *_slips(
+            halves=(
+                "Your answer puts all sines before all cosines, as some libraries do. Alternate them, as in the "
+                "paper: sine at 2i, cosine at 2i + 1.",
+                ("torch.stack([sine, cosine], dim=-1).flatten(-2)", "torch.cat([sine, cosine], dim=-1)"),
+            ),
+            cosine_first=(
+                "Your sines and cosines are swapped. Put the sine at dimension 2i and the cosine at 2i + 1.",
+                (_PAIR, "angle.cos(), angle.sin()"),
+            ),
+            sines_only=(
+                "Your answer uses the sine in both dimensions of a pair. Make the second one the cosine of the same "
+                "angle.",
+                (_PAIR, "angle.sin(), angle.sin()"),
+            ),
+            counted_from_one=(
+                "Your first row is for position 1. Positions start at 0, where all angles are 0.",
+                ("torch.arange(length, ", "torch.arange(1, length + 1, "),
+            ),
+            double_precision=(
+                "Your numbers are float64, but embeddings are float32. End with .float().",
+                ("waves.float()", "waves"),
+            ),
+            exponent_without_brackets=(
+                "Your answer computes 10000 ** 2 * i / d_model, where the power binds first. Put the whole exponent "
+                "in parentheses: 10000 ** (2 * i / d_model).",
+                (_ANGLE, "position / 10_000**2 * exponent / 2"),
+            ),
+            one_frequency_for_all=(
+                "Your answer uses the same angle, pos, in all dimensions. Each pair turns more slowly than the one "
+                "before: divide by 10000^(2i / d_model).",
+                (_ANGLE, "position.expand(-1, len(exponent))"),
+            ),
+            base_100000=("Your base is 100000. Use 10000, with four zeros.", ("10_000", "100_000")),
+            exponent_not_divided=(
+                "Your exponent is 2i without the division by d_model, so from the second pair on the clocks hardly "
+                "move. Use 2i / d_model.",
+                (_ANGLE, "position / 10_000 ** (exponent * d_model)"),
+            ),
+            sine_negative=(
+                "Your sines have the wrong sign, so the clocks turn backward. Take the sine of pos / 10000^(2i / "
+                "d_model).",
+                ("angle.sin()", "-angle.sin()"),
+            ),
+            divided_by_length=(
+                "Your answer divides the positions by the number of tokens. Then one step means something different "
+                "in each length of sentence. Use the positions themselves: 0, 1, 2, ...",
+                (_ANGLE, "position / length / 10_000**exponent"),
+            ),
         ),
-        Misconception(
-            "cosine_first",
-            "Your sines and cosines are swapped. Put the sine at dimension 2i and the cosine at 2i + 1.",
-            _slip((_PAIR, "angle.cos(), angle.sin()")),
-        ),
-        Misconception(
-            "sines_only",
-            "Your answer uses the sine in both dimensions of a pair. Make the second one the cosine of the same angle.",
-            _slip((_PAIR, "angle.sin(), angle.sin()")),
-        ),
-        Misconception(
-            "a_frequency_for_each_dimension",
-            "Each of your dimensions has its own frequency. The paper's i counts pairs: dimensions 2i and 2i + 1 "
-            "share the angle pos / 10000^(2i / d_model).",
-            _slip_alone(
-                (EXPONENT, f"2 * {EXPONENT}"), ("angle.cos()", "(position / 10_000 ** (exponent + 2 / d_model)).cos()")
+        *_slips(
+            paired=False,
+            a_frequency_for_each_dimension=(
+                "Each of your dimensions has its own frequency. The paper's i counts pairs: dimensions 2i and 2i + 1 "
+                "share the angle pos / 10000^(2i / d_model).",
+                (EXPONENT, f"2 * {EXPONENT}"),
+                ("angle.cos()", "(position / 10_000 ** (exponent + 2 / d_model)).cos()"),
+            ),
+            cosine_too_slow=(
+                "Your sines are right, but your cosines have other frequencies, with the exponent (2i + 1) / d_model. "
+                "Each shares the angle of the sine before it: 2i / d_model.",
+                ("angle.cos()", "(position / 10_000 ** (exponent + 1 / d_model)).cos()"),
+            ),
+            multiplied=(
+                "Your answer multiplies the position by 10000^(2i / d_model), so the clocks speed up from pair to "
+                "pair. Divide, so that they slow down.",
+                (_ANGLE, "position.float() * 10_000 ** exponent.float()"),
+            ),
+            transposed=(
+                "Your answer is [d_model, length]. Give each position a row: [length, d_model].",
+                ("return waves.float()", "return waves.float().T"),
             ),
         ),
         *wrong_exponents(_waves),
-        Misconception(
-            "cosine_too_slow",
-            "Your sines are right, but your cosines have other frequencies, with the exponent (2i + 1) / d_model. "
-            "Each shares the angle of the sine before it: 2i / d_model.",
-            _slip_alone(("angle.cos()", "(position / 10_000 ** (exponent + 1 / d_model)).cos()")),
-        ),
-        Misconception(
-            "multiplied",
-            "Your answer multiplies the position by 10000^(2i / d_model), so the clocks speed up from pair to pair. "
-            "Divide, so that they slow down.",
-            _slip_alone((_ANGLE, "position.float() * 10_000 ** exponent.float()")),
-        ),
-        Misconception(
-            "counted_from_one",
-            "Your first row is for position 1. Positions start at 0, where all angles are 0.",
-            _slip(("torch.arange(length, ", "torch.arange(1, length + 1, ")),
-        ),
         *wrong_speeds(_waves),
         made_on_the_cpu(_waves, "device"),
-        Misconception(
-            "transposed",
-            "Your answer is [d_model, length]. Give each position a row: [length, d_model].",
-            _slip_alone(("return waves.float()", "return waves.float().T")),
-        ),
-        Misconception(
-            "double_precision",
-            "Your numbers are float64, but embeddings are float32. End with .float().",
-            _slip(("waves.float()", "waves")),
-        ),
-        Misconception(
-            "exponent_without_brackets",
-            "Your answer computes 10000 ** 2 * i / d_model, where the power binds first. Put the whole exponent in "
-            "parentheses: 10000 ** (2 * i / d_model).",
-            _slip((_ANGLE, "position / 10_000**2 * exponent / 2")),
-        ),
-        Misconception(
-            "one_frequency_for_all",
-            "Your answer uses the same angle, pos, in all dimensions. Each pair turns more slowly than the one "
-            "before: divide by 10000^(2i / d_model).",
-            _slip((_ANGLE, "position.expand(-1, len(exponent))")),
-        ),
-        Misconception("base_100000", "Your base is 100000. Use 10000, with four zeros.", _slip(("10_000", "100_000"))),
-        Misconception(
-            "exponent_not_divided",
-            "Your exponent is 2i without the division by d_model, so from the second pair on the clocks hardly move. "
-            "Use 2i / d_model.",
-            _slip((_ANGLE, "position / 10_000 ** (exponent * d_model)")),
-        ),
-        Misconception(
-            "sine_negative",
-            "Your sines have the wrong sign, so the clocks turn backward. Take the sine of pos / 10000^(2i / d_model).",
-            _slip(("angle.sin()", "-angle.sin()")),
-        ),
-        Misconception(
-            "divided_by_length",
-            "Your answer divides the positions by the number of tokens. Then one step means something different in "
-            "each length of sentence. Use the positions themselves: 0, 1, 2, ...",
-            _slip((_ANGLE, "position / length / 10_000**exponent")),
-        ),
     ),
     memorisable="Its whole input is two small numbers: a table needs the encodings of some fifty widths.",
 )
