@@ -8,13 +8,12 @@ from functools import partial
 import torch
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import and_turned_around, kinds
+from course_lib.exercises.common import and_turned_around, kinds, slips
 from course_lib.exercises.heads_and_blocks.shared import (
     FOUR_NUMBERS_A_WORD,
     ORDERS,
     Function,
     drawn_weights,
-    misplaced_dropouts,
 )
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -77,19 +76,14 @@ class _Joined(heads_and_blocks.AddAndNorm):
         return normed
 
 
-_slip = partial(Edited, _Joined)
-"""One that shows in post-norm."""
+_slips = partial(slips, _Joined)
+"""Those that show in post-norm."""
 
 _slip_beyond = partial(Edited, _Joined, beside="pre-norm")
 """One that shows in pre-norm only: next to one that shows in post-norm it is not looked at, as that comes first."""
 
 
 _UNDROPPED = (("dropout(added)", "added"), ("dropout(out)", "out"))
-_MISPLACED = {
-    "sum": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("= norm(summed)", "= norm(dropout(summed))")),
-    "end": _slip(*_UNDROPPED, ("return total", "return dropout(total)"), ("= norm(summed)", "= dropout(norm(summed))")),
-    "read": _slip(*_UNDROPPED, ("sublayer(read)", "sublayer(dropout(read))"), ("sublayer(x)", "sublayer(dropout(x))")),
-}
 
 
 class _JoinedStepByStep(heads_and_blocks.AddAndNorm):
@@ -147,7 +141,6 @@ EXERCISE = Exercise(
                 "always_post_norm",
                 "pre_norm_normalised_twice",
                 "post_norm_reads_the_norm",
-                "sum_dropped",
             ),
         ),
     ),
@@ -159,74 +152,83 @@ EXERCISE = Exercise(
             _slip_beyond(("= norm(x)", "= x"), ("return total", "return norm(total)")),
             alone=True,
         ),
-        Misconception(
-            "residual_normalised_too",
-            "In pre-norm, your answer adds the normalized x. Only the sublayer reads that. Add x itself, so that a "
-            "path without any norm runs through all blocks.",
-            _slip_beyond(("x + dropped", "read + dropped")),
+        *_slips(
+            beside="pre-norm",
+            residual_normalised_too=(
+                "In pre-norm, your answer adds the normalized x. Only the sublayer reads that. Add x itself, so that "
+                "a path without any norm runs through all blocks.",
+                ("x + dropped", "read + dropped"),
+            ),
+            only_the_residual_normalised=(
+                "In pre-norm, your answer normalizes the x that it adds, and the sublayer reads the plain x. Do the "
+                "opposite: x + dropout(sublayer(norm(x))).",
+                ("= norm(x)", "= x"),
+                ("x + dropped", "norm(x) + dropped"),
+            ),
+            pre_norm_normalised_twice=(
+                "In pre-norm, your answer also normalizes the sum. Use the norm only before the sublayer.",
+                ("return total", "return norm(total)"),
+            ),
+            pre_norm_residual_left_out=(
+                "In pre-norm, your answer lacks the residual connection. Add x to the sublayer's output.",
+                ("x + dropped", "dropped"),
+            ),
+            pre_norm_dropout_left_out=(
+                "In pre-norm, your answer leaves out dropout. Apply it to the sublayer's output, in both orders: x + "
+                "dropout(sublayer(norm(x))).",
+                _UNDROPPED[0],
+            ),
         ),
-        Misconception(
-            "only_the_residual_normalised",
-            "In pre-norm, your answer normalizes the x that it adds, and the sublayer reads the plain x. Do the "
-            "opposite: x + dropout(sublayer(norm(x))).",
-            _slip_beyond(("= norm(x)", "= x"), ("x + dropped", "norm(x) + dropped")),
-        ),
-        Misconception(
-            "pre_norm_of_the_output",
-            "In pre-norm, your answer normalizes the sublayer's output. Put the norm before the sublayer: x + "
-            "dropout(sublayer(norm(x))).",
-            _slip_beyond(("= norm(x)", "= x"), ("sublayer(read)", "norm(sublayer(read))")),
-        ),
-        Misconception(
-            "pre_norm_normalised_twice",
-            "In pre-norm, your answer also normalizes the sum. Use the norm only before the sublayer.",
-            _slip_beyond(("return total", "return norm(total)")),
-        ),
-        Misconception(
-            "pre_norm_residual_left_out",
-            "In pre-norm, your answer lacks the residual connection. Add x to the sublayer's output.",
-            _slip_beyond(("x + dropped", "dropped")),
-        ),
-        Misconception(
-            "pre_norm_dropout_left_out",
-            "In pre-norm, your answer leaves out dropout. Apply it to the sublayer's output, in both orders: x + "
-            "dropout(sublayer(norm(x))).",
-            _slip_beyond(_UNDROPPED[0]),
-        ),
-        Misconception(
-            "pre_norm_although_not_first",
-            "Your answer uses pre-norm when norm_first is False. Use post-norm there: norm(x + dropout(sublayer(x))). "
-            "Do you ignore norm_first, or are the two branches swapped?",
-            _slip(("sublayer(x)", "sublayer(norm(x))"), ("= norm(summed)", "= summed")),
-        ),
-        Misconception(
-            "residual_left_out",
-            "Your answer lacks the residual connection. Add x to the sublayer's output.",
-            _slip(("x + dropped", "dropped"), ("x + more", "more")),
-        ),
-        Misconception(
-            "sum_not_normalised",
-            "Your answer normalizes only the sublayer's output. In post-norm, normalize the sum: norm(x + "
-            "dropout(sublayer(x))).",
-            _slip(("x + more", "x + norm(more)"), ("= norm(summed)", "= summed")),
-        ),
-        Misconception(
-            "post_norm_reads_the_norm",
-            "In post-norm, your answer also normalizes the sublayer's input. Normalize only the sum: norm(x + "
-            "dropout(sublayer(x))).",
-            _slip(("sublayer(x)", "sublayer(norm(x))")),
-        ),
-        Misconception(
-            "dropout_left_out",
-            "Your answer leaves out dropout. Apply it to the sublayer's output: dropout(sublayer(...)).",
-            _slip(*_UNDROPPED),
-        ),
-        *misplaced_dropouts(_MISPLACED.__getitem__),
-        Misconception(
-            "residual_dropped",
-            "Your answer applies dropout to the residual x. Apply it to the sublayer's output instead: x + "
-            "dropout(sublayer(...)).",
-            _slip(*_UNDROPPED, ("x + dropped", "dropout(x) + dropped"), ("x + more", "dropout(x) + more")),
+        *_slips(
+            pre_norm_although_not_first=(
+                "Your answer uses pre-norm when norm_first is False. Use post-norm there: norm(x + "
+                "dropout(sublayer(x))). Do you ignore norm_first, or are the two branches swapped?",
+                ("sublayer(x)", "sublayer(norm(x))"),
+                ("= norm(summed)", "= summed"),
+            ),
+            residual_left_out=(
+                "Your answer lacks the residual connection. Add x to the sublayer's output.",
+                ("x + dropped", "dropped"),
+                ("x + more", "more"),
+            ),
+            sum_not_normalised=(
+                "Your answer normalizes only the sublayer's output. Normalize the sum: norm(x + dropout(sublayer(x))).",
+                ("x + more", "x + norm(more)"),
+                ("= norm(summed)", "= summed"),
+            ),
+            post_norm_reads_the_norm=(
+                "In post-norm, your answer also normalizes the sublayer's input. Normalize only the sum: norm(x + "
+                "dropout(sublayer(x))).",
+                ("sublayer(x)", "sublayer(norm(x))"),
+            ),
+            dropout_left_out=(
+                "Your answer leaves out dropout. Apply it to the sublayer's output: dropout(sublayer(...)).",
+                *_UNDROPPED,
+            ),
+            residual_dropped=(
+                "Your answer applies dropout to x. Apply it to the sublayer's output: x + dropout(sublayer(...)).",
+                *_UNDROPPED,
+                ("x + dropped", "dropout(x) + dropped"),
+                ("x + more", "dropout(x) + more"),
+            ),
+            sum_dropped=(
+                "Your answer applies dropout to the sum, x included. Apply it to the sublayer's output alone.",
+                *_UNDROPPED,
+                ("return total", "return dropout(total)"),
+                ("= norm(summed)", "= norm(dropout(summed))"),
+            ),
+            dropped_after_the_norm=(
+                "Your answer applies dropout last. Apply it to the sublayer's output, before the sum.",
+                *_UNDROPPED,
+                ("return total", "return dropout(total)"),
+                ("= norm(summed)", "= dropout(norm(summed))"),
+            ),
+            input_dropped=(
+                "Your answer applies dropout to the sublayer's input. Apply it to its output: dropout(sublayer(...)).",
+                *_UNDROPPED,
+                ("sublayer(read)", "sublayer(dropout(read))"),
+                ("sublayer(x)", "sublayer(dropout(x))"),
+            ),
         ),
     ),
 )

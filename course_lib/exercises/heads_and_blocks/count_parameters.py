@@ -8,8 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, nn
 
-from course_lib.exercises.common import alike, integer, sizes
-from course_lib.judging.edits import Edited
+from course_lib.exercises.common import integer, sizes, slips
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import heads_and_blocks
 
@@ -37,7 +36,7 @@ def _counted(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
     return {"attention": attention, "projections": projections, "feed_forward": feed_forward, "layer_norms": norms}
 
 
-_slip = partial(Edited, _counted)
+_slips = partial(slips, _counted)
 _PROJECTIONS, _FEED_FORWARD = "4 * (matrix + bias)", "2 * d * f + f + d"
 
 
@@ -112,105 +111,81 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "one_projection_for_each_head",
-            "Your answer gives every head d_model × d_model projections. The heads share these: each gets d_model × "
-            "d_head, so together they have d_model × d_model.",
-            _slip(("projections =", "projections = heads *")),
+        *_slips(
+            one_projection_for_each_head=(
+                "Your answer gives every head d_model × d_model. The heads share it: each gets d_model × d_head.",
+                ("projections =", "projections = heads *"),
+            ),
+            three_projections=(
+                "Your answer counts only W_q, W_k and W_v. Count W_o too, which mixes the heads.",
+                ("4 * (", "3 * ("),
+            ),
+            no_biases=(
+                "Your answer leaves out the biases of the linear layers. Count one for each output.",
+                ("matrix + bias)", "matrix)"),
+                (_FEED_FORWARD, "2 * d * f"),
+            ),
+            attention_has_some=(
+                "Your answer counts parameters for attention. softmax(q kᵀ / √d_head) v learns nothing: count 0.",
+                ("attention = 0", "attention = 4 * (d * d + d)"),
+            ),
+            projections_as_attention=(
+                "Your answer counts all projections as attention. softmax(q kᵀ / √d_head) v itself learns nothing.",
+                ("attention = 0", "attention = 4 * (d * d + d)"),
+                (_PROJECTIONS, "0"),
+            ),
+            only_w_o_as_projection=(
+                "Your answer counts only W_o as a projection. W_q, W_k and W_v are projections too.",
+                ("attention = 0", "attention = 3 * (d * d + d)"),
+                (_PROJECTIONS, "matrix + bias"),
+            ),
+            four_times_d_model=(
+                "Your answer uses 4 d_model as the hidden width. Use d_ff, which can be any number.",
+                ("= d_model, d_ff", "= d_model, 4 * d_model"),
+            ),
+            one_layer_of_feed_forward=(
+                "Your answer counts one layer of the feed-forward network. The second leads back to d_model.",
+                (_FEED_FORWARD, "d * f + f"),
+            ),
+            first_bias_left_out=(
+                "Your answer leaves out the d_ff biases of the feed-forward network's first layer.",
+                ("+ f + d", "+ d"),
+            ),
+            second_bias_left_out=(
+                "Your answer leaves out the d_model biases of the feed-forward network's second layer.",
+                ("+ f + d", "+ f"),
+            ),
+            one_layer_norm=(
+                "Your answer counts one layer norm. A block has two, each with a gamma and a beta of d_model numbers.",
+                ("norms = 4 * d", "norms = 2 * d"),
+            ),
+            two_numbers_a_norm=(
+                "Your answer counts two numbers per layer norm. Gamma and beta have d_model numbers each.",
+                ("norms = 4 * d", "norms = 4"),
+            ),
+            norms_have_none=(
+                "Your answer counts no parameters for the layer norms. Gamma and beta are learned.",
+                ("norms = 4 * d", "norms = 0"),
+            ),
+            projections_of_one_head=(
+                "Your answer counts the projections of one head. All heads together have d_model × d_model.",
+                ("= d * d, d", "= d * (d // heads), d // heads"),
+            ),
+            no_biases_in_the_projections=(
+                "Your answer leaves out the bias of one or more projections. Each of the four has d_model biases.",
+                ("matrix + bias)", "matrix)"),
+            ),
+            equal_biases=(
+                "Your answer gives both feed-forward layers equally many biases. They have d_ff and d_model.",
+                ("+ f + d", "+ 2 * f"),
+            ),
         ),
-        Misconception(
-            "three_projections",
-            "Your answer counts three projections, W_q, W_k and W_v. Count the fourth too: W_o, which mixes the heads.",
-            _slip(("4 * (", "3 * (")),
-        ),
-        *alike(
-            "Your answer counts the projections of a single head, d_model × d_head. There are `heads` heads, so "
-            "together they have d_model × d_model.",
-            projections_of_one_head=_slip(("= d * d, d", "= d * (d // heads), d // heads")),
-            one_head_and_w_o=_slip((_PROJECTIONS, "3 * (d + 1) * (d // heads) + matrix + bias")),
-        ),
-        Misconception(
-            "no_biases",
-            "Your answer leaves out the biases of the linear layers. Count one for each output.",
-            _slip(("matrix + bias)", "matrix)"), (_FEED_FORWARD, "2 * d * f")),
-        ),
-        *alike(
-            "Your answer leaves out the bias of one or more projections. Each of the four has d_model biases.",
-            no_biases_in_the_projections=_slip(("matrix + bias)", "matrix)")),
-            no_bias_in_w_o=_slip((_PROJECTIONS, "4 * matrix + 3 * bias")),
-        ),
-        Misconception(
-            "attention_has_some",
-            "Your answer gives attention as many parameters as the projections. softmax(q kᵀ / √d_head) v learns "
-            "nothing: attention has 0.",
-            _slip(("attention = 0", "attention = 4 * (d * d + d)")),
-        ),
-        Misconception(
-            "projections_as_attention",
-            "Your answer counts the projections under attention. softmax(q kᵀ / √d_head) v learns nothing: count all "
-            "four matrices under projections.",
-            _slip(("attention = 0", "attention = 4 * (d * d + d)"), (_PROJECTIONS, "0")),
-        ),
-        Misconception(
-            "only_w_o_as_projection",
-            "Your answer counts W_q, W_k and W_v under attention, and only W_o as a projection. softmax(q kᵀ / "
-            "√d_head) v learns nothing: count all four as projections.",
-            _slip(("attention = 0", "attention = 3 * (d * d + d)"), (_PROJECTIONS, "matrix + bias")),
-        ),
-        Misconception(
-            "four_times_d_model",
-            "Your answer uses 4 d_model as the hidden width. That is common, but use d_ff, which can be any number.",
-            _slip(("= d_model, d_ff", "= d_model, 4 * d_model")),
-        ),
-        Misconception(
-            "one_layer_of_feed_forward",
-            "Your answer counts only the first layer of the feed-forward network. The second goes from d_ff back to "
-            "d_model, with d_model biases.",
-            _slip((_FEED_FORWARD, "d * f + f")),
-        ),
-        *alike(
-            "Your answer gives both layers of the feed-forward network the same number of biases. Each has one per "
-            "output: d_ff in the first, d_model in the second.",
-            equal_biases=_slip(("+ f + d", "+ 2 * f")),
-            equal_biases_of_d_model=_slip(("+ f + d", "+ 2 * d")),
-        ),
-        Misconception(
-            "no_biases_in_the_feed_forward_network",
-            "Your answer leaves out the biases of the feed-forward network. Each layer has one per output: d_ff in "
-            "the first, d_model in the second.",
-            _slip((_FEED_FORWARD, "2 * d * f"), paired=False),  # along with other biases it is `no_biases`
-        ),
-        Misconception(
-            "first_bias_left_out",
-            "Your answer leaves out the d_ff biases of the feed-forward network's first layer.",
-            _slip(("+ f + d", "+ d")),
-        ),
-        Misconception(
-            "second_bias_left_out",
-            "Your answer leaves out the d_model biases of the feed-forward network's second layer.",
-            _slip(("+ f + d", "+ f")),
-        ),
-        Misconception(
-            "one_layer_norm",
-            "Your answer counts one layer norm. A block has two, one per sublayer, each with a gamma and a beta of "
-            "d_model numbers.",
-            _slip(("norms = 4 * d", "norms = 2 * d")),
-        ),
-        Misconception(
-            "two_numbers_a_norm",
-            "Your answer counts two numbers per layer norm. Gamma and beta have d_model numbers each.",
-            _slip(("norms = 4 * d", "norms = 4")),
-        ),
-        Misconception(
-            "norms_have_none",
-            "Your answer counts no parameters for the layer norms. Mean and variance are computed, but gamma and beta "
-            "are learned.",
-            _slip(("norms = 4 * d", "norms = 0")),
-        ),
-        Misconception(
-            "three_layer_norms",
-            "Your answer counts three layer norms. A block has two, one per sublayer.",
-            _slip(("norms = 4 * d", "norms = 6 * d")),
+        *_slips(
+            paired=False,  # along with other biases it is `no_biases`
+            no_biases_in_the_feed_forward_network=(
+                "Your answer leaves out the biases of the feed-forward network: d_ff and d_model of them.",
+                (_FEED_FORWARD, "2 * d * f"),
+            ),
         ),
         Misconception(
             "total",
@@ -222,12 +197,6 @@ EXERCISE = Exercise(
             "Your answer has the four counts without their names. Return a dict: {'attention': ..., 'projections': "
             "..., 'feed_forward': ..., 'layer_norms': ...}.",
             lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
-        ),
-        Misconception(
-            "three_projections_for_each_head",
-            "Your answer gives every head its own d_model × d_model W_q, W_k and W_v. The heads share these: each "
-            "gets d_model × d_head, so together they have d_model × d_model.",
-            _slip((_PROJECTIONS, "(3 * heads + 1) * (matrix + bias)")),
         ),
     ),
 )

@@ -107,6 +107,8 @@ class _BlockSentenceBySentence(heads_and_blocks.EncoderBlock):
 
 CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
 
+_slips = partial(slips, _BlockLineByLine)
+
 
 EXERCISE = Exercise(
     id="heads_and_blocks.encoder_block",
@@ -147,66 +149,45 @@ EXERCISE = Exercise(
             "Pass `x` and this function to the first add & norm.\n"
             "Pass its result, and the feed-forward network itself, to the second.\n"
             "Return the result.",
-            answers=("second_residual_from_the_start", "no_residuals", "norms_exchanged", "feed_forward_left_out"),
+            answers=("second_residual_from_the_start", "no_residuals", "feed_forward_left_out"),
         ),
     ),
     misconceptions=(
-        *slips(
-            _BlockLineByLine,
+        *_slips(
             mask_inverted=(
-                "Your answer inverts the mask, so tokens attend only to what it forbids. True means `may attend`, "
-                "also for our attention: pass the mask on unchanged.",
+                "Your answer inverts the mask. True means `may attend`: pass the mask on unchanged.",
                 ("self.self_attention(y, y, mask)", "self.self_attention(y, y, None if mask is None else ~mask)"),
             ),
             mask_ignored=(
-                "Your answer ignores the mask, so tokens attend to padding. Pass it to the attention as the third "
-                "argument.",
+                "Your answer ignores the mask, so tokens attend to padding. Pass it to the attention.",
                 ("(y, y, mask)", "(y, y)"),
             ),
             attends_to_the_input=(
-                "Your answer makes keys and values from the block's input. In pre-norm, the attention must read what "
-                "the add & norm gives it, for all three: self_attention(y, y, mask).",
+                "Your answer makes keys and values from the block's input. In pre-norm, use what the add & norm gives "
+                "the attention: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
             attended_before_the_norm=(
-                "Your answer calls the attention first and gives its output to the add & norm. In pre-norm, the "
-                "attention must read what the add & norm gives it: pass a function of y that returns "
-                "self_attention(y, y, mask).",
+                "Your answer calls the attention before the norm. Pass the add & norm a function of y instead, which "
+                "returns self_attention(y, y, mask).",
                 ("(y, y, mask)", "(x, x, mask)"),
             ),
             no_residuals=(
-                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own: "
-                "self.add_and_norm_1(x, sublayer).",
+                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own.",
                 (_FIRST, "attend(x)"),
-                (_SECOND, "self.feed_forward(half)"),
-            ),
-            residual_of_attention_left_out=(
-                "Your answer calls the attention without its add & norm. Pass it to add_and_norm_1.",
-                (_FIRST, "attend(x)"),
-            ),
-            residual_of_feed_forward_left_out=(
-                "Your answer calls the feed-forward network without its add & norm. Pass it to add_and_norm_2.",
                 (_SECOND, "self.feed_forward(half)"),
             ),
             residual_added=(
-                "Your answer adds x once more. The add & norms already contain the residual connections: return the "
-                "second one's result.",
+                "Your answer adds x once more. The add & norms already do: return the second one's result.",
                 ("return whole", "return x + whole"),
             ),
             second_residual_from_the_start=(
-                "Your answer passes the block's input to the second add & norm, so the attention is lost. Pass the "
-                "first one's result.",
+                "Your answer passes the block's input to the second add & norm. Pass the first one's result.",
                 ("half, self.feed_forward", "x, self.feed_forward"),
             ),
             network_reads_the_start=(
-                "Your answer's feed-forward network reads the block's input. It should read what its add & norm gives "
-                "it: pass the network itself, self.feed_forward.",
+                "Your feed-forward network reads the block's input. Pass the network itself to its add & norm.",
                 ("half, self.feed_forward", "half, lambda _: self.feed_forward(x)"),
-            ),
-            norms_exchanged=(
-                "Your answer swaps the add & norms. The first is for the attention, the second for the feed-forward "
-                "network.",
-                *_NORMS_EXCHANGED,
             ),
             one_norm_for_both=(
                 "Your answer uses add_and_norm_1 for both sublayers. Use add_and_norm_2 for the feed-forward network.",
@@ -216,16 +197,9 @@ EXERCISE = Exercise(
                 "Your answer stops after the attention. The feed-forward network in its add & norm is missing.",
                 ("return whole", "return half"),
             ),
-            padding_set_to_zero=(
-                "Your answer sets the vectors of hidden tokens to 0. Return them unchanged: nothing reads them later, "
-                "but the check compares them.",
-                ("return whole", "return whole if mask is None else whole * mask.any(dim=1).unsqueeze(-1)"),
-            ),
         ),
-        *slips(
-            _BlockLineByLine,
+        *_slips(
             beside="the order",
-            sublayers_exchanged=(_ORDER, *_SUBLAYERS_EXCHANGED, *_NORMS_EXCHANGED),
             sublayers_and_norms_exchanged=(_ORDER, *_SUBLAYERS_EXCHANGED),
         ),
         gradients_cut(Edited(_BlockLineByLine, ("return whole", "return whole.detach()")), "the parts"),

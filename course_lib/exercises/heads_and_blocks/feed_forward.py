@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes
+from course_lib.exercises.common import SMALLEST, Kind, and_turned_around, integer, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import drawn_weights, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -69,6 +69,7 @@ class _FeedForward(nn.Module):
 
 
 _slip = partial(Edited, _FeedForward)
+_slips = partial(slips, _FeedForward)
 _BENT = "self.activation(hidden)"
 _WITHOUT_BIASES = (
     ("self.W_1(x)", "F.linear(x, self.W_1.weight)"),
@@ -130,77 +131,66 @@ EXERCISE = Exercise(
             _slip((_BENT, "F.relu(hidden)")),
             alone=True,
         ),
-        Misconception(
-            "no_activation",
-            "Your answer has no activation, so its two linear layers can do no more than a single one. Put a ReLU "
-            "between them.",
-            _slip((_BENT, "hidden")),
-        ),
-        Misconception(
-            "activation_at_the_end",
-            "Your answer applies the ReLU after W_2, which cuts off all negative outputs. Put it between the two "
-            "layers.",
-            _slip((_BENT, "hidden"), ("return out", "return self.activation(out)")),
-        ),
-        Misconception(
-            "activation_twice",
-            "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use one only, between "
-            "the layers.",
-            _slip(("return out", "return self.activation(out)")),
-        ),
-        Misconception(
-            "activation_before",
-            "Your answer applies the ReLU before W_1, which throws away the negative part of the input. Put it "
-            "between the two layers.",
-            _slip(("self.W_1(x)", "self.W_1(self.activation(x))"), (_BENT, "hidden")),
-        ),
-        Misconception(
-            "sigmoid",
-            "Your answer uses a sigmoid. In the formula, σ is any activation; the paper and this exercise use ReLU.",
-            _slip((_BENT, "hidden.sigmoid()")),
-        ),
-        Misconception(
-            "gelu",
-            "Your answer uses GELU. Use ReLU, as the paper does.",
-            _slip((_BENT, "F.gelu(hidden)")),
-        ),
-        Misconception("silu", "Your answer uses SiLU, z · sigmoid(z). Use ReLU.", _slip((_BENT, "F.silu(hidden)"))),
-        Misconception(
-            "relu_up_to_six",
-            "Your answer uses ReLU6, which also cuts off above 6. Use ReLU, which has no upper limit.",
-            _slip((_BENT, "F.relu6(hidden)")),
-        ),
-        Misconception(
-            "negative_part_kept",
-            "Your answer keeps negative numbers and cuts off positive ones. ReLU is max(0, z): clamp(min=0).",
-            _slip((_BENT, "hidden.clamp(max=0)")),
-        ),
-        Misconception(
-            "softmax",
-            "Your answer takes a softmax between the layers. Use ReLU: a softmax is for weights that sum to 1.",
-            _slip((_BENT, "hidden.softmax(dim=-1)")),
-        ),
-        Misconception(
-            "residual_added",
-            "Your answer adds x at the end. The residual connection belongs to add & norm, around this network: "
-            "return only the network's output.",
-            _slip(("return out", "return x + out")),
-        ),
-        Misconception(
-            "biases_left_out",
-            "Your answer uses the layers' weights without their biases. Call the layers themselves, self.W_1(x), which "
-            "add them.",
-            _slip(*_WITHOUT_BIASES),
-        ),
-        Misconception(
-            "first_bias_left_out",
-            "Your answer leaves out b_1, the bias of W_1. Call the layer itself: self.W_1(x).",
-            _slip(_WITHOUT_BIASES[0]),
-        ),
-        Misconception(
-            "second_bias_left_out",
-            "Your answer leaves out b_2, the bias of W_2. Call the layer itself, self.W_2(...).",
-            _slip(_WITHOUT_BIASES[1]),
+        *_slips(
+            no_activation=(
+                "Your answer has no activation, so its two linear layers can do no more than a single one. Put a ReLU "
+                "between them.",
+                (_BENT, "hidden"),
+            ),
+            activation_at_the_end=(
+                "Your answer applies the ReLU after W_2, which cuts off all negative outputs. Put it between the two "
+                "layers.",
+                (_BENT, "hidden"),
+                ("return out", "return self.activation(out)"),
+            ),
+            activation_twice=(
+                "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use one only, "
+                "between the layers.",
+                ("return out", "return self.activation(out)"),
+            ),
+            activation_before=(
+                "Your answer applies the ReLU before W_1, which throws away the negative part of the input. Put it "
+                "between the two layers.",
+                ("self.W_1(x)", "self.W_1(self.activation(x))"),
+                (_BENT, "hidden"),
+            ),
+            sigmoid=(
+                "Your answer uses a sigmoid. In the formula, σ is any activation; the paper and this exercise use "
+                "ReLU.",
+                (_BENT, "hidden.sigmoid()"),
+            ),
+            gelu=("Your answer uses GELU. Use ReLU, as the paper does.", (_BENT, "F.gelu(hidden)")),
+            silu=("Your answer uses SiLU, z · sigmoid(z). Use ReLU.", (_BENT, "F.silu(hidden)")),
+            relu_up_to_six=(
+                "Your answer uses ReLU6, which also cuts off above 6. Use ReLU, which has no upper limit.",
+                (_BENT, "F.relu6(hidden)"),
+            ),
+            negative_part_kept=(
+                "Your answer keeps negative numbers and cuts off positive ones. ReLU is max(0, z): clamp(min=0).",
+                (_BENT, "hidden.clamp(max=0)"),
+            ),
+            softmax=(
+                "Your answer takes a softmax between the layers. Use ReLU: a softmax is for weights that sum to 1.",
+                (_BENT, "hidden.softmax(dim=-1)"),
+            ),
+            residual_added=(
+                "Your answer adds x at the end. The residual connection belongs to add & norm, around this network: "
+                "return only the network's output.",
+                ("return out", "return x + out"),
+            ),
+            biases_left_out=(
+                "Your answer uses the layers' weights without their biases. Call the layers themselves, self.W_1(x), "
+                "which add them.",
+                *_WITHOUT_BIASES,
+            ),
+            first_bias_left_out=(
+                "Your answer leaves out b_1, the bias of W_1. Call the layer itself: self.W_1(x).",
+                _WITHOUT_BIASES[0],
+            ),
+            second_bias_left_out=(
+                "Your answer leaves out b_2, the bias of W_2. Call the layer itself, self.W_2(...).",
+                _WITHOUT_BIASES[1],
+            ),
         ),
         gradients_cut(_slip(("return out", "return out.detach()")), "the weights"),
     ),

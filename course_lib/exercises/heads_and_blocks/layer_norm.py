@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds, sizes
+from course_lib.exercises.common import and_turned_around, kinds, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -71,6 +71,7 @@ class _Normed(heads_and_blocks.LayerNorm):
 
 
 _slip = partial(Edited, _Normed)
+_slips = partial(slips, _Normed)
 _ADDED, _LEARNED = "(variance + epsilon)", "self.weight * centred / spread + self.bias"
 
 
@@ -129,7 +130,6 @@ EXERCISE = Exercise(
             answers=(
                 "divided_by_one_less",
                 "epsilon_outside_the_root",
-                "moved_before_stretched",
                 "mean_without_keepdim",
                 "root_left_out",
                 "not_centred",
@@ -163,77 +163,71 @@ EXERCISE = Exercise(
             _slip((_ADDED, "(variance + 1e-5)")),
             alone=True,
         ),
-        Misconception(
-            "divided_by_one_less",
-            "Your answer divides the variance by d_model - 1, torch's default in var and std. Layer norm divides by "
-            "d_model: correction=0 (or unbiased=False).",
-            _slip(("squares.mean(dim, keepdim=True)", "squares.sum(dim, keepdim=True) / (x.shape[dim] - 1)")),
-        ),
-        Misconception(
-            "not_divided_by_d_model",
-            "Your answer divides by the root of the sum of the squared differences. The variance is their mean: divide "
-            "the sum by d_model.",
-            _slip(("centred / spread", "centred / centred.norm(dim=-1, keepdim=True).clamp_min(1e-12)")),
-        ),
-        Misconception(
-            "over_the_words",
-            "Your answer takes mean and variance over the tokens (dim=-2). Take them over each token's own numbers: "
-            "dim=-1.",
-            _slip(("dim, epsilon = -1", "dim, epsilon = -2")),
-        ),
-        Misconception(
-            "over_everything",
-            "Your answer takes one mean and one variance of all numbers. Take them for each token: dim=-1, "
-            "keepdim=True.",
-            _slip(("dim, epsilon = -1", "dim, epsilon = tuple(range(x.ndim))")),
-        ),
-        Misconception(
-            "over_the_sentence",
-            "Your answer takes one mean and one variance per sentence. Take them for each token: dim=-1.",
-            _slip(("dim, epsilon = -1", "dim, epsilon = (-2, -1)")),
-        ),
-        Misconception(
-            "root_left_out",
-            "Your answer divides by the variance. Divide by its root, the standard deviation.",
-            _slip((".sqrt()", "")),
-        ),
-        Misconception(
-            "not_divided",
-            "Your answer only subtracts the mean. Divide by the standard deviation too: √(variance + epsilon).",
-            _slip((" / spread", "")),
-        ),
-        Misconception(
-            "not_centred",
-            "Your answer divides x by the standard deviation without subtracting the mean. Subtract each token's mean "
-            "first.",
-            _slip(("x - mean", "x")),
-        ),
-        Misconception(
-            "root_mean_square",
-            "Your answer divides by the root mean square without subtracting the mean, which is RMSNorm (Zhang and "
-            "Sennrich, 2019). Subtract the mean first.",
-            _slip(("x - mean", "x"), ("(x - x.mean(dim, keepdim=True)).square()", "x.square()")),
-        ),
-        Misconception(
-            "gamma_and_beta_left_out",
-            "Your answer stops after it standardizes. Multiply by weight and add bias.",
-            _slip((" + self.bias", ""), ("self.weight * ", "")),
-        ),
-        Misconception(
-            "gamma_and_beta_exchanged",
-            "Your answer multiplies by bias and adds weight. Multiply by weight and add bias.",
-            _slip((_LEARNED, "self.bias * centred / spread + self.weight")),
-        ),
-        Misconception(
-            "moved_before_stretched",
-            "Your answer adds bias before it multiplies by weight. Multiply first, then add.",
-            _slip((_LEARNED, "self.weight * (centred / spread + self.bias)")),
+        *_slips(
+            divided_by_one_less=(
+                "Your answer divides the variance by d_model - 1, torch's default in var and std. Layer norm divides "
+                "by d_model: correction=0 (or unbiased=False).",
+                ("squares.mean(dim, keepdim=True)", "squares.sum(dim, keepdim=True) / (x.shape[dim] - 1)"),
+            ),
+            not_divided_by_d_model=(
+                "Your answer takes the sum of the squared differences for the variance. Take their mean.",
+                ("centred / spread", "centred / centred.norm(dim=-1, keepdim=True).clamp_min(1e-12)"),
+            ),
+            over_the_words=(
+                "Your answer takes mean and variance over the tokens (dim=-2). Take them over each token: dim=-1.",
+                ("dim, epsilon = -1", "dim, epsilon = -2"),
+            ),
+            over_everything=(
+                "Your answer takes mean and variance of all numbers. Take each token's: dim=-1, keepdim=True.",
+                ("dim, epsilon = -1", "dim, epsilon = tuple(range(x.ndim))"),
+            ),
+            root_left_out=(
+                "Your answer divides by the variance. Divide by its root, the standard deviation.",
+                (".sqrt()", ""),
+            ),
+            not_divided=(
+                "Your answer only subtracts the mean. Divide by the standard deviation too: √(variance + epsilon).",
+                (" / spread", ""),
+            ),
+            not_centred=(
+                "Your answer doesn't subtract the mean. Subtract each token's mean before you divide.",
+                ("x - mean", "x"),
+            ),
+            root_mean_square=(
+                "Your answer divides by the root mean square without subtracting the mean, which is RMSNorm (Zhang "
+                "and Sennrich, 2019). Subtract the mean first.",
+                ("x - mean", "x"),
+                ("(x - x.mean(dim, keepdim=True)).square()", "x.square()"),
+            ),
+            gamma_and_beta_left_out=(
+                "Your answer stops after it standardizes. Multiply by weight and add bias.",
+                (" + self.bias", ""),
+                ("self.weight * ", ""),
+            ),
+            beta_left_out=("Your answer leaves out bias. Add it at the end.", (" + self.bias", "")),
+            gamma_left_out=(
+                "Your answer leaves out weight. Multiply by it before you add bias.",
+                ("self.weight * ", ""),
+            ),
+            mean_without_keepdim=(
+                "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
+                "[tokens], line up with d_model. Keep the dimension.",
+                ("mean = x.mean(dim, keepdim=True)", "mean = x.mean(dim)"),
+                ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
+            ),
+            over_the_first_dimension=(
+                "Your answer takes mean and variance over dim=0. Take them over each token's numbers: dim=-1.",
+                ("dim, epsilon = -1", "dim, epsilon = 0"),
+            ),
+            over_the_second_dimension=(
+                "Your answer takes mean and variance over dim=1. Take them over the last dimension: dim=-1.",
+                ("dim, epsilon = -1", "dim, epsilon = 1"),
+            ),
         ),
         gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, weight or bias"),
         Misconception(
             "statistics_detached",
-            "Your values are right, but mean and variance pass no gradient to x. Look for .detach(), .data, .item() "
-            "or no_grad.",
+            "Your values are right, but mean and variance pass no gradient to x. Look for .detach(), .data or no_grad.",
             _slip(("x - mean", "x - mean.detach()"), ("/ spread", "/ spread.detach()")),
             alone=True,
         ),
@@ -243,33 +237,6 @@ EXERCISE = Exercise(
             "variance of 0 has no gradient. Take only the root of variance + epsilon.",
             _slip((_ADDED, "(variance.sqrt().square() + epsilon)")),
             alone=True,
-        ),
-        Misconception("beta_left_out", "Your answer leaves out bias. Add it at the end.", _slip((" + self.bias", ""))),
-        Misconception(
-            "gamma_left_out",
-            "Your answer leaves out weight. Multiply by it before you add bias.",
-            _slip(("self.weight * ", "")),
-        ),
-        Misconception(
-            "mean_without_keepdim",
-            "Your answer subtracts a mean from each column, not from each row: without keepdim=True the means, "
-            "[tokens], line up with d_model. Keep the dimension.",
-            _slip(
-                ("mean = x.mean(dim, keepdim=True)", "mean = x.mean(dim)"),
-                ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
-            ),
-        ),
-        Misconception(
-            "over_the_first_dimension",
-            "Your answer takes mean and variance over dim=0, the tokens or the sentences. Take them over each token's "
-            "d_model numbers: dim=-1.",
-            _slip(("dim, epsilon = -1", "dim, epsilon = 0")),
-        ),
-        Misconception(
-            "over_the_second_dimension",
-            "Your answer takes mean and variance over dim=1, which is d_model only for a single sequence. Use the "
-            "last dimension, dim=-1.",
-            _slip(("dim, epsilon = -1", "dim, epsilon = 1")),
         ),
     ),
     forbidden=(NORMALISATION,),

@@ -188,8 +188,7 @@ EXERCISE = Exercise(
                 ("self.W_k(memory), self.W_v(memory)", "self.W_k(x), self.W_v(x)"),
             ),
             x_and_memory_exchanged=(
-                "Your answer makes the queries from memory, and the keys and values from x. Make the queries from x, "
-                "and the keys and values from memory.",
+                "Your answer swaps x and memory. Make queries from x, and keys and values from memory.",
                 ("self.W_q(x), self.W_k(memory), self.W_v(memory)", "self.W_q(memory), self.W_k(x), self.W_v(x)"),
             ),
             values_from_x=(
@@ -201,13 +200,11 @@ EXERCISE = Exercise(
                 ("if mask is not None", "if False"),
             ),
             mask_inverted=(
-                "Your answer forbids keys where the mask is True. True means `may attend`: forbid them where it is "
-                "False.",
+                "Your answer inverts the mask. True means `may attend`: forbid the keys where it is False.",
                 ("~room", "room"),
             ),
             mask_transposed=(
-                "Your answer transposes the mask. Its rows are already queries, like those of the scores: use it "
-                "without a transpose.",
+                "Your answer transposes the mask. Its rows are already queries: use it without a transpose.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),
             ),
             mask_multiplies_the_scores=(
@@ -216,8 +213,7 @@ EXERCISE = Exercise(
                 (_FILLED, "scaled * room"),
             ),
             mask_multiplies_the_weights=(
-                "Your answer multiplies the weights by the mask, so the remaining ones don't sum to 1. Forbid the "
-                "keys before the softmax.",
+                "Your answer multiplies the weights by the mask, so they don't sum to 1. Mask before the softmax.",
                 (f"scaled = {_FILLED}", "pass"),
                 (_WEIGHTS, f"{_WEIGHTS} * (1 if mask is None else room)"),
             ),
@@ -235,8 +231,7 @@ EXERCISE = Exercise(
         ),
         *_slips(
             scaled_by_d_model=(
-                "Your answer divides the scores by √d_model. Each head's queries have only d_head = d_model / heads "
-                "numbers: divide by √d_head.",
+                "Your answer divides the scores by √d_model. A head's queries have d_head numbers: divide by √d_head.",
                 ("q.shape[-1]", "x.shape[-1]"),
             ),
             not_scaled=(
@@ -244,8 +239,7 @@ EXERCISE = Exercise(
                 (" / math.sqrt(q.shape[-1])", ""),
             ),
             divided_by_d_head=(
-                "Your answer divides the scores by d_head (or by √d_head twice: the lesson's own attention also "
-                "divides). Divide by √d_head, once.",
+                "Your answer divides the scores by d_head (or twice by √d_head). Divide by √d_head, once.",
                 ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
             ),
             transpose_left_out=(
@@ -254,7 +248,7 @@ EXERCISE = Exercise(
                 ("k.mT", "k"),
             ),
             W_o_left_out=(
-                "Your answer returns the heads side by side. Mix them at the end: call W_o.",
+                "Your answer returns the heads side by side. Mix them at the end with W_o.",
                 ("self.W_o(joined)", "joined"),
             ),
             one_head=(
@@ -280,20 +274,9 @@ EXERCISE = Exercise(
             ),
             interleaved=(_IN_TURN, _SPLIT_IN_TURN),
             interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, _JOINED_IN_TURN),
-            joined_in_turn=(
-                "Your answer joins the heads number by number: the first of each head, then the second, and so on. "
-                "Keep each head's d_head numbers together: put the heads before d_head, then flatten(2).",
-                _JOINED_IN_TURN,
-            ),
             softmax_over_the_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each "
-                "query's weights sum to 1.",
+                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys: dim=-1.",
                 (_WEIGHTS, "torch.softmax(scaled, dim=-2)"),
-            ),
-            softmax_over_the_heads=(
-                "Your answer takes the softmax over the heads (dim=1). Take it over the keys, dim=-1, so that each "
-                "query's weights sum to 1.",
-                (_WEIGHTS, "torch.softmax(scaled, dim=1)"),
             ),
             keys_and_values_exchanged=(
                 "Your answer makes the keys with W_v and the values with W_k. Swap them.",
@@ -303,20 +286,8 @@ EXERCISE = Exercise(
                 "Your answer averages the tokens themselves. Project the values too: self.W_v(memory).",
                 ("self.W_v(memory)", "memory"),
             ),
-            W_o_transposed=(
-                "Your answer multiplies by W_o.weight, which is [out, in]. A linear layer multiplies by its transpose "
-                "and adds its bias: call it, self.W_o(...).",
-                ("self.W_o(joined)", "F.linear(joined, self.W_o.weight.mT, self.W_o.bias)"),
-            ),
-            biases_left_out=(
-                "Your answer leaves out the layers' biases. Call the layers themselves, self.W_q(x), which add them.",
-                ("self.W_q(x)", "F.linear(x, self.W_q.weight)"),
-                ("self.W_k(memory), self.W_v(memory)", "memory @ self.W_k.weight.mT, memory @ self.W_v.weight.mT"),
-                ("self.W_o(joined)", "F.linear(joined, self.W_o.weight)"),
-            ),
             residual_added=(
-                "Your answer adds x at the end. The residual connection belongs to add & norm, around attention: "
-                "return only the output of attention.",
+                "Your answer adds x at the end. That belongs to add & norm: return only the output of attention.",
                 ("return out", "return x + out"),
             ),
         ),

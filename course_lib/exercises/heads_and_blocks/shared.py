@@ -31,29 +31,6 @@ ORDERS = ((False, "post-norm"), (True, "pre-norm"))
 """`norm_first`, and what it is called. The core is post-norm, and comes first: a hint says to write it first."""
 
 
-def misplaced_dropouts(dropping: Callable[[str], Callable[..., Tensor | nn.Module]]) -> tuple[Misconception, ...]:
-    """Dropout on the sum, on what is returned, and on what a sublayer reads, from the answer for such a position."""
-    return (
-        Misconception(
-            "sum_dropped",
-            "Your answer applies dropout to the sum, so it also drops numbers of x. Apply it only to the sublayer's "
-            "output: x + dropout(sublayer(...)).",
-            dropping("sum"),
-        ),
-        Misconception(
-            "dropped_after_the_norm",
-            "Your answer applies dropout last. Apply it to the sublayer's output, before the sum: x + "
-            "dropout(sublayer(...)).",
-            dropping("end"),
-        ),
-        Misconception(
-            "input_dropped",
-            "Your answer applies dropout to the sublayer's input. Apply it to its output: dropout(sublayer(...)).",
-            dropping("read"),
-        ),
-    )
-
-
 def gradients_cut(answer: Callable[..., Tensor | nn.Module], learned: str) -> Misconception:
     return Misconception(
         "gradients_cut",
