@@ -9,9 +9,8 @@ import numpy
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer, kinds
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import and_turned_around, integer, kinds, slips
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.judging.ready_made import ADAM
 from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import BETAS, EPSILON
@@ -45,7 +44,7 @@ def _adam(weight: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: 
     return weight - down, new_mean, new_square
 
 
-_slip = partial(Edited, _adam)
+_slips = partial(slips, _adam)
 _BY = "1 - b1**step, 1 - b2**step"
 _STATE = "new_mean, new_square"
 
@@ -108,167 +107,93 @@ EXERCISE = Exercise(
                 "corrected_values_kept",
                 "not_corrected",
                 "epsilon_in_the_root",
-                "corrected_by_one_beta",
                 "returned_in_another_order",
                 "shares_swapped",
             ),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "not_corrected",
-            "Your answer leaves out the correction, but in the first steps mean and square are still close to their "
-            "initial zeros. Divide them by 1 - β^step before you use them.",
-            _slip((_BY, "1, 1")),
-        ),
-        Misconception(
-            "corrected_by_the_step_before",
-            "Your answer corrects with step + 1, as if steps started at 0. They start at 1: use 1 - β^step.",
-            _slip((_BY, "1 - b1 ** (step + 1), 1 - b2 ** (step + 1)")),
-        ),
-        Misconception(
-            "corrected_by_one_step_less",
-            "Your answer corrects with step - 1, which divides by 0 in the first step. Steps start at 1: use 1 - "
-            "β^step.",
-            _slip((_BY, "1 - b1 ** (step - 1), 1 - b2 ** (step - 1)")),
-        ),
-        Misconception(
-            "corrected_as_in_the_first_step",
-            "Your answer always corrects by 1 - β, which is right only in the first step. Add the exponent: 1 - β ** "
-            "step.",
-            _slip((_BY, "1 - b1, 1 - b2")),
-        ),
-        Misconception(
-            "correction_multiplied",
-            "Your answer multiplies by 1 - β^step. Divide by it, to make the means of the first steps larger.",
-            _slip((_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)")),
-        ),
-        Misconception(
-            "corrected_values_kept",
-            "Your answer returns the corrected mean and square. Use them in this step only: return the uncorrected "
-            "ones, which the next step starts from.",
-            _slip((_STATE, "new_mean / by_mean, new_square / by_square")),
-        ),
-        Misconception(
-            "corrected_square_kept",
-            "Your answer returns the corrected square. Use it in this step only: return the uncorrected one, which "
-            "the next step starts from.",
-            _slip((_STATE, "new_mean, new_square / by_square")),
-        ),
-        Misconception(
-            "torchs_settings",
-            "Your answer uses 0.999 for the squares, torch's default. Use 0.98, as in the transformer paper.",
-            _slip(("BETAS", "0.9, 0.999")),
-        ),
-        Misconception(
-            "torchs_settings_and_epsilon",
-            "Your answer uses torch's defaults, 0.999 for the squares and 1e-8. Use 0.98 and 1e-9, as in the "
-            "transformer paper.",
-            _slip(("BETAS", "0.9, 0.999"), ("EPSILON", "1e-8")),
-        ),
-        Misconception(
-            "torchs_epsilon",
-            "Your answer adds 1e-8, torch's default, which matters for small gradients. Use 1e-9, as in the "
-            "transformer paper.",
-            _slip(("EPSILON", "1e-8")),
-        ),
-        Misconception(
-            "betas_swapped",
-            "Your answer swaps the two settings. Use 0.9 for the mean and 0.98 for the squares.",
-            _slip(("b1, b2 = BETAS", "b2, b1 = BETAS")),
-        ),
-        Misconception(
-            "shares_swapped",
-            "Your answer takes most of the new mean from this gradient. Keep β of the old mean and add 1 - β of the "
-            "new value.",
-            _slip(
-                ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"), ("b2 * square + (1 - b2)", "(1 - b2) * square + b2")
+        *_slips(
+            not_corrected=(
+                "Your answer leaves out the correction, but in the first steps mean and square are still close to "
+                "their initial zeros. Divide them by 1 - β^step before you use them.",
+                (_BY, "1, 1"),
             ),
-        ),
-        Misconception(
-            "added_in_full",
-            "Your answer adds the whole gradient to the running mean (and its whole square). Add only a share: (1 - "
-            "β) times it.",
-            _slip(("(1 - b1) * ", ""), ("(1 - b2) * ", "")),
-        ),
-        Misconception(
-            "mean_alone_corrected",
-            "Your answer corrects the mean but not the square. Divide the square by 1 - 0.98^step before you take its "
-            "root.",
-            _slip((_BY, "1 - b1**step, 1")),
-        ),
-        Misconception(
-            "square_alone_corrected",
-            "Your answer corrects the square but not the mean. Divide the mean by 1 - 0.9^step too.",
-            _slip((_BY, "1, 1 - b2**step")),
-        ),
-        Misconception(
-            "corrected_by_one_beta",
-            "Your answer corrects both by 1 - 0.9^step. Divide the square by its own: 1 - 0.98^step.",
-            _slip((_BY, "1 - b1**step, 1 - b1**step")),
-        ),
-        Misconception(
-            "no_root",
-            "Your answer divides by the mean square itself. Divide by its root, so that the size of the gradients "
-            "doesn't change the size of a step.",
-            _slip((".sqrt()", "")),
-        ),
-        Misconception(
-            "epsilon_in_the_root",
-            "Your answer adds 1e-9 under the root, which matters for small gradients. Add it to the root: √square + "
-            "1e-9.",
-            _slip((".sqrt()", ""), ("(root + EPSILON)", "(root + EPSILON).sqrt()")),
-        ),
-        Misconception(
-            "no_epsilon",
-            "Your answer leaves out 1e-9, or adds it where it has no effect. For small gradients it matters: add it "
-            "to the root, before you divide (√square + 1e-9).",
-            _slip((" + EPSILON", "")),
-        ),
-        Misconception(
-            "epsilon_before_the_correction",
-            "Your answer adds 1e-9 to the root of the uncorrected square, which matters for small gradients. Correct "
-            "the square first, take its root, and then add.",
-            _slip(
-                ("(new_square / by_square)", "new_square"), ("(root + EPSILON)", "(root + EPSILON) * by_square**0.5")
+            corrected_by_the_step_before=(
+                "Your answer corrects with step + 1, as if steps started at 0. They start at 1: use 1 - β^step.",
+                (_BY, "1 - b1 ** (step + 1), 1 - b2 ** (step + 1)"),
             ),
-        ),
-        Misconception(
-            "returned_in_another_order",
-            "Your answer returns square before mean. Return weight, mean, square.",
-            _slip((_STATE, "new_square, new_mean")),
-        ),
-        Misconception(
-            "update_returned",
-            "Your answer returns the step. Subtract it from the old weight and return that: weight - rate · ...",
-            _slip(("weight - down", "-down")),
-        ),
-        Misconception(
-            "uphill",
-            "Your answer adds the step, so it goes uphill. Subtract it: the gradient points to where the loss grows.",
-            _slip(("weight - down", "weight + down")),
-        ),
-        Misconception("rate_left_out", "Your answer ignores `rate`. Multiply the step by it.", _slip(("rate * ", ""))),
-        Misconception(
-            "not_squared",
-            "Your answer never squares the gradient. `square` is the running mean of gradient².",
-            _slip(("gradient**2", "gradient")),
-        ),
-        Misconception(
-            "gradient_as_the_step",
-            "Your answer steps along this gradient alone. Step along the corrected running mean of the gradients.",
-            _slip(("(new_mean / by_mean)", "gradient")),
-        ),
-        Misconception(
-            "one_root_for_all",
-            "Your answer divides all entries by one number, the root of the mean of the squares. Divide each entry by "
-            "its own root.",
-            _slip((".sqrt()", ".mean().sqrt()")),
-        ),
-        Misconception(
-            "old_means_used",
-            "Your answer returns the new mean and square, but steps with the old ones. Step with the new ones.",
-            _slip(("(new_square / by_square)", "(square / by_square)"), ("(new_mean / by_mean)", "(mean / by_mean)")),
+            corrected_as_in_the_first_step=(
+                "Your answer always corrects by 1 - β, as in the first step. Add the exponent: 1 - β ** step.",
+                (_BY, "1 - b1, 1 - b2"),
+            ),
+            correction_multiplied=(
+                "Your answer multiplies by 1 - β^step. Divide by it, to make the means of the first steps larger.",
+                (_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)"),
+            ),
+            corrected_values_kept=(
+                "Your answer returns the corrected mean and square. Return the uncorrected ones for the next step.",
+                (_STATE, "new_mean / by_mean, new_square / by_square"),
+            ),
+            corrected_square_kept=(
+                "Your answer returns the corrected square. Return the uncorrected one for the next step.",
+                (_STATE, "new_mean, new_square / by_square"),
+            ),
+            torchs_settings=(
+                "Your answer uses torch's default for the squares, 0.999. Use the paper's, 0.98.",
+                ("BETAS", "0.9, 0.999"),
+            ),
+            torchs_settings_and_epsilon=(
+                "Your answer uses torch's defaults, 0.999 and 1e-8. Use the paper's, 0.98 and 1e-9.",
+                ("BETAS", "0.9, 0.999"),
+                ("EPSILON", "1e-8"),
+            ),
+            torchs_epsilon=(
+                "Your answer adds torch's default, 1e-8. Use the paper's, 1e-9, which differs for small gradients.",
+                ("EPSILON", "1e-8"),
+            ),
+            betas_swapped=(
+                "Your answer swaps the two settings. Use 0.9 for the mean and 0.98 for the squares.",
+                ("b1, b2 = BETAS", "b2, b1 = BETAS"),
+            ),
+            shares_swapped=(
+                "Your answer swaps the shares. Keep β of the old mean and add 1 - β of the new value.",
+                ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"),
+                ("b2 * square + (1 - b2)", "(1 - b2) * square + b2"),
+            ),
+            mean_alone_corrected=(
+                "Your answer corrects only the mean. Divide the square by 1 - 0.98^step too, before you take its root.",
+                (_BY, "1 - b1**step, 1"),
+            ),
+            square_alone_corrected=(
+                "Your answer corrects only the square. Divide the mean by 1 - 0.9^step too.",
+                (_BY, "1, 1 - b2**step"),
+            ),
+            no_root=("Your answer divides by the mean square itself. Divide by its root.", (".sqrt()", "")),
+            epsilon_in_the_root=(
+                "Your answer adds 1e-9 under the root. Add it after the root instead: √square + 1e-9.",
+                (".sqrt()", ""),
+                ("(root + EPSILON)", "(root + EPSILON).sqrt()"),
+            ),
+            no_epsilon=(
+                "Your answer leaves out 1e-9, or adds it where it has no effect. For small gradients it matters: add "
+                "it to the root, before you divide (√square + 1e-9).",
+                (" + EPSILON", ""),
+            ),
+            returned_in_another_order=(
+                "Your answer returns square before mean. Return weight, mean, square.",
+                (_STATE, "new_square, new_mean"),
+            ),
+            update_returned=(
+                "Your answer returns the step. Subtract it from the old weight and return that: weight - rate · ...",
+                ("weight - down", "-down"),
+            ),
+            uphill=("Your answer adds the step, so it goes uphill. Subtract it.", ("weight - down", "weight + down")),
+            rate_left_out=("Your answer ignores `rate`. Multiply the step by it.", ("rate * ", "")),
+            not_squared=(
+                "Your answer never squares the gradient. `square` is the running mean of gradient².",
+                ("gradient**2", "gradient"),
+            ),
         ),
     ),
 )

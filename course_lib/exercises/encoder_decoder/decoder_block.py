@@ -122,15 +122,14 @@ class _BlockSentenceBySentence(DecoderBlock):
 
 CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
 
+_slips = partial(slips, _BlockLineByLine)
 _slip_alone = partial(Edited, _BlockLineByLine, paired=False)
-"""One that is not tried together with others."""
 
 _FIRST, _SECOND = "self.add_and_norm_1(x, attend)", "self.add_and_norm_2(a, ask)"
 _THIRD = "self.add_and_norm_3(c, self.feed_forward)"
 _CROSS_FIRST = ((", attend)", ", ask)"), ("a, ask)", "a, attend)"))
 _FEED_SECOND = ((", ask)", ", self.feed_forward)"), ("c, self.feed_forward)", "c, ask)"))
 _NORMS = (("norm_1(", "norm_2("), ("norm_2(", "norm_1("))
-_LAST_NORMS = (("norm_2(", "norm_3("), ("norm_3(", "norm_2("))
 _NO_CROSS = (_SECOND, "a")
 _CAUSAL = "torch.ones(1, y.shape[1], memory.shape[1], dtype=torch.bool).tril()"
 
@@ -187,21 +186,18 @@ EXERCISE = Exercise(
                 "no_cross_attention",
                 "cross_attention_first",
                 "feed_forward_second",
-                "cross_attention_not_added",
             ),
         ),
     ),
     misconceptions=(
-        *slips(
-            _BlockLineByLine,
+        *_slips(
             future_seen=(
-                "Your answer leaves out `mask` in the self-attention, so each token sees those after it, including "
-                "the one to predict. Pass it on.",
+                "Your answer leaves out `mask`, so each token sees those after it. Pass it to the self-attention.",
                 ("y, y, mask", "y, y, None"),
             ),
             padding_seen=(
-                "Your answer leaves out `memory_mask` in the cross-attention, so the source's padding gets weight. "
-                "Pass it on.",
+                "Your answer leaves out `memory_mask`, so the source's padding gets weight. Pass it to the "
+                "cross-attention.",
                 ("memory, memory_mask)", "memory, None)"),
             ),
             one_norm_for_all=(
@@ -213,125 +209,91 @@ EXERCISE = Exercise(
                 "Your answer uses add_and_norm_2 twice. Use add_and_norm_3 for the feed-forward network.",
                 ("norm_3(", "norm_2("),
             ),
-            norms_swapped=(
-                "Your answer swaps add_and_norm_2 and add_and_norm_3. Use the second for the cross-attention and the "
-                "third for the feed-forward network.",
-                *_LAST_NORMS,
-            ),
             asks_with_the_input=(
-                "Your answer makes the cross-attention's queries from the block's input. Make them from what the "
-                "second add & norm gives its sublayer.",
+                "Your cross-attention's queries come from the block's input. Use what the add & norm gives it.",
                 ("attention(y, memory", "attention(x, memory"),
             ),
             input_added_to_the_second=(
-                "Your answer passes the block's input to the second add & norm, so the self-attention is lost. Pass "
-                "the first one's result.",
+                "Your answer passes the block's input to the second add & norm. Pass the first one's result.",
                 ("a, ask", "x, ask"),
             ),
             one_attention_for_both=(
                 "Your answer uses self_attention for the cross-attention too. Use its own layer, cross_attention.",
                 ("self.cross_attention(", "self.self_attention("),
             ),
-            memory_detached=(
-                "No gradient reaches the memory, so the encoder can't learn. Remove .detach() or no_grad.",
-                (" memory, memory_mask)", " memory.detach(), memory_mask)"),
-            ),
             keys_from_the_input=(
-                "Your answer's self-attention makes keys and values from the block's input. In pre-norm, it must read "
-                "what the add & norm gives it, for all three: self_attention(y, y, mask).",
+                "Your answer makes the self-attention's keys and values from the block's input. In pre-norm, use what "
+                "the add & norm gives it: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
         ),
-        *slips(
-            _BlockLineByLine,
+        *_slips(
             beside="alone",
             masks_inverted=(
-                "Your answer inverts both masks, as torch's own modules need. Here, True means `may attend`: leave "
-                "out the ~.",
+                "Your answer inverts both masks, as torch's modules need. Here, True means `may attend`: drop the ~.",
                 ("y, y, mask", "y, y, None if mask is None else ~mask"),
                 ("memory, memory_mask)", "memory, None if memory_mask is None else ~memory_mask)"),
             ),
         ),
-        *alike(
-            "Your answer makes its own causal mask for the self-attention. Use `mask`, which may forbid other "
-            "positions too.",
-            own_causal_mask=_slip_alone(("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)")),
-        ),
-        *alike(
-            "Your answer gives `memory_mask` to the self-attention and `mask` to the cross-attention. Swap them: "
-            "`mask` is for the target's tokens, `memory_mask` for the source's.",
-            masks_exchanged=_slip_alone(("y, y, mask", "y, y, memory_mask"), ("memory, memory_mask)", "memory, mask)")),
-        ),
-        *alike(
-            "Your answer's cross-attention is causal: position t sees only the first t + 1 tokens of the source. The "
-            "whole source is known from the start: use `memory_mask` alone.",
-            cross_attention_causal=_slip_alone(
+        *_slips(
+            paired=False,
+            own_causal_mask=(
+                "Your answer makes its own causal mask. Use `mask`, which may forbid other positions too.",
+                ("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)"),
+            ),
+            masks_exchanged=(
+                "Your answer swaps the two masks. `mask` is for the target's tokens, `memory_mask` for the source's.",
+                ("y, y, mask", "y, y, memory_mask"),
+                ("memory, memory_mask)", "memory, mask)"),
+            ),
+            cross_attention_causal=(
+                "Your answer's cross-attention is causal: position t sees only the first t + 1 tokens of the source. "
+                "The whole source is known from the start: use `memory_mask` alone.",
                 (
                     "memory, memory_mask)",
                     f"memory, {_CAUSAL} if memory_mask is None else memory_mask & {_CAUSAL})",
-                )
+                ),
             ),
-        ),
-        *alike(
-            "Your answer attends to the source before the target's own tokens. Start each decoder block with "
-            "self-attention.",
-            cross_attention_first=_slip_alone(*_CROSS_FIRST, *_NORMS),
-            cross_attention_first_by_number=_slip_alone(*_CROSS_FIRST),
-        ),
-        *alike(
-            "Your answer has the feed-forward network between the two attentions. Put it last: self-attention, "
-            "cross-attention, feed-forward network.",
-            feed_forward_second=_slip_alone(*_FEED_SECOND),
-            feed_forward_second_with_its_norm=_slip_alone(*_FEED_SECOND, *_LAST_NORMS),
-        ),
-        *alike(
-            "Your result ignores the cross-attention: the third add & norm continues from the first one's result. "
-            "Pass it the second one's, which includes the cross-attention.",
-            no_cross_attention=_slip_alone(_NO_CROSS),
-            no_cross_attention_by_number=_slip_alone(_NO_CROSS, ("norm_3(", "norm_2(")),
-        ),
-        *alike(
-            "Your answer calls the cross-attention without the memory, so the target's tokens attend to each other. "
-            "Take keys and values from the source: cross_attention(y, memory, memory_mask).",
-            cross_attention_to_itself=_slip_alone(("y, memory, memory_mask)", "y, y, mask)")),
-            cross_attention_to_itself_by_memory_mask=_slip_alone(("y, memory, memory_mask)", "y, y, memory_mask)")),
-        ),
-        *alike(
-            "Your answer swaps the cross-attention's arguments, so the memory makes the queries. Queries come first: "
-            "cross_attention(y, memory, memory_mask).",
-            memory_asks=_slip_alone(("y, memory, memory_mask)", "memory, y, memory_mask)")),
-        ),
-        *alike(
-            "Your answer stops after the cross-attention. The feed-forward network in its add & norm is missing.",
-            no_feed_forward=_slip_alone((_THIRD, "c")),
-        ),
-        *alike(
-            "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own: "
-            "self.add_and_norm_1(x, sublayer).",
-            no_residuals=_slip_alone((_FIRST, "attend(x)"), (_SECOND, "ask(a)"), (_THIRD, "self.feed_forward(c)")),
-        ),
-        *alike(
-            "Your answer adds each sublayer's input once more. The add & norms already contain the residual "
-            "connections: continue with their results.",
-            added_twice=_slip_alone((_FIRST, f"x + {_FIRST}"), (_SECOND, f"a + {_SECOND}"), (_THIRD, f"c + {_THIRD}")),
-        ),
-        *alike(
-            "Your answer calls the cross-attention without its add & norm. Pass it to add_and_norm_2.",
-            cross_attention_not_added=_slip_alone((_SECOND, "ask(a)")),
-        ),
-        *alike(
-            "Your answer calls the feed-forward network without its add & norm. Pass it to add_and_norm_3.",
-            last_add_and_norm_missing=_slip_alone((_THIRD, "self.feed_forward(c)")),
-        ),
-        *alike(
-            "Your answer calls each sublayer first and gives its output to the add & norm. In pre-norm, a sublayer "
-            "must read what the add & norm gives it: pass a function of y.",
-            called_before_the_norm=_slip_alone(
+            cross_attention_first=(
+                "Your answer attends to the source first. Start each decoder block with self-attention.",
+                *_CROSS_FIRST,
+                *_NORMS,
+            ),
+            feed_forward_second=(
+                "Your answer has the feed-forward network between the two attentions. Put it last.",
+                *_FEED_SECOND,
+            ),
+            cross_attention_to_itself=(
+                "Your cross-attention never uses the memory. Call cross_attention(y, memory, memory_mask).",
+                ("y, memory, memory_mask)", "y, y, mask)"),
+            ),
+            memory_asks=(
+                "Your cross-attention swaps its arguments. Queries come first: cross_attention(y, memory, "
+                "memory_mask).",
+                ("y, memory, memory_mask)", "memory, y, memory_mask)"),
+            ),
+            no_feed_forward=(
+                "Your answer stops after the cross-attention. The feed-forward network in its add & norm is missing.",
+                (_THIRD, "c"),
+            ),
+            no_residuals=(
+                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own.",
+                (_FIRST, "attend(x)"),
+                (_SECOND, "ask(a)"),
+                (_THIRD, "self.feed_forward(c)"),
+            ),
+            called_before_the_norm=(
+                "Your answer calls each sublayer before its norm. Pass the add & norm a function of y instead.",
                 ("(y, y, mask)", "(x, x, mask)"),
                 ("(y, memory", "(a, memory"),
                 ("c, self", "c, lambda _: self"),
                 ("feed_forward)", "feed_forward(c))"),
             ),
+        ),
+        *alike(
+            "Your result ignores the cross-attention. Pass the second add & norm's result to the third.",
+            no_cross_attention=_slip_alone(_NO_CROSS),
+            no_cross_attention_by_number=_slip_alone(_NO_CROSS, ("norm_3(", "norm_2(")),
         ),
         gradients_cut(_slip_alone(("return out", "return out.detach()")), "the parts"),
     ),

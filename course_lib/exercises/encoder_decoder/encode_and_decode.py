@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import integer, slips
 from course_lib.exercises.encoder_decoder.shared import GERMAN
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair, Value
@@ -84,9 +84,7 @@ def _joined(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
 
 
 _slip = partial(Edited, _joined)
-
-_slip_alone = partial(Edited, _joined, paired=False)
-"""One that is not tried together with others."""
+_slips = partial(slips, _joined)
 
 _CAUSAL = "causal_mask(target.shape[1], target.device)"
 
@@ -168,14 +166,7 @@ EXERCISE = Exercise(
             "The source's mask, True at tokens, is `[batch, source]`. All queries see the same keys, so make it "
             "`[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, "
             "on the target's device. Padding after the target needs no mask.",
-            answers=(
-                "padded_queries_in_the_encoder",
-                "causal_encoder",
-                "causal_cross_attention",
-                "masks_exchanged",
-                "keys_as_rows",
-                "padding_seen",
-            ),
+            answers=("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),
         ),
         Hint(
             "outline",
@@ -195,151 +186,91 @@ EXERCISE = Exercise(
             _slip((", target.device)", ")")),
             alone=True,
         ),
-        Misconception(
-            "future_seen",
-            "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
-            _slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
+        *_slips(
+            future_seen=(
+                "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
+                (_CAUSAL, f"torch.ones_like({_CAUSAL})"),
+            ),
+            keys_as_rows=(
+                "Your causal mask is the upper triangle, so tokens see the future, not the past. Use the lower one.",
+                (_CAUSAL, f"{_CAUSAL}.T"),
+            ),
+            padding_seen_by_the_encoder=(
+                "Your answer's encoder attends to padding. Pass the source's mask to the encoder's blocks too.",
+                _ALL_SEEN[0],
+            ),
+            padding_seen_by_the_decoder=(
+                "Your answer's decoder attends to the source's padding. Pass it the source's mask too.",
+                _ALL_SEEN[1],
+            ),
+            causal_encoder=(
+                "Your answer's encoder is causal. The whole source is known from the start: hide only its padding.",
+                (" tokens)\n", " tokens & causal_mask(source.shape[1]))\n"),
+            ),
+            causal_cross_attention=(
+                "Your cross-attention is causal. The whole source is known from the start: hide only its padding.",
+                ("mask, memory_mask", "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()"),
+            ),
+            only_padding_seen=(
+                "Your answer attends only to the source's padding. Make the mask True at tokens: !=, not ==.",
+                ("!=", "=="),
+            ),
+            unknown_words_hidden=(
+                "Your answer hides other ids than the padding's, such as 3. Hide only padding: source != PADDING_ID.",
+                ("!= PADDING_ID", "> UNKNOWN_ID"),
+            ),
+            encoder_left_out=(
+                "Your answer doesn't use what the encoder's blocks return. Keep it: x = block(x, mask).",
+                ("in encoder", "in encoder[:0]"),
+            ),
+            level_by_level=(
+                "Your answer pairs each decoder block with one encoder block. Give them all the last one's output.",
+                *_LEVEL_BY_LEVEL,
+            ),
+            encoder_not_chained=(
+                "Your answer gives each encoder block the embedded tokens. Give it the output of the block before.",
+                ("read(memory", "read(embed_source(source)"),
+            ),
+            decoder_not_chained=(
+                "Your answer gives each decoder block the embedded tokens. Give it the output of the block before.",
+                ("write(x", "write(embed_target(target)"),
+            ),
+            embed_source_for_both=(
+                "Your answer embeds the target with embed_source. Use its own embedding: embed_target(target).",
+                ("embed_target(target)", "embed_source(target)"),
+            ),
+            softmaxed=(
+                "Your answer takes a softmax at the end. Return the scores: the loss applies the softmax itself.",
+                ("output(x)", "output(x).softmax(dim=-1)"),
+            ),
         ),
-        Misconception(
-            "itself_forbidden",
-            "Your answer forbids each target token to see itself, which leaves the first with nothing. Include the "
-            "diagonal of the causal mask.",
-            _slip((_CAUSAL, f"{_CAUSAL}.tril(-1)")),
-        ),
-        Misconception(
-            "keys_as_rows",
-            "Your answer's causal mask is the upper triangle, so the decoder's tokens see the future but not the "
-            "past. Rows are queries: allow the lower triangle.",
-            _slip((_CAUSAL, f"{_CAUSAL}.T")),
-        ),
-        Misconception(
-            "causal_mask_inverted",
-            "Your causal mask is True where attention is forbidden, as in torch's own modules (torch.triu). Here, "
-            "True means `may attend`: use torch.tril, or causal_mask.",
-            _slip_alone((_CAUSAL, f"~{_CAUSAL}")),
-        ),
-        Misconception(
-            "padding_seen",
-            "Your answer lets every token attend to the source's padding. Make the mask True only where source != "
-            "PADDING_ID.",
-            _slip_alone(*_ALL_SEEN),
-        ),
-        Misconception(
-            "padding_seen_by_the_encoder",
-            "Your answer lets the source's tokens attend to its padding. Pass the source's mask to the encoder's "
-            "blocks too.",
-            _slip(_ALL_SEEN[0]),
-        ),
-        Misconception(
-            "padding_seen_by_the_decoder",
-            "Your answer lets the target's tokens attend to the source's padding. Pass the source's mask to the "
-            "cross-attention too.",
-            _slip(_ALL_SEEN[1]),
-        ),
-        Misconception(
-            "causal_encoder",
-            "Your answer uses a causal mask in the encoder. The whole source is known from the start: hide only its "
-            "padding.",
-            _slip((" tokens)\n", " tokens & causal_mask(source.shape[1]))\n")),
-        ),
-        Misconception(
-            "causal_cross_attention",
-            "Your answer's cross-attention is causal: position t sees only the first t + 1 tokens of the source. The "
-            "whole source is known from the start: hide only its padding.",
-            _slip(("mask, memory_mask", "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()")),
-        ),
-        Misconception(
-            "only_padding_seen",
-            "Your answer attends only to the source's padding. Make the mask True at tokens: source != PADDING_ID, "
-            "not ==.",
-            _slip(("!=", "==")),
-        ),
-        Misconception(
-            "padded_queries_in_the_encoder",
-            "Your encoder's mask hides padding as queries, not as keys. Keys are the last dimension of a mask: "
-            "unsqueeze(1) makes it [batch, 1, source].",
-            _slip((" tokens)\n", " tokens.mT)\n")),
-        ),
-        Misconception(
-            "unknown_words_hidden",
-            "Your answer hides other ids than the padding's, such as 3, the unknown token. Hide only padding: source "
-            "!= PADDING_ID.",
-            _slip(("!= PADDING_ID", "> UNKNOWN_ID")),
-        ),
-        Misconception(
-            "masks_inverted",
-            "Your masks are True where attention is forbidden, as in torch's own modules. Here, True means `may "
-            "attend`: leave out the ~.",
-            _slip_alone((_CAUSAL, f"~{_CAUSAL}"), ("!=", "==")),
-        ),
-        Misconception(
-            "masks_exchanged",
-            "Your answer gives the decoder's blocks their two masks in the wrong order. The target's comes first, "
-            "then the source's: block(x, memory, mask, memory_mask).",
-            _slip_alone(("mask, memory_mask", "memory_mask, mask")),
-        ),
-        Misconception(
-            "encoder_left_out",
-            "Your answer passes the embedded source to the decoder: it doesn't call the encoder's blocks, or drops "
-            "their results. Keep them: x = block(x, mask).",
-            _slip(("in encoder", "in encoder[:0]")),
-        ),
-        Misconception(
-            "level_by_level",
-            "Your answer gives each decoder block the output of the encoder block at the same level. Run the whole "
-            "encoder first, and give all of them the output of its last block.",
-            _slip(*_LEVEL_BY_LEVEL),
-        ),
-        Misconception(
-            "encoder_not_chained",
-            "Your answer gives each encoder block the embedded tokens, so only the last block counts. Give each one "
-            "the output of the block before.",
-            _slip(("read(memory", "read(embed_source(source)")),
-        ),
-        Misconception(
-            "decoder_not_chained",
-            "Your answer gives each decoder block the embedded tokens, so only the last block counts. Give each one "
-            "the output of the block before.",
-            _slip(("write(x", "write(embed_target(target)")),
-        ),
-        Misconception(
-            "first_blocks_only",
-            "Your answer uses only the first block of each stack: does it return inside the loop? Go through all "
-            "blocks.",
-            _slip_alone(("in encoder", "in encoder[:1]"), ("in decoder", "in decoder[:1]")),
-        ),
-        Misconception(
-            "first_encoder_block_only",
-            "Your answer uses only the first encoder block. Go through all of them, and give the decoder the last "
-            "one's output.",
-            _slip(("in encoder", "in encoder[:1]")),
-        ),
-        Misconception(
-            "first_decoder_block_only",
-            "Your answer uses only the first decoder block: does it return inside the loop? Go through all blocks.",
-            _slip_alone(("in decoder", "in decoder[:1]")),
-        ),
-        Misconception(
-            "embed_source_for_both",
-            "Your answer embeds the target with embed_source. Each language has its own embedding: "
-            "embed_target(target).",
-            _slip(("embed_target(target)", "embed_source(target)")),
-        ),
-        Misconception(
-            "output_left_out",
-            "Your answer returns the last block's vectors. Turn them into scores with the output layer: output(x).",
-            _slip_alone(("output(x)", "x")),
-        ),
-        Misconception(
-            "softmaxed",
-            "Your answer takes a softmax at the end. Return the output layer's scores: the loss applies the softmax "
-            "and the logarithm itself.",
-            _slip(("output(x)", "output(x).softmax(dim=-1)")),
-        ),
-        Misconception(
-            "log_softmaxed",
-            "Your answer takes log_softmax at the end. Return the output layer's scores: the loss applies it itself.",
-            _slip(("output(x)", "output(x).log_softmax(dim=-1)")),
+        *_slips(
+            paired=False,
+            causal_mask_inverted=(
+                "Your causal mask is True where attention is forbidden. Here, True means `may attend`: use torch.tril.",
+                (_CAUSAL, f"~{_CAUSAL}"),
+            ),
+            padding_seen=(
+                "Your answer attends to the source's padding. Make the mask True only where source != PADDING_ID.",
+                *_ALL_SEEN,
+            ),
+            masks_exchanged=(
+                "Your answer swaps the decoder's masks. The target's comes first: block(x, memory, mask, memory_mask).",
+                ("mask, memory_mask", "memory_mask, mask"),
+            ),
+            first_blocks_only=(
+                "Your answer uses only the first block of each stack: does it return inside the loop? Use all blocks.",
+                ("in encoder", "in encoder[:1]"),
+                ("in decoder", "in decoder[:1]"),
+            ),
+            first_decoder_block_only=(
+                "Your answer uses only the first decoder block: does it return inside the loop? Go through all blocks.",
+                ("in decoder", "in decoder[:1]"),
+            ),
+            output_left_out=(
+                "Your answer returns the last block's vectors. Turn them into scores with the output layer: output(x).",
+                ("output(x)", "x"),
+            ),
         ),
     ),
     listed_pairs=(Pair("padding_seen", "level_by_level", _slip(*_ALL_SEEN, *_LEVEL_BY_LEVEL)),),

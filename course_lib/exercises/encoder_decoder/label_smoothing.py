@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.common import and_turned_around, integer, slips
 from course_lib.exercises.encoder_decoder.shared import layouts, padding_left_out
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -51,6 +51,7 @@ def _smoothed(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
 
 
 _slip = partial(Edited, _smoothed)
+_slips = partial(slips, _smoothed)
 _SHARE, _RIGHT = "smoothing / (size - 1)", "1 - smoothing)"
 
 
@@ -109,7 +110,6 @@ EXERCISE = Exercise(
                 "shared_by_too_many",
                 "right_counted_among_the_others",
                 "padding_gets_none",
-                "divided_by_the_number_of_words",
                 "not_shared_out",
             ),
         ),
@@ -131,142 +131,88 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "torchs_variant",
-            "Your answer is torch's variant, label_smoothing=, which shares the mass among all tokens, including the "
-            "right one. Give each other token smoothing / (V - 1), and the right one exactly 1 - smoothing.",
-            _slip((_SHARE, "smoothing / size"), (_RIGHT, "1 - smoothing + share)")),
-        ),
-        Misconception(
-            "torchs_variant_converted_the_wrong_way",
-            "Your answer is torch's label_smoothing= with smoothing · (V - 1) / V. To give the right token exactly 1 "
-            "- smoothing, use the inverse: smoothing · V / (V - 1).",
-            lambda logits, targets, smoothing: F.cross_entropy(
-                logits, targets, label_smoothing=smoothing * (logits.shape[-1] - 1) / logits.shape[-1]
+        *_slips(
+            torchs_variant=(
+                "Your answer is torch's variant, label_smoothing=, which shares the mass among all tokens, including "
+                "the right one. Give each other token smoothing / (V - 1), and the right one exactly 1 - smoothing.",
+                (_SHARE, "smoothing / size"),
+                (_RIGHT, "1 - smoothing + share)"),
+            ),
+            shared_by_too_many=(
+                "Your answer divides the smoothing by V, so the target doesn't sum to 1. Divide by V - 1.",
+                (_SHARE, "smoothing / size"),
+            ),
+            padding_gets_none=(
+                "Your answer gives the padding's column nothing and divides by V - 2, as some implementations do. "
+                "Here, all other tokens share the smoothing: divide by V - 1.",
+                ("size - 1", "size - 2"),
+                ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)"),
+            ),
+            right_counted_among_the_others=(
+                "Your answer gives the right token a share too, so the target sums to more than 1. Leave it out.",
+                (_RIGHT, "1 - smoothing + share)"),
+            ),
+            not_negated=("Your answer has the wrong sign. Cross-entropy is minus the sum.", ("-(target", "(target")),
+            nothing_taken_away=(
+                "Your answer leaves 1 at the right token, so the target sums to more than 1. Put 1 - smoothing.",
+                (_RIGHT, "1)"),
+            ),
+            not_shared_out=(
+                "Your answer gives the smoothing to no token. Share it among the other tokens.",
+                (_SHARE, "0"),
+            ),
+            whole_for_each=(
+                "Your answer gives each other token the whole smoothing. They share it: divide by V - 1.",
+                (_SHARE, "smoothing"),
+            ),
+            swapped=(
+                "Your answer gives the right token only the smoothing. Give it 1 - smoothing.",
+                (_SHARE, "(1 - smoothing) / (size - 1)"),
+                (_RIGHT, "smoothing)"),
+            ),
+            not_smoothed=(
+                "Your answer is the plain negative log-likelihood. Use `smoothing`.",
+                (_SHARE, "0"),
+                (_RIGHT, "1)"),
+            ),
+            softmax_over_the_words=(
+                "Your answer takes log_softmax over the tokens, dim=0. Take it over the vocabulary: dim=-1.",
+                ("log_softmax(dim=-1)", "log_softmax(dim=0)"),
+            ),
+            logits_unnormalised=(
+                "Your answer multiplies the target by logits. Take their log_softmax first.",
+                (".log_softmax(dim=-1)", ""),
+            ),
+            softmaxed_twice=(
+                "Your answer takes the softmax twice. Pass cross_entropy or log_softmax the logits.",
+                ("logits.log_softmax", "logits.softmax(dim=-1).log_softmax"),
+            ),
+            no_logarithms=(
+                "Your answer multiplies the target by probabilities. Use their logarithms: log_softmax.",
+                (".log_softmax", ".softmax"),
+            ),
+            summed=("Your answer is the sum over the tokens. Take the mean.", ("losses.mean()", "losses.sum()")),
+            mean_over_the_vocabulary=(
+                "Your answer also averages over the vocabulary. Sum over it, and average over the tokens.",
+                (".sum(dim=-1)", ".mean(dim=-1)"),
+            ),
+            kl_divergence=(
+                "Your answer is the KL divergence. Return the cross-entropy, -Σ q ln p, without the target's entropy.",
+                ("-(target * log_p)", 'F.kl_div(log_p, target, reduction="none")'),
             ),
         ),
-        Misconception(
-            "shared_by_too_many",
-            "Your answer divides the smoothing by V, but only V - 1 tokens get a share, so the target doesn't sum to "
-            "1. Divide by V - 1.",
-            _slip((_SHARE, "smoothing / size")),
-        ),
-        Misconception(
-            "padding_gets_none",
-            "Your answer gives the padding's column nothing and divides by V - 2, as some implementations do. Here, "
-            "all other tokens share the smoothing: divide by V - 1.",
-            _slip(("size - 1", "size - 2"), ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)")),
-        ),
-        Misconception(
-            "divided_by_the_number_of_words",
-            "Your answer uses the number of rows, shape[0], as the vocabulary size. Use the last dimension: "
-            "logits.shape[-1].",
-            _slip(("size = logits.shape[-1]", "size = max(len(logits), 2)")),
-        ),
-        Misconception(
-            "right_counted_among_the_others",
-            "Your answer gives the right token a share of the smoothing on top of 1 - smoothing, so the target sums "
-            "to more than 1. Sum over the other tokens only.",
-            _slip((_RIGHT, "1 - smoothing + share)")),
-        ),
-        Misconception(
-            "not_negated",
-            "Your answer has the wrong sign. Cross-entropy is minus the sum.",
-            _slip(("-(target", "(target")),
-        ),
-        Misconception(
-            "nothing_taken_away",
-            "Your answer gives the others their share but leaves 1 at the right token, so the target sums to more "
-            "than 1. Give the right token 1 - smoothing.",
-            _slip((_RIGHT, "1)")),
-        ),
-        Misconception(
-            "not_shared_out",
-            "Your answer takes the smoothing from the right token but gives it to no other. Share it among the other "
-            "tokens.",
-            _slip((_SHARE, "0")),
-        ),
-        Misconception(
-            "whole_for_each",
-            "Your answer gives each other token the whole smoothing. They share it: divide by V - 1.",
-            _slip((_SHARE, "smoothing")),
-        ),
-        Misconception(
-            "swapped",
-            "Your answer gives the right token the smoothing and shares out the rest. Give the right token 1 - "
-            "smoothing.",
-            _slip((_SHARE, "(1 - smoothing) / (size - 1)"), (_RIGHT, "smoothing)")),
-        ),
-        Misconception(
-            "not_smoothed",
-            "Your answer is the plain negative log-likelihood. Use `smoothing`.",
-            _slip((_SHARE, "0"), (_RIGHT, "1)")),
-        ),
-        Misconception(
-            "always_a_tenth",
-            "Your answer always smooths by 0.1, as in the paper. Use `smoothing`.",
-            _slip(("size = logits.shape[-1]", "size, smoothing = logits.shape[-1], 0.1")),
-        ),
-        Misconception(
-            "prediction_smoothed",
-            "Your answer smooths the model's probabilities. Smooth the target instead.",
-            _slip_by_parts(
-                (
-                    "(1 - smoothing) * right + each * others",
-                    "((1 - smoothing) * right.exp() + each * (1 - right.exp())).log()",
-                )
+        *slips(
+            _smoothed_by_parts,
+            softmax_by_hand=(
+                "Your answer takes exp of raw logits, which overflows. Use log_softmax, which subtracts the largest.",
+                ("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()"),
             ),
-        ),
-        Misconception(
-            "every_word_in_every_row",
-            "Your answer marks all right tokens in every row, as q[:, targets] does. Mark one per row: use scatter, "
-            "or q[torch.arange(tokens), targets].",
-            _slip(("scatter(-1, targets.unsqueeze(-1)", "index_fill(-1, targets")),
-        ),
-        Misconception(
-            "softmax_over_the_words",
-            "Your answer takes log_softmax over the tokens, dim=0. Take it over the vocabulary: dim=-1.",
-            _slip(("log_softmax(dim=-1)", "log_softmax(dim=0)")),
-        ),
-        Misconception(
-            "logits_unnormalised",
-            "Your answer multiplies the target by logits. Take their log_softmax first.",
-            _slip((".log_softmax(dim=-1)", "")),
-        ),
-        Misconception(
-            "softmaxed_twice",
-            "Your answer takes the softmax twice: cross_entropy and log_softmax already include one. Pass them logits.",
-            _slip(("logits.log_softmax", "logits.softmax(dim=-1).log_softmax")),
-        ),
-        Misconception(
-            "no_logarithms",
-            "Your answer multiplies the target by probabilities. Use their logarithms: log_softmax.",
-            _slip((".log_softmax", ".softmax")),
-        ),
-        Misconception(
-            "softmax_by_hand",
-            "Your answer takes exp of raw logits, which overflows for large ones. Use log_softmax, which subtracts "
-            "the largest first.",
-            _slip_by_parts(("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()")),
-        ),
-        Misconception(
-            "log_of_softmax",
-            "Your answer takes the logarithm of a softmax. Very small probabilities round to 0, so the loss is "
-            "infinite. Use log_softmax, which does both safely.",
-            _slip_by_parts(("log_softmax(dim=-1)", "softmax(dim=-1).log()")),
+            log_of_softmax=(
+                "Your answer takes log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
+                ("log_softmax(dim=-1)", "softmax(dim=-1).log()"),
+            ),
         ),
         padding_left_out(_slip(("losses.mean()", "losses[targets != 0].mean()"))),
-        Misconception(
-            "summed",
-            "Your answer is the sum over the tokens. Take the mean.",
-            _slip(("losses.mean()", "losses.sum()")),
-        ),
-        Misconception(
-            "mean_over_the_vocabulary",
-            "Your answer takes the mean over the vocabulary too. Sum over the vocabulary, and take the mean over the "
-            "tokens only.",
-            _slip((".sum(dim=-1)", ".mean(dim=-1)")),
-        ),
         Misconception(
             "no_gradients",
             "Your value is right, but no gradient reaches the logits, so nothing can learn. Look for .item(), "
@@ -276,16 +222,9 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "others_detached",
-            "Your value is right, but no gradient flows through the other tokens' part. Look for .detach(), .item() "
-            "or no_grad.",
+            "Your value is right, but the other tokens' part has no gradient. Look for .detach() or .item().",
             _slip_by_parts(("each * others", "each * others.detach()")),
             alone=True,
-        ),
-        Misconception(
-            "kl_divergence",
-            "Your answer is the Kullback-Leibler divergence, which subtracts the entropy of the smoothed target. "
-            "Return the cross-entropy, -Σ q ln p.",
-            _slip(("-(target * log_p)", 'F.kl_div(log_p, target, reduction="none")')),
         ),
     ),
 )

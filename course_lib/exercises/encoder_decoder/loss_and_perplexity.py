@@ -8,10 +8,9 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import SMALLEST, Kind, alike, integer, slips
+from course_lib.exercises.common import SMALLEST, Kind, integer, slips
 from course_lib.exercises.encoder_decoder.shared import layouts, meowed_table
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
 
@@ -73,10 +72,12 @@ def _loss_by_sentences(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]
 
 CORRECT = (_loss, _loss_by_cross_entropy, _loss_by_sentences)
 
-_slip_alone = partial(Edited, _loss, paired=False)
 _PICKED, _MEAN = "log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)", "picked[real].mean()"
 _EXP = "return loss, loss.exp()"
 _SENTENCES = "(picked * real).sum(dim=1) / real.sum(dim=1)"
+
+
+_slips = partial(slips, _loss)
 
 
 EXERCISE = Exercise(
@@ -109,7 +110,7 @@ EXERCISE = Exercise(
             "`gather` picks along a dimension, and its index needs as many dimensions as the tensor: make `[batch, "
             "tokens]` into `[batch, tokens, 1]`. To leave out padding, index with a boolean tensor of the same shape: "
             "it keeps the entries where it is True.",
-            answers=("every_token_at_every_position", "one_for_each_sentence", "padding_counted"),
+            answers=("every_token_at_every_position", "padding_counted"),
         ),
         Hint(
             "outline",
@@ -118,29 +119,22 @@ EXERCISE = Exercise(
             "Find where there is no padding.\n"
             "Take minus the mean there: the loss.\n"
             "Return it, and its exp.",
-            answers=("mean_of_sentences", "mean_of_perplexities", "divided_by_all_positions", "log_of_the_mean"),
+            answers=("mean_of_sentences", "divided_by_all_positions", "log_of_the_mean"),
         ),
     ),
     misconceptions=(
-        *slips(
-            _loss,
+        *_slips(
             not_negated=(
-                "Your loss lacks the minus sign. Log-likelihoods are negative, but a loss should be positive and "
-                "shrink as the probabilities grow.",
+                "Your loss lacks the minus sign. A loss should be positive, and log-likelihoods are negative.",
                 ("= -mean", "= mean"),
             ),
-            summed=(
-                "Your loss is a sum over the tokens. Divide by their number, so that you can compare batches of all "
-                "sizes.",
-                (_MEAN, "picked[real].sum()"),
-            ),
+            summed=("Your loss is a sum over the tokens. Divide by their number.", (_MEAN, "picked[real].sum()")),
             padding_counted=(
                 "Your answer counts padding as tokens. Use only positions where the target is not PADDING_ID.",
                 (_MEAN, "picked.mean()"),
             ),
             divided_by_all_positions=(
-                "Your answer sets padding to 0 but divides by the number of all positions, so padding counts as "
-                "perfectly predicted. Divide by the number of tokens.",
+                "Your answer divides by the number of all positions, padding included. Divide by the number of tokens.",
                 (_MEAN, "(picked * real).mean()"),
             ),
             divided_by_sentences=(
@@ -148,21 +142,12 @@ EXERCISE = Exercise(
                 (_MEAN, "(picked * real).sum() / len(picked)"),
             ),
             mean_of_sentences=(
-                "Your answer averages within each sentence and then over sentences, so tokens of short sentences "
-                "count more. Take one mean over all tokens.",
+                "Your answer averages within each sentence first. Take one mean over all tokens.",
                 (_MEAN, f"({_SENTENCES}).mean()"),
             ),
-            one_for_each_sentence=(
-                "Your answer has one number per sentence. Return one number for all tokens of the batch.",
-                (_MEAN, _SENTENCES),
-            ),
-            not_averaged=(
-                "Your answer still has one number per token. Take their mean.",
-                (_MEAN, "picked[real]"),
-            ),
+            not_averaged=("Your answer still has one number per token. Take their mean.", (_MEAN, "picked[real]")),
             only_the_padding=(
-                "Your answer averages over the padding and leaves out the tokens. Tokens are where the target is not "
-                "PADDING_ID: !=, not ==.",
+                "Your answer averages over the padding. Tokens are where the target is not PADDING_ID: !=, not ==.",
                 ("!=", "=="),
             ),
             not_normalised=(
@@ -170,8 +155,7 @@ EXERCISE = Exercise(
                 ("logits.log_softmax(dim=-1)", "logits"),
             ),
             softmax_over_the_tokens=(
-                "Your answer takes the log-softmax over the positions. Take it over the vocabulary, the last "
-                "dimension: dim=-1.",
+                "Your answer takes the log-softmax over the positions. Take it over the vocabulary: dim=-1.",
                 ("log_softmax(dim=-1)", "log_softmax(dim=1)"),
             ),
             probability=(
@@ -188,29 +172,28 @@ EXERCISE = Exercise(
                 (_PICKED, "log_p.amax(dim=-1)"),
             ),
             entropy=(
-                "Your answer is the entropy of the model's predictions: it weights all tokens by their own "
-                "probabilities and ignores `targets`. Pick only the right token's log-probability.",
+                "Your answer is the entropy of the predictions and ignores `targets`. Pick the right token's "
+                "log-probability.",
                 (_PICKED, "(log_p.exp() * log_p).sum(dim=-1)"),
             ),
-            id_before=(
-                "Your answer picks the token whose id is one below the right one. Ids start at 0, like indices: use "
-                "`targets` directly.",
-                ("targets.unsqueeze", "((targets - 1) % log_p.shape[-1]).unsqueeze"),
+        ),
+        *_slips(
+            paired=False,
+            every_token_at_every_position=(
+                "Your answer takes all expected tokens at each position. Pick the right one at each, with gather.",
+                (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])"),
             ),
-            in_bits=(
-                "Your loss is in bits, because it divides by ln 2. Use natural logarithms.",
-                ("= -mean", "= -mean / 0.6931471805599453"),
+            log_of_softmax=(
+                "Your answer takes log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
+                ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()"),
+            ),
+            product=(
+                "Your answer takes the logarithm of a product of probabilities. The product of many small numbers "
+                "rounds to 0, so the loss is infinite. Average the logarithms instead.",
+                (_MEAN, "picked[real].exp().prod().log() / real.sum()"),
             ),
         ),
-        *alike(
-            "Your answer takes all expected tokens at each position. Take only the one that is right there: gather "
-            "picks one per position.",
-            every_token_at_every_position=_slip_alone(
-                (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])")
-            ),
-        ),
-        *slips(
-            _loss,
+        *_slips(
             beside="the perplexity",
             no_exp=(
                 "Your second result is the loss again. Return its exp, the perplexity.",
@@ -221,35 +204,17 @@ EXERCISE = Exercise(
                 (_EXP, "return loss, 2**loss"),
             ),
             exp_of_minus_the_loss=(
-                "Your second result is exp of minus the loss, a token's typical probability. The perplexity is its "
-                "inverse: exp of the loss.",
+                "Your second result is exp of minus the loss. The perplexity is its inverse: exp of the loss.",
                 (_EXP, "return loss, mean.exp()"),
             ),
             exp_before_the_mean=(
-                "Your perplexity averages the exp of each token's loss, so one unlikely token dominates. Take the "
-                "mean first, then exp.",
+                "Your perplexity takes exp before the mean, so one unlikely token dominates. Take the mean first.",
                 (_EXP, "return loss, (-picked[real]).exp().mean()"),
-            ),
-            mean_of_perplexities=(
-                "Your perplexity is the mean of the sentences' perplexities. Take exp of the loss instead.",
-                (_EXP, f"return loss, (-({_SENTENCES})).exp().mean()"),
             ),
             swapped=(
                 "Your answer returns the perplexity first. Return the loss first.",
                 (_EXP, "return loss.exp(), loss"),
             ),
-        ),
-        Misconception(
-            "log_of_softmax",
-            "Your answer takes the logarithm of a softmax. If a probability rounds to 0, the loss is infinite. Use "
-            "log_softmax, which does both safely.",
-            _slip_alone(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
-        ),
-        Misconception(
-            "product",
-            "Your answer takes the logarithm of a product of probabilities. The product of many small numbers rounds "
-            "to 0, so the loss is infinite. Average the logarithms instead.",
-            _slip_alone((_MEAN, "picked[real].exp().prod().log() / real.sum()")),
         ),
     ),
 )

@@ -93,6 +93,7 @@ def _sampled_into_a_tensor(step: Step, state: Tensor, target: Tensor, drawn: Ten
 
 CORRECT = (_sampled, _sampled_sentence_by_sentence, _sampled_into_a_tensor)
 
+_slips = partial(slips, _sampled)
 _slip_alone = partial(Edited, _sampled, paired=False)
 _CHOICE = "torch.where(drawn[:, n] < share, own, right)"
 
@@ -140,65 +141,50 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        *slips(
-            _sampled,
+        *_slips(
             teacher_forcing=(
-                "Your answer always reads the right token, which is teacher forcing. Where drawn < share, read the "
-                "model's own token.",
+                "Your answer always reads the right token. Where drawn < share, read the model's own.",
                 (_CHOICE, "right"),
             ),
             no_teacher_forcing=(
-                "Your answer always reads the model's own token. Read it only where drawn < share, and the right one "
-                "elsewhere.",
+                "Your answer always reads the model's own token. Where drawn >= share, read the right one.",
                 (_CHOICE, "own"),
             ),
             share_turned_around=(
-                "Your answer reads the right token where drawn < share. Do the opposite: `share` is the share of the "
-                "model's own tokens.",
+                "Your answer reads the right token where drawn < share. Read the model's own there.",
                 (_CHOICE, "torch.where(drawn[:, n] < share, right, own)"),
             ),
             one_draw_for_all_sentences=(
-                "Your answer uses the first sentence's draws for the whole batch. Use each sentence's own: drawn[:, "
-                "n].",
+                "Your answer uses one sentence's draws for the batch. Use each sentence's own: drawn[:, n].",
                 (_CHOICE, "torch.where(drawn[0, n] < share, own, right)"),
             ),
             one_draw_for_all_positions=(
-                "Your answer uses each sentence's first draw at all positions. Use a new one at each position: "
-                "drawn[:, n].",
+                "Your answer uses one draw per sentence. Use a new one at each position: drawn[:, n].",
                 (_CHOICE, "torch.where(drawn[:, 0] < share, own, right)"),
-            ),
-            draws_one_late=(
-                "Your answer uses the draw of the position before. Use drawn[:, n] to decide what to read after step "
-                "n.",
-                (_CHOICE, "torch.where(drawn[:, max(n - 1, 0)] < share, own, right)"),
             ),
             one_position_late=(
                 "Your answer reads target[:, n] after step n, which it has just read. Read target[:, n + 1].",
                 ("n + 1", "n"),
             ),
             state_not_kept=(
-                "Your answer starts every step from the first state, so the model forgets what it has read. Keep the "
-                "state that a step returns.",
+                "Your answer starts each step from the first state. Keep the state that each step returns.",
                 ("state = after", "pass"),
             ),
-            least_likely=(
-                "Your answer reads the model's least likely token. Read its likeliest: argmax.",
-                ("argmax", "argmin"),
-            ),
             stacked_in_front=(
-                "Your answer has positions as the first dimension. Stack along the second, dim=1: [batch, tokens - 1, "
-                "vocab_size].",
+                "Your answer has positions as the first dimension. Stack along the second: dim=1.",
                 ("dim=1)", "dim=0)"),
             ),
             begins_with_the_second_token=(
-                "Your answer starts with the target's second token, which it should predict. Start with the first, "
-                "<s>: target[:, 0].",
+                "Your answer starts with the target's second token. Start with the first, <s>: target[:, 0].",
                 ("target[:, 0]", "target[:, min(1, len(target[0]) - 1)]"),
             ),
         ),
-        *alike(
-            "Your answer returns tokens. Return the logits of every step: the loss needs them.",
-            tokens_returned=_slip_alone(("append(logits)", "append(logits.argmax(dim=-1))")),
+        *_slips(
+            paired=False,
+            tokens_returned=(
+                "Your answer returns tokens. Return the logits of every step: the loss needs them.",
+                ("append(logits)", "append(logits.argmax(dim=-1))"),
+            ),
         ),
         *alike(
             "Your answer returns probabilities or their logarithms. Return the logits of `step`.",
@@ -206,8 +192,7 @@ EXERCISE = Exercise(
             log_softmaxed=_slip_alone(("append(logits)", "append(logits.log_softmax(dim=-1))")),
         ),
         *alike(
-            "Your values are right, but no gradient flows back through the steps, so the model can't learn to "
-            "remember. Look for .detach(), .data or no_grad.",
+            "Your values are right, but no gradient flows back through the steps. Look for .detach() or no_grad.",
             state_detached=_slip_alone(("state = after", "state = after.detach()")),
             gradients_cut=_slip_alone(("append(logits)", "append(logits.detach())")),
         ),

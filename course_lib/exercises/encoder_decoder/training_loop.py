@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes, slips
 from course_lib.exercises.encoder_decoder.shared import padding_left_out
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
@@ -74,6 +74,7 @@ def _trained(W: Tensor, b: Tensor, batches: Batches, rate: float, clip: float) -
 
 
 _slip = partial(Edited, _trained)
+_slips = partial(slips, _trained)
 _RESET = "W.grad, b.grad = torch.zeros_like(W), torch.zeros_like(b)"
 _CLIPPED = "factor * W.grad, factor * b.grad"
 _NORM = "torch.cat([W.grad.flatten(), b.grad]).norm()"
@@ -141,14 +142,7 @@ EXERCISE = Exercise(
             "Clip by one norm for both gradients together: the root of the sum of all their squares. If it is above "
             "`clip`, multiply both by `clip` over the norm, which keeps their direction. Losses are scalars, stacked "
             "into `[steps]`.",
-            answers=(
-                "each_clipped_by_itself",
-                "norm_of_W",
-                "norms_added",
-                "norm_without_root",
-                "only_W_clipped",
-                "values_clipped",
-            ),
+            answers=("each_clipped_by_itself", "norm_without_root", "only_W_clipped", "values_clipped"),
         ),
         Hint(
             "outline",
@@ -174,129 +168,77 @@ EXERCISE = Exercise(
             gradients_accumulate=_slip((_RESET, "pass"), (_CLIPPED, "W.grad.mul_(factor), b.grad.mul_(factor)")),
             gradients_accumulate_unclipped=_slip((_RESET, "pass")),
         ),
-        Misconception(
-            "not_clipped",
-            "Your answer doesn't clip, or clips too early or too late: before backward(), or after the step. Clip "
-            "between backward() and the step.",
-            _slip((_CLIPPED, "W.grad, b.grad")),
-        ),
-        Misconception(
-            "each_clipped_by_itself",
-            "Your answer clips W's gradient and b's separately, which changes the direction of the step. Use their "
-            "joint norm: √(‖∂W‖² + ‖∂b‖²).",
-            _slip((_CLIPPED, "(g * min(1.0, clip / max(float(g.norm()), 1e-30)) for g in (W.grad, b.grad))")),
-        ),
-        Misconception(
-            "only_W_clipped",
-            "Your answer clips W's gradient but not b's. Multiply both by the same factor, from their joint norm: "
-            "√(‖∂W‖² + ‖∂b‖²).",
-            _slip((_NORM, "W.grad.norm()"), ("factor * b.grad", "b.grad")),
-        ),
-        Misconception(
-            "norm_of_W",
-            "Your answer clips both gradients by the norm of W's alone. Include b's: √(‖∂W‖² + ‖∂b‖²).",
-            _slip((_NORM, "W.grad.norm()")),
-        ),
-        Misconception(
-            "norms_added",
-            "Your answer adds the norms of both gradients. Add their squares, and take the root of the sum.",
-            _slip((_NORM, "W.grad.norm() + b.grad.norm()")),
-        ),
-        Misconception(
-            "norm_without_root",
-            "Your answer clips by the sum of squares. Take its root to get the norm.",
-            _slip((_NORM, "W.grad.square().sum() + b.grad.square().sum()")),
-        ),
-        Misconception(
-            "step_clipped",
-            "Your answer clips the step, rate · gradient. Clip the gradients, then multiply by the rate.",
-            _slip(("clip / float(norm)", "clip / rate / float(norm)")),
-        ),
-        Misconception(
-            "values_clipped",
-            "Your answer clips every number to ±clip. Clip by the norm: if it is above `clip`, multiply all numbers "
-            "by the same factor.",
-            _slip((_CLIPPED, "W.grad.clamp(-clip, clip), b.grad.clamp(-clip, clip)")),
-        ),
-        Misconception(
-            "always_scaled",
-            "Your answer scales even short gradients to the norm `clip`. Clipping only shortens: the factor is at "
-            "most 1.",
-            _slip(("min(1.0, clip / float(norm))", "clip / float(norm)")),
-        ),
-        Misconception(
-            "lengthened",
-            "Your answer lengthens short gradients and leaves long ones unclipped: its factor is at least 1. Make it "
-            "at most 1: min, not max.",
-            _slip(("min(1.0", "max(1.0")),
-        ),
-        Misconception(
-            "uphill",
-            "Your answer adds the gradients, so it goes uphill. Subtract them.",
-            _slip(("W -=", "W +="), ("b -=", "b +=")),
-        ),
-        Misconception(
-            "loss_afterwards",
-            "Your losses are from after each step. Keep the loss that you call backward() on, from before the step.",
-            _slip(("(loss.detach())", "(F.cross_entropy(x @ W + b, targets).detach())")),
-        ),
-        Misconception(
-            "losses_summed",
-            "Your answer returns sums of the losses over a batch's tokens. Return means, whose gradients you use.",
-            _slip(("(loss.detach())", "(loss.detach() * len(x))")),
-        ),
-        Misconception(
-            "losses_as_a_list",
-            "Your losses are a list of tensors. Turn them into one tensor with torch.stack(losses).",
-            _slip(("torch.stack(losses)", "losses")),
-        ),
-        Misconception(
-            "losses_as_numbers",
-            "Your losses are a list of Python numbers. Collect loss.detach(), not loss.item(), and torch.stack them "
-            "into one tensor.",
-            _slip(("torch.stack(losses)", "[float(loss) for loss in losses]")),
-        ),
-        Misconception(
-            "losses_in_single_precision",
-            "Your losses are always float32, as torch.tensor(...) and torch.zeros(...) make of Python numbers. "
-            "Collect loss.detach() and torch.stack them, or pass dtype=W.dtype.",
-            _slip(("torch.stack(losses)", "torch.stack(losses).float()")),
-        ),
-        Misconception(
-            "summed",
-            "Your answer sums the loss over a batch's tokens, so larger batches take larger steps. Take the mean.",
-            _slip(("targets)", 'targets, reduction="sum")')),
-        ),
-        Misconception(
-            "bias_not_trained", "Your answer never changes b. Train it like W.", _slip(("b -= rate * of_b", "pass"))
-        ),
-        Misconception(
-            "bias_left_out",
-            "Your answer leaves b out of the logits. Use x @ W + b.",
-            _slip(("x @ W + b", "x @ W + 0 * b")),
-        ),
-        Misconception(
-            "softmaxed_twice",
-            "Your answer gives F.cross_entropy probabilities. Give it the scores, x W + b: it applies the softmax "
-            "itself.",
-            _slip(("x @ W + b", "(x @ W + b).softmax(dim=-1)")),
-        ),
-        Misconception(
-            "no_log_softmax",
-            "Your answer uses logits as log-probabilities, as with nll_loss alone. Take their log_softmax first, or "
-            "use cross_entropy, which includes it.",
-            _slip(("cross_entropy", "nll_loss")),
+        *_slips(
+            not_clipped=(
+                "Your answer doesn't clip, or clips too early or too late: before backward(), or after the step. Clip "
+                "between backward() and the step.",
+                (_CLIPPED, "W.grad, b.grad"),
+            ),
+            each_clipped_by_itself=(
+                "Your answer clips each gradient separately. Use their joint norm: √(‖∂W‖² + ‖∂b‖²).",
+                (_CLIPPED, "(g * min(1.0, clip / max(float(g.norm()), 1e-30)) for g in (W.grad, b.grad))"),
+            ),
+            only_W_clipped=(
+                "Your answer clips only W's gradient. Multiply both by one factor, from √(‖∂W‖² + ‖∂b‖²).",
+                (_NORM, "W.grad.norm()"),
+                ("factor * b.grad", "b.grad"),
+            ),
+            norm_without_root=(
+                "Your answer clips by the sum of squares. Take its root to get the norm.",
+                (_NORM, "W.grad.square().sum() + b.grad.square().sum()"),
+            ),
+            values_clipped=(
+                "Your answer clips every number to ±clip. Clip the norm: scale all numbers by the same factor.",
+                (_CLIPPED, "W.grad.clamp(-clip, clip), b.grad.clamp(-clip, clip)"),
+            ),
+            always_scaled=(
+                "Your answer scales even short gradients to `clip`. Clipping only shortens: the factor is at most 1.",
+                ("min(1.0, clip / float(norm))", "clip / float(norm)"),
+            ),
+            lengthened=(
+                "Your answer uses a factor of at least 1, which lengthens gradients. Make it at most 1: min, not max.",
+                ("min(1.0", "max(1.0"),
+            ),
+            uphill=(
+                "Your answer adds the gradients, so it goes uphill. Subtract them.",
+                ("W -=", "W +="),
+                ("b -=", "b +="),
+            ),
+            loss_afterwards=(
+                "Your losses are from after each step. Keep the loss from before the step.",
+                ("(loss.detach())", "(F.cross_entropy(x @ W + b, targets).detach())"),
+            ),
+            losses_as_a_list=(
+                "Your losses are a list of tensors. Turn them into one tensor with torch.stack(losses).",
+                ("torch.stack(losses)", "losses"),
+            ),
+            losses_as_numbers=(
+                "Your losses are Python numbers. Collect loss.detach(), and torch.stack them into one tensor.",
+                ("torch.stack(losses)", "[float(loss) for loss in losses]"),
+            ),
+            losses_in_single_precision=(
+                "Your losses are always float32, as torch.tensor(...) and torch.zeros(...) make of Python numbers. "
+                "Collect loss.detach() and torch.stack them, or pass dtype=W.dtype.",
+                ("torch.stack(losses)", "torch.stack(losses).float()"),
+            ),
+            summed=(
+                "Your answer sums the loss over a batch's tokens, so larger batches take larger steps. Take the mean.",
+                ("targets)", 'targets, reduction="sum")'),
+            ),
+            bias_not_trained=("Your answer never changes b. Train it like W.", ("b -= rate * of_b", "pass")),
+            softmaxed_twice=(
+                "Your answer gives F.cross_entropy probabilities. Give it logits: it applies the softmax itself.",
+                ("x @ W + b", "(x @ W + b).softmax(dim=-1)"),
+            ),
+            first_batch_only=(
+                "Your answer takes a single step: does it return inside the loop? Take one step per batch.",
+                ("in batches", "in batches[:1]"),
+            ),
         ),
         padding_left_out(_slip(("targets)", "targets, ignore_index=0)"))),
         Misconception(
-            "first_batch_only",
-            "Your answer takes a single step: does it return inside the loop? Take one step per batch.",
-            _slip(("in batches", "in batches[:1]")),
-        ),
-        Misconception(
             "nothing_learned",
-            "Your answer computes every loss with the original W and b: each step starts from them again, or the "
-            "weights never change. Continue from the updated ones.",
+            "Your answer computes every loss with the original W and b. Continue from the updated ones.",
             lambda W, b, batches, rate, clip: _trained(W, b, batches, 0.0, clip),
         ),
     ),

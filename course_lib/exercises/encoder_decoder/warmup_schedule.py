@@ -9,9 +9,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.exercises.common import integer, slips
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import encoder_decoder
 
 
@@ -36,10 +35,7 @@ def _scheduled(steps: Tensor, d_model: int, warmup: int) -> Tensor:
     return rates.float()
 
 
-_slip = partial(Edited, _scheduled)
-
-_slip_alone = partial(Edited, _scheduled, paired=False)
-"""One that is not tried together with others."""
+_slips = partial(slips, _scheduled)
 
 _JOINED, _RISING, _FALLING = "torch.minimum(rising, falling)", "counted * warmup**-1.5", "counted**-0.5"
 _WIDTH = "d_model**-0.5"
@@ -82,122 +78,107 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "never_falls",
-            "Your answer keeps rising. From step `warmup` on, the other term is smaller: step^-0.5.",
-            _slip((_JOINED, "rising")),
+        *_slips(
+            never_falls=(
+                "Your answer keeps rising. From step `warmup` on, the other term is smaller: step^-0.5.",
+                (_JOINED, "rising"),
+            ),
+            never_rises=(
+                "Your answer falls from the first step on. Either the rising term is missing, or its exponent lacks "
+                "the minus, so it is never the smaller one: step · warmup^-1.5.",
+                (_JOINED, "falling"),
+            ),
+            larger_of_the_two=(
+                "Your answer takes the larger term, so it falls first and then rises. Take the smaller one.",
+                (_JOINED, "torch.maximum(rising, falling)"),
+            ),
+            width_left_out=(
+                "Your answer lacks the factor d_model^-0.5. Wider models take smaller steps.",
+                (_WIDTH, "1"),
+            ),
+            root_of_the_width=(
+                "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
+                (_WIDTH, "d_model**0.5"),
+            ),
+            divided_by_the_width=(
+                "Your answer divides by d_model. Divide by its root: d_model^-0.5.",
+                (_WIDTH, "1 / d_model"),
+            ),
+            stays_at_the_peak=(
+                "Your answer rises and then stays constant. After the warm-up, it must fall with 1 / √step.",
+                (_FALLING, "torch.full_like(counted, warmup**-0.5)"),
+            ),
+            falls_with_the_step=(
+                "Your answer falls with 1 / step after the warm-up. It must fall with the root: step^-0.5, or 1 / "
+                "√step.",
+                (_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)"),
+            ),
+            falling_without_minus=(
+                "Your answer has step^0.5, which rises. Add the minus to the exponent: step^-0.5.",
+                (_FALLING, "counted**0.5"),
+            ),
+            too_steep=(
+                "Your answer rises too steeply: its line is step · warmup^-0.5, which meets the other term long "
+                "before step `warmup`. The exponent is -1.5.",
+                (_RISING, "counted * warmup**-0.5"),
+            ),
+            rises_to_one=(
+                "Your answer's rising term is step / warmup. Use step · warmup^-1.5, which meets the other term at "
+                "step `warmup`.",
+                (_RISING, "counted / warmup"),
+            ),
+            exponent_of_the_step=(
+                "Your answer raises the step to the power -1.5. Raise `warmup` instead: step · warmup^-1.5.",
+                (_RISING, "warmup * counted**-1.5"),
+            ),
+            counted_from_zero=(
+                "Your answer subtracts 1 from each step. Steps already start at 1: use them directly.",
+                ("steps.double()", "steps.double() - 1"),
+            ),
+            one_step_early=(
+                "Your answer adds 1 to each step. Steps already start at 1: use them directly.",
+                ("steps.double()", "steps.double() + 1"),
+            ),
+            in_double_precision=(
+                "Your answer is in double precision, float64. Convert it to float32 with .float().",
+                (".float()", ""),
+            ),
         ),
-        Misconception(
-            "flat_until_the_peak",
-            "Your answer starts at its peak and falls after the warm-up. Before the peak, the rate rises with the "
-            "step: step · warmup^-1.5.",
-            _slip_alone(("steps.double()", "steps.clamp(min=warmup).double()")),
-        ),
-        Misconception(
-            "never_rises",
-            "Your answer falls from the first step on. Either the rising term is missing, or its exponent lacks the "
-            "minus, so it is never the smaller one: step · warmup^-1.5.",
-            _slip((_JOINED, "falling")),
-        ),
-        Misconception(
-            "larger_of_the_two",
-            "Your answer takes the larger term, so it falls first and then rises. Take the smaller one.",
-            _slip((_JOINED, "torch.maximum(rising, falling)")),
-        ),
-        Misconception(
-            "by_place",
-            "Your answer goes by the position in the tensor: the first `warmup` entries rise, and the rest fall. "
-            "Steps can come in any order: go by their numbers.",
-            _slip_alone((_JOINED, "torch.where(torch.arange(len(steps)) < warmup, rising, falling)")),
-        ),
-        Misconception(
-            "width_left_out",
-            "Your answer lacks the factor d_model^-0.5. Wider models take smaller steps.",
-            _slip((_WIDTH, "1")),
-        ),
-        Misconception(
-            "root_of_the_width",
-            "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
-            _slip((_WIDTH, "d_model**0.5")),
-        ),
-        Misconception(
-            "divided_by_the_width",
-            "Your answer divides by d_model. Divide by its root: d_model^-0.5.",
-            _slip((_WIDTH, "1 / d_model")),
-        ),
-        Misconception(
-            "width_in_the_falling_term_alone",
-            "Your answer multiplies only step^-0.5 by d_model^-0.5. Multiply the whole minimum by it.",
-            _slip_alone((_WIDTH, "1"), (_FALLING, "(counted * d_model) ** -0.5")),
-        ),
-        Misconception(
-            "stays_at_the_peak",
-            "Your answer rises and then stays constant. After the warm-up, it must fall with 1 / √step.",
-            _slip((_FALLING, "torch.full_like(counted, warmup**-0.5)")),
-        ),
-        Misconception(
-            "falls_with_the_step",
-            "Your answer falls with 1 / step after the warm-up. It must fall with the root: step^-0.5, or 1 / √step.",
-            _slip((_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)")),
-        ),
-        Misconception(
-            "falling_without_minus",
-            "Your answer has step^0.5, which rises. Add the minus to the exponent: step^-0.5.",
-            _slip((_FALLING, "counted**0.5")),
-        ),
-        Misconception(
-            "too_steep",
-            "Your answer rises too steeply: its line is step · warmup^-0.5, which meets the other term long before "
-            "step `warmup`. The exponent is -1.5.",
-            _slip((_RISING, "counted * warmup**-0.5")),
-        ),
-        Misconception(
-            "rises_to_one",
-            "Your answer's rising term is step / warmup. Use step · warmup^-1.5, which meets the other term at step "
-            "`warmup`.",
-            _slip((_RISING, "counted / warmup")),
-        ),
-        Misconception(
-            "exponent_of_the_step",
-            "Your answer raises the step to the power -1.5. Raise `warmup` instead: step · warmup^-1.5.",
-            _slip((_RISING, "warmup * counted**-1.5")),
-        ),
-        Misconception(
-            "exponent_over_both",
-            "Your answer raises the product, step · warmup, to the power -1.5. Raise only `warmup`: step · "
-            "warmup^-1.5.",
-            _slip_alone((_RISING, "(counted * warmup) ** -1.5")),
-        ),
-        Misconception(
-            "step_divides",
-            "Your answer divides by the step in the rising term: 1 / (step · warmup^1.5). Multiply by it: step · "
-            "warmup^-1.5, or step / warmup^1.5.",
-            _slip_alone((_RISING, "1 / (counted * warmup**1.5)")),
-        ),
-        Misconception(
-            "counted_from_zero",
-            "Your answer subtracts 1 from each step. Steps already start at 1: use them directly.",
-            _slip(("steps.double()", "steps.double() - 1")),
-        ),
-        Misconception(
-            "one_step_early",
-            "Your answer adds 1 to each step. Steps already start at 1: use them directly.",
-            _slip(("steps.double()", "steps.double() + 1")),
-        ),
-        Misconception(
-            "papers_sizes",
-            "Your answer always uses the paper's sizes, 512 and 4000. Use `d_model` and `warmup`.",
-            _slip_alone(("    counted", "    d_model, warmup = 512, 4000\n    counted")),
-        ),
-        Misconception(
-            "papers_warmup",
-            "Your answer always warms up for 4000 steps, as in the paper. Use `warmup`.",
-            _slip_alone(("    counted", "    warmup = 4000\n    counted")),
-        ),
-        Misconception(
-            "in_double_precision",
-            "Your answer is in double precision, float64. Convert it to float32 with .float().",
-            _slip((".float()", "")),
+        *_slips(
+            paired=False,
+            flat_until_the_peak=(
+                "Your answer starts at its peak and falls after the warm-up. Before the peak, the rate rises with the "
+                "step: step · warmup^-1.5.",
+                ("steps.double()", "steps.clamp(min=warmup).double()"),
+            ),
+            by_place=(
+                "Your answer goes by the position in the tensor: the first `warmup` entries rise, and the rest fall. "
+                "Steps can come in any order: go by their numbers.",
+                (_JOINED, "torch.where(torch.arange(len(steps)) < warmup, rising, falling)"),
+            ),
+            width_in_the_falling_term_alone=(
+                "Your answer multiplies only step^-0.5 by d_model^-0.5. Multiply the whole minimum by it.",
+                (_WIDTH, "1"),
+                (_FALLING, "(counted * d_model) ** -0.5"),
+            ),
+            exponent_over_both=(
+                "Your answer raises the product, step · warmup, to the power -1.5. Raise only `warmup`: step · "
+                "warmup^-1.5.",
+                (_RISING, "(counted * warmup) ** -1.5"),
+            ),
+            step_divides=(
+                "Your answer divides by the step in the rising term: 1 / (step · warmup^1.5). Multiply by it: step · "
+                "warmup^-1.5, or step / warmup^1.5.",
+                (_RISING, "1 / (counted * warmup**1.5)"),
+            ),
+            papers_sizes=(
+                "Your answer always uses the paper's sizes, 512 and 4000. Use `d_model` and `warmup`.",
+                ("    counted", "    d_model, warmup = 512, 4000\n    counted"),
+            ),
+            papers_warmup=(
+                "Your answer always warms up for 4000 steps, as in the paper. Use `warmup`.",
+                ("    counted", "    warmup = 4000\n    counted"),
+            ),
         ),
     ),
     entrywise=True,
