@@ -191,6 +191,10 @@ EXERCISE = Exercise(
                 "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
                 (_CAUSAL, f"torch.ones_like({_CAUSAL})"),
             ),
+            itself_forbidden=(
+                "Your answer forbids each target token to see itself. Include the diagonal of the causal mask.",
+                (_CAUSAL, f"{_CAUSAL}.tril(-1)"),
+            ),
             keys_as_rows=(
                 "Your causal mask is the upper triangle, so tokens see the future, not the past. Use the lower one.",
                 (_CAUSAL, f"{_CAUSAL}.T"),
@@ -243,12 +247,21 @@ EXERCISE = Exercise(
                 "Your answer takes a softmax at the end. Return the scores: the loss applies the softmax itself.",
                 ("output(x)", "output(x).softmax(dim=-1)"),
             ),
+            log_softmaxed=(
+                "Your answer takes log_softmax at the end. Return the scores: the loss applies it itself.",
+                ("output(x)", "output(x).log_softmax(dim=-1)"),
+            ),
         ),
         *_slips(
             paired=False,
             causal_mask_inverted=(
                 "Your causal mask is True where attention is forbidden. Here, True means `may attend`: use torch.tril.",
                 (_CAUSAL, f"~{_CAUSAL}"),
+            ),
+            masks_inverted=(
+                "Your masks are True where attention is forbidden, as torch's modules need. Here, leave out the ~.",
+                (_CAUSAL, f"~{_CAUSAL}"),
+                ("!=", "=="),
             ),
             padding_seen=(
                 "Your answer attends to the source's padding. Make the mask True only where source != PADDING_ID.",

@@ -278,6 +278,10 @@ EXERCISE = Exercise(
                 "Your answer takes the softmax over the queries (dim=-2). Take it over the keys: dim=-1.",
                 (_WEIGHTS, "torch.softmax(scaled, dim=-2)"),
             ),
+            softmax_over_the_heads=(
+                "Your answer takes the softmax over the heads (dim=1). Take it over the keys: dim=-1.",
+                (_WEIGHTS, "torch.softmax(scaled, dim=1)"),
+            ),
             keys_and_values_exchanged=(
                 "Your answer makes the keys with W_v and the values with W_k. Swap them.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_v(memory), self.W_k(memory)"),

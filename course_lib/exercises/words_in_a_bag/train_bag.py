@@ -198,6 +198,10 @@ EXERCISE = Exercise(
                 "Your answer doesn't train the embeddings. Give the optimizer all three parameters.",
                 ("Adam(parameters,", "Adam(parameters[1:],"),
             ),
+            last_batch_dropped=(
+                "Your answer skips a last batch that is smaller than the others. Train on it too.",
+                ("order.split(batch_size)", "order[: max(len(order) // batch_size, 1) * batch_size].split(batch_size)"),
+            ),
             mean_of_means=(
                 "Your loss gives a small last batch the weight of a full one. Weight each batch by its number of "
                 "sentences.",
