@@ -10,7 +10,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -160,47 +160,33 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "first_reference_only",
-            "Your answer uses only the first of several references. An n-gram may match in any of them.",
-            _slip(("in references]", "in references[:1]]")),
-            alone=True,
+        *alike(
+            "Your answer uses only one of several references. Clip each n-gram at the reference that has it most "
+            "often.",
+            first_reference_only=_slip(("in references]", "in references[:1]]"), paired=False),
+            best_reference=_slip(
+                (_MATCHED, "max((said & Counter(grams(words))).total() for words in references)"), paired=False
+            ),
         ),
-        Misconception(
-            "references_added",
-            "Your answer adds up the counts of several references. Clip at the largest count in any single reference, "
-            "not at the sum.",
-            _slip(("operator.or_", "operator.add")),
-            alone=True,
+        *alike(
+            "Your answer adds up several references. Clip each n-gram at the largest count in any single one.",
+            references_added=_slip(("operator.or_", "operator.add"), paired=False),
+            references_joined=_slip(("in references]", "in [sum(references, [])]]"), paired=False),
+            matches_added_up=_slip(
+                (_MATCHED, "sum((said & Counter(grams(words))).total() for words in references)"), paired=False
+            ),
         ),
-        Misconception(
-            "references_joined",
-            "Your answer joins several references into one text. That adds up their counts, and makes n-grams across "
-            "their ends. Take the largest count in any single reference.",
-            _slip(("in references]", "in [sum(references, [])]]"), paired=False),
+        *alike(
+            "Your answer does not take the smaller of the two counts. Count each n-gram at most as often as the "
+            "reference has it, and as often as the hypothesis has it.",
+            not_clipped=_slip((_MATCHED, "sum(gram in allowed for gram in found)")),
+            reference_words_counted=_slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
         ),
-        Misconception(
-            "best_reference",
-            "Your answer picks the single best reference. Clip each n-gram separately, at the reference that has it "
-            "most often.",
-            _slip((_MATCHED, "max((said & Counter(grams(words))).total() for words in references)"), paired=False),
-        ),
-        Misconception(
-            "not_clipped",
-            "Your answer counts every n-gram that the reference has, however often it is repeated: `the the the` "
-            "would be perfect. Count each at most as often as the reference has it.",
-            _slip((_MATCHED, "sum(gram in allowed for gram in found)")),
-        ),
-        Misconception(
-            "different_ngrams",
-            "Your answer counts different n-grams, each once, as a set does. Count repetitions as well, up to their "
-            "number in the reference: use Counter.",
-            _slip(("found = grams(hypothesis)", "found = list(set(grams(hypothesis)))")),
-        ),
-        Misconception(
-            "each_matched_once",
-            "Your answer matches each n-gram only once. If the reference has it twice, it may match twice.",
-            _slip(("Counter(found)", "Counter(set(found))")),
+        *alike(
+            "Your answer matches each n-gram at most once. Count repetitions, up to their number in the reference: "
+            "use Counter, not a set.",
+            different_ngrams=_slip(("found = grams(hypothesis)", "found = list(set(grams(hypothesis)))")),
+            each_matched_once=_slip(("Counter(found)", "Counter(set(found))")),
         ),
         Misconception(
             "recall",
@@ -208,10 +194,11 @@ EXERCISE = Exercise(
             "count those of the hypothesis.",
             _slip(("len(found)", "len(grams(references[0]))"), paired=False),
         ),
-        Misconception(
-            "last_ngram_missing",
-            "Your answer misses the last n-gram. A sentence has len(words) - n + 1 of them.",
-            _slip((_STARTS, "range(len(words) - n)")),
+        *alike(
+            "Your answer has the wrong number of starting positions. There are len(words) - n + 1: range(len(words) - "
+            "n + 1).",
+            last_ngram_missing=_slip((_STARTS, "range(len(words) - n)")),
+            shorter_at_the_end=_slip((_STARTS, "range(len(words))")),
         ),
         Misconception(
             "total_of_words",
@@ -241,12 +228,6 @@ EXERCISE = Exercise(
             _slip(("matched, total", "matched / max(total, 1)")),
         ),
         Misconception(
-            "matches_added_up",
-            "Your answer adds up the matches of several references, so one n-gram counts more than once. Clip at the "
-            "reference that has it most often.",
-            _slip((_MATCHED, "sum((said & Counter(grams(words))).total() for words in references)"), paired=False),
-        ),
-        Misconception(
             "shorter_ngrams_too",
             "Your answer also counts shorter n-grams. Count only those of n words: the caller passes 1, 2, 3 and 4 in "
             "turn.",
@@ -254,18 +235,6 @@ EXERCISE = Exercise(
                 (_GRAM, "tuple(words[start : start + k]) for k in range(1, n + 1)"),
                 (_STARTS, "range(len(words) - k + 1)"),
             ),
-        ),
-        Misconception(
-            "reference_words_counted",
-            "Your answer counts an n-gram as often as the reference has it, even if the hypothesis has it less often. "
-            "Count the smaller number.",
-            _slip((_MATCHED, "sum(allowed[gram] for gram in said)")),
-        ),
-        Misconception(
-            "shorter_at_the_end",
-            "Your answer counts the ends of a sentence, which are shorter than n words. The last n-gram begins at "
-            "len(words) - n: range(len(words) - n + 1).",
-            _slip((_STARTS, "range(len(words))")),
         ),
         Misconception(
             "one_word_too_many",

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.evaluation.shared import in_percent
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Callback, Case, Exercise, Hint, Misconception
@@ -178,67 +178,29 @@ EXERCISE = Exercise(
                 )
             ),
         ),
-        Misconception(
-            "first_reference",
-            "Your answer compares with the first of several references. Use the one whose length is nearest to the "
+        *alike(
+            "Your answer does not use the nearest of several references. Use the one whose length is nearest to the "
             "hypothesis.",
-            _slip((_NEAREST, "several[0]")),
-            alone=True,
+            first_reference=_slip((_NEAREST, "several[0]"), paired=False),
+            shortest_reference=_slip((_NEAREST, "min(several)"), paired=False),
+            longest_reference=_slip((_NEAREST, "max(several)"), paired=False),
+            mean_reference=_slip((_NEAREST, "sum(several) / len(several)"), paired=False),
         ),
-        Misconception(
-            "shortest_reference",
-            "Your answer compares with the shortest of several references. Use the one whose length is nearest to the "
-            "hypothesis.",
-            _slip((_NEAREST, "min(several)")),
-            alone=True,
+        *alike(
+            "Your answer takes the wrong one of two equally near references. Take the shorter.",
+            longer_of_two=_slip(("sorted(several)", "sorted(several, reverse=True)"), paired=False),
+            first_of_two=_slip(("sorted(several)", "several"), paired=False),
         ),
-        Misconception(
-            "longest_reference",
-            "Your answer compares with the longest of several references. Use the one whose length is nearest to the "
-            "hypothesis.",
-            _slip((_NEAREST, "max(several)")),
-            alone=True,
-        ),
-        Misconception(
-            "mean_reference",
-            "Your answer uses the mean length of several references. Use the one whose length is nearest to the "
-            "hypothesis.",
-            _slip((_NEAREST, "sum(several) / len(several)")),
-            alone=True,
-        ),
-        Misconception(
-            "longer_of_two",
-            "Your answer takes the longer of two equally near references, or the one that comes first. Take the "
-            "shorter.",
-            _slip(("sorted(several)", "sorted(several, reverse=True)")),
-            alone=True,
-        ),
-        Misconception(
-            "first_of_two",
-            "Your answer takes the first of two equally near references. Take the shorter.",
-            _slip(("sorted(several)", "several")),
-            alone=True,
-        ),
-        Misconception(
-            "zeros_left_out",
-            "Your answer leaves out precisions of 0. Return 0 if there is one: a product with a 0 is 0.",
-            _slip(
+        *alike(
+            "Your answer is not 0 where a precision is 0. Return 0: a product with a 0 is 0, and without smoothing so "
+            "is BLEU.",
+            zeros_left_out=_slip(
                 ("not all(some)", "not any(some)"),
                 (_MEAN, "math.prod(p for p in some if p) ** (1 / sum(p > 0 for p in some))"),
+                paired=False,
             ),
-            alone=True,
-        ),
-        Misconception(
-            "zeros_made_small",
-            "Your answer replaces a precision of 0 by a very small number. Without smoothing, BLEU is 0.",
-            _slip((_SOME, "max(matched, 1e-9) / max(total, 1)")),
-            alone=True,
-        ),
-        Misconception(
-            "nan_for_zero",
-            "Your answer is NaN if a precision is 0. Return 0: test for it before you divide or take logarithms.",
-            _slip(("0.0", "math.nan")),
-            alone=True,
+            zeros_made_small=_slip((_SOME, "max(matched, 1e-9) / max(total, 1)"), paired=False),
+            nan_for_zero=_slip(("0.0", "math.nan"), paired=False),
         ),
         Misconception(
             "arithmetic_mean",
@@ -246,22 +208,12 @@ EXERCISE = Exercise(
             "root of their product.",
             _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
-        Misconception(
-            "root_forgotten",
-            "Your answer multiplies the precisions without taking a root, so it shrinks with each of them. Take the "
-            "n-th root for n precisions, or exp of the mean logarithm.",
-            _slip((_MEAN, "math.prod(some)")),
-        ),
-        Misconception(
-            "always_the_fourth_root",
-            "Your answer always takes the fourth root, or a weight of 1/4. Use the number of precisions.",
-            _slip((_MEAN, "math.prod(some) ** 0.25")),
-        ),
-        Misconception(
-            "divided_after_the_power",
-            "Your answer divides by the number of precisions: Python reads ** 1 / N as (** 1) / N. Use parentheses: "
-            "** (1 / N).",
-            _slip((_MEAN, "math.prod(some) / len(some)")),
+        *alike(
+            "Your answer does not take the n-th root for n precisions. Write ** (1 / n), with parentheses, or exp of "
+            "the mean logarithm.",
+            root_forgotten=_slip((_MEAN, "math.prod(some)")),
+            always_the_fourth_root=_slip((_MEAN, "math.prod(some) ** 0.25")),
+            divided_after_the_power=_slip((_MEAN, "math.prod(some) / len(some)")),
         ),
         Misconception(
             "penalty_forgotten",

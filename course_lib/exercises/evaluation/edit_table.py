@@ -10,7 +10,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, sizes
+from course_lib.exercises.common import alike, integer, sizes
 from course_lib.exercises.evaluation.shared import Words, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -138,61 +138,30 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "contained_is_the_same",
-            "Your table treats a word as equal if the reference's word contains it (`in`). Compare whole words, with "
-            "==.",
-            _slip(("word != right", "word not in right")),
+        *alike(
+            "Your table treats different words as equal. Compare whole words as they are, with !=.",
+            contained_is_the_same=_slip(("word != right", "word not in right")),
+            capitals_ignored=_slip(("word != right", "word.lower() != right.lower()")),
         ),
-        Misconception(
-            "substitution_costs_two",
-            "Your table charges 2 for a substitution, as for a deletion and an insertion. It is one edit: the "
-            "diagonal step costs 1 where the words differ.",
-            _slip(("+ (word", "+ 2 * (word")),
+        *alike(
+            "Your diagonal step has the wrong cost. It costs 1 where the words differ, and 0 where they are equal.",
+            substitution_costs_two=_slip(("+ (word", "+ 2 * (word")),
+            match_costs_one=_slip(("word != right", "True")),
+            substitution_is_free=_slip(("word != right", "False")),
+            match_and_mismatch_exchanged=_slip(("!=", "==")),
         ),
-        Misconception(
-            "match_costs_one",
-            "Your table charges 1 for the diagonal step even where the words are the same. Equal words cost nothing.",
-            _slip(("word != right", "True")),
+        *alike(
+            "Your table leaves out one of the three steps. Delete from the row above, insert from the column to the "
+            "left: each costs 1.",
+            no_deletion=_slip(("(deleted, ", "(")),
+            no_insertion=_slip(("inserted, table[i][j] +", "table[i][j] +")),
         ),
-        Misconception(
-            "substitution_is_free",
-            "Your table charges nothing for a substitution. The diagonal step costs 1 where the words differ.",
-            _slip(("word != right", "False")),
-        ),
-        Misconception(
-            "match_and_mismatch_exchanged",
-            "Your table charges for the diagonal step where the words are equal, and not where they differ. Compare "
-            "with !=.",
-            _slip(("!=", "==")),
-        ),
-        Misconception(
-            "no_deletion",
-            "Your table never deletes. You can delete a word of the hypothesis for 1, from the row above.",
-            _slip(("(deleted, ", "(")),
-        ),
-        Misconception(
-            "no_insertion",
-            "Your table never inserts. You can insert a missing word of the reference for 1, from the column to the "
-            "left.",
-            _slip(("inserted, table[i][j] +", "table[i][j] +")),
-        ),
-        Misconception(
-            "first_row_of_zeros",
-            "Your first row is 0. From an empty hypothesis you must insert all j words of the reference: D[0, j] = j.",
-            _slip(_FIRST_ROW_ZERO),
-        ),
-        Misconception(
-            "first_column_of_zeros",
-            "Your first column is 0. For an empty reference you must delete all i words of the hypothesis: D[i, 0] = "
-            "i.",
-            _slip(_FIRST_COLUMN_ZERO),
-        ),
-        Misconception(
-            "borders_of_zeros",
-            "Your first row and column are 0. If one sentence is empty, you must delete or insert every word: D[i, 0] "
-            "= i, D[0, j] = j.",
-            _slip(_FIRST_ROW_ZERO, _FIRST_COLUMN_ZERO),
+        *alike(
+            "Your first row or column is 0. If one sentence is empty, you must insert or delete every word of the "
+            "other: D[i, 0] = i and D[0, j] = j.",
+            first_row_of_zeros=_slip(_FIRST_ROW_ZERO),
+            first_column_of_zeros=_slip(_FIRST_COLUMN_ZERO),
+            borders_of_zeros=_slip(_FIRST_ROW_ZERO, _FIRST_COLUMN_ZERO),
         ),
         Misconception(
             "place_by_place",
@@ -215,15 +184,10 @@ EXERCISE = Exercise(
             "Your answer is one number, the last cell. Return the whole table as a tensor.",
             _slip((_MADE, "table[-1][-1]")),
         ),
-        Misconception(
-            "lists",
-            "Your answer is a list. Make a tensor of it: torch.tensor(table).",
-            _slip((_MADE, "table")),
-        ),
-        Misconception(
-            "floats",
-            "Your table has floats. Edits are counted: use dtype=torch.long.",
-            _slip((_MADE, f"{_MADE}.float()")),
+        *alike(
+            "Your answer is not an int64 tensor. Make one: torch.tensor(table, dtype=torch.long).",
+            lists=_slip((_MADE, "table")),
+            floats=_slip((_MADE, f"{_MADE}.float()")),
         ),
         Misconception(
             "longest_common_subsequence",
@@ -243,11 +207,6 @@ EXERCISE = Exercise(
             _slip(
                 ("append(best)", "append(best * (i + 1 < len(hypothesis) and j + 1 < len(reference)))"), paired=False
             ),
-        ),
-        Misconception(
-            "capitals_ignored",
-            "Your table treats `The` and `the` as the same. Compare words as they are.",
-            _slip(("word != right", "word.lower() != right.lower()")),
         ),
         Misconception(
             "words_behind",

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.evaluation.shared import in_percent
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -118,44 +118,28 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "ties_left_out",
+        *alike(
             "Your answer leaves out pairs with a tie. Count them: if both prefer neither, they agree; if only one "
             "does, they disagree.",
-            _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0 != preferred")),
-            alone=True,
+            ties_left_out=_slip(
+                (_AGREED, "agreed += judged == preferred != 0"),
+                (_PAIRS, "pairs += judged != 0 != preferred"),
+                paired=False,
+            ),
+            tied_grades_left_out=_slip(
+                (_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += preferred != 0"), paired=False
+            ),
+            tied_scores_left_out=_slip(
+                (_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0"), paired=False
+            ),
         ),
-        Misconception(
-            "tied_grades_left_out",
-            "Your answer leaves out pairs with equal grades. Count them: the metric agrees if it prefers neither, too.",
-            _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += preferred != 0")),
-            alone=True,
-        ),
-        Misconception(
-            "tied_scores_left_out",
-            "Your answer leaves out pairs where the metric prefers neither. Count them: if people prefer one, the "
-            "metric is wrong.",
-            _slip((_AGREED, "agreed += judged == preferred != 0"), (_PAIRS, "pairs += judged != 0")),
-            alone=True,
-        ),
-        Misconception(
-            "ties_are_wrong",
-            "Your answer never counts a tie as agreement. If both prefer neither, they agree.",
-            _slip((_AGREED, "agreed += judged * preferred > 0")),
-            alone=True,
-        ),
-        Misconception(
-            "ties_agree_with_all",
-            "Your answer counts every tie as agreement. A tie agrees only if both prefer neither.",
-            _slip((_AGREED, "agreed += judged * preferred >= 0")),
-            alone=True,
-        ),
-        Misconception(
-            "ties_are_half",
-            "Your answer counts a tie as half a point. If both prefer neither, they agree; if only one does, they "
-            "disagree.",
-            _slip((_AGREED, "agreed += 0.5 if 0 in (judged, preferred) else judged == preferred")),
-            alone=True,
+        *alike(
+            "Your answer scores ties wrongly. If both prefer neither, they agree; if only one does, they disagree.",
+            ties_are_wrong=_slip((_AGREED, "agreed += judged * preferred > 0"), paired=False),
+            ties_agree_with_all=_slip((_AGREED, "agreed += judged * preferred >= 0"), paired=False),
+            ties_are_half=_slip(
+                (_AGREED, "agreed += 0.5 if 0 in (judged, preferred) else judged == preferred"), paired=False
+            ),
         ),
         Misconception(
             "tolerance_ignored",
@@ -193,29 +177,21 @@ EXERCISE = Exercise(
             ),
             alone=True,
         ),
-        Misconception(
-            "neighbours_only",
-            "Your answer compares each translation only with the next one. Compare all pairs.",
-            _slip(
+        *alike(
+            "Your answer leaves out pairs. Compare every two translations.",
+            neighbours_only=_slip(
                 ("itertools.combinations(range(len(people)), 2)", "itertools.pairwise(range(len(people)))"),
             ),
+            first_with_the_others=_slip(
+                ("itertools.combinations(range(len(people)), 2)", "[(0, n) for n in range(1, len(people))]")
+            ),
         ),
-        Misconception(
-            "first_with_the_others",
-            "Your answer compares only the first translation with the others. Compare all pairs.",
-            _slip(("itertools.combinations(range(len(people)), 2)", "[(0, n) for n in range(1, len(people))]")),
-        ),
-        Misconception(
-            "with_itself",
-            "Your answer also compares each translation with itself, which always agrees. Use pairs of two different "
-            "ones.",
-            _slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
-        ),
-        Misconception(
-            "every_pair_and_itself",
-            "Your answer goes through all pairs in both orders and each translation with itself, which always agrees. "
-            "Use pairs of two different ones.",
-            _slip(("itertools.combinations(range(len(people)), 2)", "itertools.product(range(len(people)), repeat=2)")),
+        *alike(
+            "Your answer compares each translation with itself, which always agrees. Use pairs of two different ones.",
+            with_itself=_slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
+            every_pair_and_itself=_slip(
+                ("itertools.combinations(range(len(people)), 2)", "itertools.product(range(len(people)), repeat=2)")
+            ),
         ),
         Misconception(
             "kendalls_tau",
@@ -223,15 +199,10 @@ EXERCISE = Exercise(
             "agreements: a share from 0 to 1.",
             _slip((_AGREED, "agreed += 2 * (judged == preferred) - 1")),
         ),
-        Misconception(
-            "not_divided",
-            "Your answer counts the pairs that agree. Divide by the number of all pairs.",
-            _slip((_RETURN, "float(agreed)")),
-        ),
-        Misconception(
-            "over_translations",
-            "Your answer divides by the number of translations. Divide by the number of pairs.",
-            _slip((_RETURN, "agreed / len(people)")),
+        *alike(
+            "Your answer does not divide by the number of pairs.",
+            not_divided=_slip((_RETURN, "float(agreed)")),
+            over_translations=_slip((_RETURN, "agreed / len(people)")),
         ),
         Misconception(
             "disagreements",

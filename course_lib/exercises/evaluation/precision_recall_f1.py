@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.evaluation.shared import HEADLINES, in_percent
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -148,28 +148,17 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "nan_for_nothing",
-            "Your answer is NaN for 0 / 0, which happens if the label is never predicted, expected or found. Return 0.",
-            _slip(
+        *alike(
+            "Your answer does not return 0 for 0 / 0, which happens if the label is never predicted, expected or "
+            "found.",
+            nan_for_nothing=_slip(
                 ("guessed else 0.0", "guessed else float('nan')"),
                 ("there else 0.0", "there else float('nan')"),
                 ("recall else 0.0", "recall else float('nan')"),
+                paired=False,
             ),
-            alone=True,
-        ),
-        Misconception(
-            "one_for_nothing",
-            "Your answer is 1 for 0 / 0, which rewards a label that is never predicted, expected or found. Return 0.",
-            _slip(*_RATIOS_OF_ONE, ("recall else 0.0", "recall else 1.0")),
-            alone=True,
-        ),
-        Misconception(
-            "ratios_of_one_for_nothing",
-            "Your answer turns a precision or recall of 0 / 0 into 1, which rewards a label that is never predicted "
-            "or expected. Return 0.",
-            _slip(*_RATIOS_OF_ONE),
-            alone=True,
+            one_for_nothing=_slip(*_RATIOS_OF_ONE, ("recall else 0.0", "recall else 1.0"), paired=False),
+            ratios_of_one_for_nothing=_slip(*_RATIOS_OF_ONE, paired=False),
         ),
         Misconception(
             "swapped",
@@ -177,11 +166,11 @@ EXERCISE = Exercise(
             "recall by how often it is expected.",
             _slip((_RETURN, "return recall, precision, f1")),
         ),
-        Misconception(
-            "mask_ignored",
-            "Your answer counts padding. Words are only where the mask is True: index predicted and expected with it "
-            "first.",
-            _slip((_FIRST, f"mask = torch.ones_like(mask)\n    {_FIRST}")),
+        *alike(
+            "Your answer counts padding. Use the mask for all three counts: both, predicted and expected.",
+            mask_ignored=_slip((_FIRST, f"mask = torch.ones_like(mask)\n    {_FIRST}")),
+            mask_not_for_the_hits=_slip(("said & true", "(predicted == label) & (expected == label)")),
+            mask_for_what_is_expected_alone=_slip(("(predicted == label) & mask", "predicted == label")),
         ),
         Misconception(
             "mask_inverted",
@@ -197,11 +186,10 @@ EXERCISE = Exercise(
                 ("(expected == label) & mask", "expected * mask == label"),
             ),
         ),
-        Misconception(
-            "agreement_on_other_labels",
-            "Your answer also counts words that correctly lack this label. Count only those that have this label and "
-            "were predicted to have it.",
-            _slip(("said & true", "(said == true) & mask")),
+        *alike(
+            "Your answer counts words as right that do not have this label. Count those where both are `label`.",
+            agreement_on_other_labels=_slip(("said & true", "(said == true) & mask")),
+            hits_of_all_labels=_slip(("said & true", "(predicted == expected) & mask"), paired=False),
         ),
         Misconception(
             "over_all_words",
@@ -209,46 +197,15 @@ EXERCISE = Exercise(
             "or expected (recall).",
             _slip(("found / guessed", "found / int(mask.sum())"), ("found / there", "found / int(mask.sum())")),
         ),
-        Misconception(
-            "arithmetic_mean",
-            "Your F1 is the arithmetic mean of precision and recall. Use the harmonic mean, 2 · precision · recall / "
-            "(precision + recall).",
-            _slip((_F1, "(precision + recall) / 2")),
-        ),
-        Misconception(
-            "factor_two_forgotten",
-            "Your F1 lacks the factor 2: 2 · precision · recall / (precision + recall).",
-            _slip(("2 * precision", "precision")),
+        *alike(
+            "Your F1 is not the harmonic mean of precision and recall. Use 2 · precision · recall / (precision + "
+            "recall).",
+            arithmetic_mean=_slip((_F1, "(precision + recall) / 2")),
+            factor_two_forgotten=_slip(("2 * precision", "precision")),
+            smaller_of_the_two=_slip((_F1, "min(precision, recall)")),
+            over_the_union=_slip((_F1, "found / (guessed + there - found)")),
         ),
         in_percent("shares from 0 to 1", _slip((_RETURN, "return 100 * precision, 100 * recall, 100 * f1"))),
-        Misconception(
-            "hits_of_all_labels",
-            "Your answer counts every correctly labelled word, whatever its label. Count those where both are `label`.",
-            _slip(("said & true", "(predicted == expected) & mask"), paired=False),
-        ),
-        Misconception(
-            "mask_not_for_the_hits",
-            "Your answer also counts matches in the padding. Use the mask for all three counts: both, predicted and "
-            "expected.",
-            _slip(("said & true", "(predicted == label) & (expected == label)")),
-        ),
-        Misconception(
-            "mask_for_what_is_expected_alone",
-            "Your answer counts predictions in the padding, which lowers the precision. Use the mask for them as well.",
-            _slip(("(predicted == label) & mask", "predicted == label")),
-        ),
-        Misconception(
-            "smaller_of_the_two",
-            "Your F1 is the smaller of precision and recall. Use the harmonic mean, 2 · precision · recall / "
-            "(precision + recall).",
-            _slip((_F1, "min(precision, recall)")),
-        ),
-        Misconception(
-            "over_the_union",
-            "Your F1 divides by all that are predicted or expected, which is the Jaccard index. Use the harmonic "
-            "mean, 2 · precision · recall / (precision + recall).",
-            _slip((_F1, "found / (guessed + there - found)")),
-        ),
     ),
     forbidden=(METRICS,),
 )

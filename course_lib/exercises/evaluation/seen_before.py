@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.evaluation.shared import Words, in_percent, random_sentence, split_words
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -135,15 +135,10 @@ EXERCISE = Exercise(
             "Your answer is the share of runs. Count words: those in at least one run that the training data has.",
             _slip((_COVER, "covered.add(start)"), (_SHARE, "len(covered) / max(len(words) - n + 1, 1)")),
         ),
-        Misconception(
-            "one_word_of_a_run",
-            "Your answer marks only one word of each run, the first or the last. Mark all n.",
-            _slip((_COVER, "covered.add(start)")),
-        ),
-        Misconception(
-            "one_word_too_few",
-            "Your answer marks one word too few of each run. words[start : start + n] has n words.",
-            _slip((_COVER, "covered.update(range(start, start + n - 1))")),
+        *alike(
+            "Your answer marks too few words of each run. Mark all n: words[start : start + n].",
+            one_word_of_a_run=_slip((_COVER, "covered.add(start)")),
+            one_word_too_few=_slip((_COVER, "covered.update(range(start, start + n - 1))")),
         ),
         Misconception(
             "counted_again",
@@ -156,15 +151,10 @@ EXERCISE = Exercise(
             "Your answer collects words instead of positions, so a word that occurs twice counts once. Mark positions.",
             _slip((_COVER, "covered.update(words[start : start + n])")),
         ),
-        Misconception(
-            "seen_or_not",
-            "Your answer is 1 if any run was seen, and 0 otherwise. Return the share of the words.",
-            _slip((_SHARE, "float(bool(covered))")),
-        ),
-        Misconception(
-            "all_or_nothing",
-            "Your answer is 1 only if the whole sentence was seen, and 0 otherwise. Return the share of the words.",
-            _slip((_SHARE, "float(0 < len(covered) == len(words))")),
+        *alike(
+            "Your answer is 0 or 1 for each sentence. Return the share of its words.",
+            seen_or_not=_slip((_SHARE, "float(bool(covered))")),
+            all_or_nothing=_slip((_SHARE, "float(0 < len(covered) == len(words))")),
         ),
         Misconception(
             "words_alone",
@@ -184,26 +174,25 @@ EXERCISE = Exercise(
             "sentence separately.",
             _slip(("for words in training for", "for words in [sum(map(list, training), [])] for")),
         ),
-        Misconception(
-            "order_ignored",
-            "Your answer ignores the order of the words in a run. Compare tuples as they are.",
-            _slip(
+        *alike(
+            "Your answer treats different runs as the same. Compare the words as they are, in their order.",
+            order_ignored=_slip(
                 (
                     "tuple(words[start : start + n]) for words in training",
                     "tuple(sorted(words[start : start + n])) for words in training",
                 ),
                 ("if tuple(words[start : start + n])", "if tuple(sorted(words[start : start + n]))"),
             ),
+            lower_case=_slip(
+                ("if tuple(words[start : start + n])", "if tuple(word.lower() for word in words[start : start + n])"),
+            ),
         ),
-        Misconception(
-            "last_run_missing",
-            "Your answer misses the last run of each test sentence. There are len(words) - n + 1 of them.",
-            _slip(("        for start in range(len(words) - n + 1):", "        for start in range(len(words) - n):")),
-        ),
-        Misconception(
-            "last_training_run_missing",
-            "Your answer misses the last run of each training sentence. There are len(words) - n + 1 of them.",
-            _slip((_KNOWN, "for words in training for start in range(len(words) - n)")),
+        *alike(
+            "Your answer misses the last run of each sentence. There are len(words) - n + 1 runs.",
+            last_run_missing=_slip(
+                ("        for start in range(len(words) - n + 1):", "        for start in range(len(words) - n):")
+            ),
+            last_training_run_missing=_slip((_KNOWN, "for words in training for start in range(len(words) - n)")),
         ),
         Misconception(
             "ends_count",
@@ -213,13 +202,6 @@ EXERCISE = Exercise(
                 (_KNOWN, "for words in training for start in range(len(words))"),
                 ("        for start in range(len(words) - n + 1):", "        for start in range(len(words)):"),
                 (_COVER, "covered.update(range(start, min(start + n, len(words))))"),
-            ),
-        ),
-        Misconception(
-            "lower_case",
-            "Your answer treats `The` and `the` as the same. Compare words as they are.",
-            _slip(
-                ("if tuple(words[start : start + n])", "if tuple(word.lower() for word in words[start : start + n])"),
             ),
         ),
         Misconception(
