@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, integer
+from course_lib.exercises.common import alike, and_turned_around, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import heads
@@ -139,23 +139,12 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "each_by_itself",
-            "Your answer takes the best beginning and the best end separately, so an answer may end before it begins. "
-            "Find the best pair with first <= last.",
-            lambda logits, max_tokens=None: logits.argmax(dim=2),
-        ),
-        Misconception(
-            "sorted_afterwards",
-            "Your answer takes the best beginning and the best end separately, and swaps them if they are in the "
-            "wrong order. That is a span, but not the best one: find the pair with the largest sum.",
-            lambda logits, max_tokens=None: logits.argmax(dim=2).sort(dim=1).values,
-        ),
-        Misconception(
-            "beginning_first",
-            "Your answer takes the best beginning, then the best end after it. A slightly worse beginning may have a "
-            "much better end: compare the sums of all pairs.",
-            _first_then_last,
+        *alike(
+            "Your answer takes the best beginning and then an end for it. Another pair may have a larger sum: compare "
+            "all pairs with first <= last.",
+            each_by_itself=lambda logits, max_tokens=None: logits.argmax(dim=2),
+            sorted_afterwards=lambda logits, max_tokens=None: logits.argmax(dim=2).sort(dim=1).values,
+            beginning_first=_first_then_last,
         ),
         Misconception(
             "search_from_zero",
@@ -169,40 +158,23 @@ EXERCISE = Exercise(
             "separately, .flatten(1), and take argmax(dim=1).",
             _slip((_BEST, "scores[scores.amax(dim=1).argmax()].argmax().expand(len(logits))"), paired=False),
         ),
-        Misconception(
-            "lower_triangle",
-            "Your answer keeps the wrong triangle: its spans end before they begin, or are single tokens. With "
-            "beginnings as rows and ends as columns, the valid spans are the upper one, triu.",
-            _slip(("~possible", "~possible.mT"), paired=False),
+        *alike(
+            "Your answer allows the wrong spans. With beginnings as rows and ends as columns, keep the upper "
+            "triangle, triu, with its diagonal: first and last may be the same token.",
+            lower_triangle=_slip(("~possible", "~possible.mT"), paired=False),
+            one_word_excluded=_slip(("triu()", "triu(1)")),
         ),
-        Misconception(
-            "one_word_excluded",
-            "Your answer allows no span of a single token. First and last may be the same: keep the diagonal.",
-            _slip(("triu()", "triu(1)")),
+        *alike(
+            "Your answer lets invalid spans win where all sums are negative, because it gives them 0 or another "
+            "number that is too large. Fill them with -inf.",
+            impossible_spans_at_zero=_slip(("-math.inf", "0.0")),
+            triangle_multiplied=_slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
         ),
-        Misconception(
-            "impossible_spans_at_zero",
-            "Your answer picks invalid spans where all sums are negative. It fills them with 0, as triu does, or with "
-            "another number that is too large. Fill with -inf.",
-            _slip(("-math.inf", "0.0")),
-        ),
-        Misconception(
-            "triangle_multiplied",
-            "Your answer multiplies the sums by a triangle of 0 and 1. That leaves 0 at invalid spans, which beats a "
-            "negative sum, and turns -inf into NaN. Fill with -inf instead.",
-            _slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
-        ),
-        Misconception(
-            "multiplied",
-            "Your answer multiplies the two scores. Scores are logarithms up to a constant: to multiply "
-            "probabilities, add scores.",
-            _slip((_SUMS, "first.unsqueeze(2) * last.unsqueeze(1)")),
-        ),
-        Misconception(
-            "sum_of_probabilities",
-            "Your answer adds the two probabilities. A span's probability is their product, which is the sum of the "
-            "scores.",
-            _slip((_SUMS, "first.softmax(1).unsqueeze(2) + last.softmax(1).unsqueeze(1)")),
+        *alike(
+            "Your answer combines the two scores wrongly. They are logarithms up to a constant: add them, which "
+            "multiplies the probabilities.",
+            multiplied=_slip((_SUMS, "first.unsqueeze(2) * last.unsqueeze(1)")),
+            sum_of_probabilities=_slip((_SUMS, "first.softmax(1).unsqueeze(2) + last.softmax(1).unsqueeze(1)")),
         ),
         Misconception(
             "last_and_first",
@@ -215,27 +187,13 @@ EXERCISE = Exercise(
             "token.",
             _slip((_TOLD, f"{_TOLD} + 1")),
         ),
-        Misconception(
-            "limit_ignored",
-            "Your answer ignores max_tokens. If it is given, leave out spans with more tokens.",
-            _slip(("max_tokens is not None", "False")),
-        ),
-        Misconception(
-            "one_word_too_many",
-            "Your answer allows one token more than max_tokens. A span has last - first + 1 tokens.",
-            _slip(("max_tokens - 1", "max_tokens")),
-        ),
-        Misconception(
-            "first_words_only",
-            "Your answer searches only the first max_tokens tokens of the text. The limit is the length of the span, "
-            "which may be anywhere.",
-            _slip(("tokens = ", "logits = logits[:, :, :max_tokens]\n    tokens = "), paired=False),
-        ),
-        Misconception(
-            "cut_off",
-            "Your answer finds the best span of any length, then cuts off its end. A shorter span may have a larger "
-            "sum: search only those within the limit.",
-            _slip(
+        *alike(
+            "Your answer applies max_tokens wrongly. Search the spans with last - first + 1 <= max_tokens, anywhere "
+            "in the text, and no others.",
+            limit_ignored=_slip(("max_tokens is not None", "False")),
+            one_word_too_many=_slip(("max_tokens - 1", "max_tokens")),
+            first_words_only=_slip(("tokens = ", "logits = logits[:, :, :max_tokens]\n    tokens = "), paired=False),
+            cut_off=_slip(
                 ("max_tokens is not None", "False"),
                 (_TOLD, "best // tokens, (best % tokens).minimum(best // tokens + (max_tokens or tokens) - 1)"),
                 paired=False,

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from course_lib.exercises.common import Kind, and_turned_around, integer, sizes
+from course_lib.exercises.common import Kind, alike, and_turned_around, integer, sizes
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.references import bert
@@ -137,38 +137,24 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "statistics_of_the_new_texts",
-            "Your answer standardizes the new texts by their own mean and variance. Use those of the training texts: "
-            "W was trained on that scale, and a new text may come alone.",
-            _slip((_NEW, "new = (new_features - new_features.mean(0)) / (new_features.var(0, False) + 1e-5).sqrt()")),
-        ),
-        Misconception(
-            "statistics_of_both",
-            "Your answer takes mean and variance over training and new texts together. That is leakage: the test set "
-            "influences the training. Use the training texts only.",
-            _slip(
+        *alike(
+            "Your answer uses the new texts' mean and variance. Use only the training texts': W was trained on that "
+            "scale, and test texts must not influence the training.",
+            statistics_of_the_new_texts=_slip(
+                (_NEW, "new = (new_features - new_features.mean(0)) / (new_features.var(0, False) + 1e-5).sqrt()")
+            ),
+            statistics_of_both=_slip(
                 ("features.mean(dim=0)", "torch.cat([features, new_features]).mean(dim=0)"),
                 ("features.var(", "torch.cat([features, new_features]).var("),
                 paired=False,
             ),
         ),
-        Misconception(
-            "new_texts_as_they_are",
-            "Your answer standardizes only the training texts. W was trained on standardized features: standardize "
-            "the new texts as well.",
-            _slip((_NEW, "new = new_features")),
-        ),
-        Misconception(
-            "not_standardized",
-            "Your answer trains on raw features. First subtract each feature's mean and divide by the root of its "
-            "variance.",
-            _slip((_X, "x = features"), (_NEW, "new = new_features")),
-        ),
-        Misconception(
-            "not_centred",
-            "Your answer scales the features but does not centre them. Subtract their means.",
-            _slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),
+        *alike(
+            "Your answer does not standardize all texts. Subtract each feature's mean and divide by the root of its "
+            "variance, for training texts and new ones.",
+            new_texts_as_they_are=_slip((_NEW, "new = new_features")),
+            not_standardized=_slip((_X, "x = features"), (_NEW, "new = new_features")),
+            not_centred=_slip((_X, "x = features / scale"), (_NEW, "new = new_features / scale")),
         ),
         Misconception(
             "each_text_by_itself",
@@ -179,22 +165,12 @@ EXERCISE = Exercise(
                 (_NEW, "new = F.layer_norm(new_features, features.shape[1:])"),
             ),
         ),
-        Misconception(
-            "root_forgotten",
-            "Your answer divides by the variance. Divide by its square root.",
-            _slip((_SCALE, "variance + 1e-5")),
-        ),
-        Misconception(
-            "variance_by_n_minus_1",
-            "Your answer divides the variance by the number of texts minus one, torch's default. Divide by the number "
-            "of texts: `correction=0`.",
-            _slip(("unbiased=False", "unbiased=len(features) > 1")),
-        ),
-        Misconception(
-            "nothing_added",
-            "Your answer divides by 0, or by a rounding error, where a feature is constant. Add 1e-5 to the variance "
-            "before you take the root.",
-            _slip((_SCALE, "variance.sqrt()")),
+        *alike(
+            "Your answer divides by the wrong number. Divide by the root of the variance plus 1e-5, where the "
+            "variance is over the number of texts: `correction=0`.",
+            root_forgotten=_slip((_SCALE, "variance + 1e-5")),
+            variance_by_n_minus_1=_slip(("unbiased=False", "unbiased=len(features) > 1")),
+            nothing_added=_slip((_SCALE, "variance.sqrt()")),
         ),
         Misconception(
             "summed_over_the_texts",
@@ -211,26 +187,17 @@ EXERCISE = Exercise(
                 ("of_W, of_b = wrong.T @ x, wrong.sum(dim=0)", "of_W, of_b = of_W + wrong.T @ x, of_b + wrong.sum(0)"),
             ),
         ),
-        Misconception(
-            "bias_decays",
-            "Your answer decays the bias too. Only W decays.",
-            _slip((_B, "b - rate * (of_b + decay * b)")),
+        *alike(
+            "Your answer trains the bias wrongly. Update it like W, but without decay.",
+            bias_decays=_slip((_B, "b - rate * (of_b + decay * b)")),
+            bias_forgotten=_slip((_B, "b")),
         ),
-        Misconception(
-            "no_decay",
-            "Your answer has no weight decay. In each step also subtract `rate * decay * W` from W.",
-            _slip((_W, "W - rate * of_W")),
-        ),
-        Misconception(
-            "twice_the_decay",
-            "Your W decays twice as fast, because the gradient of its squared weights is 2 W. Add `decay / 2` times "
-            "their sum to the loss, or `decay * W` to the gradient.",
-            _slip((_W, "W - rate * (of_W + 2 * decay * W)")),
-        ),
-        Misconception(
-            "decay_without_the_rate",
-            "Your answer subtracts `decay * W` in each step. Multiply it by the rate as well.",
-            _slip((_W, "W - rate * of_W - decay * W")),
+        *alike(
+            "Your W decays by the wrong amount. Each step subtracts `rate * decay * W`: add `decay * W` to the "
+            "gradient, or decay / 2 times the sum of squares to the loss.",
+            no_decay=_slip((_W, "W - rate * of_W")),
+            twice_the_decay=_slip((_W, "W - rate * (of_W + 2 * decay * W)")),
+            decay_without_the_rate=_slip((_W, "W - rate * of_W - decay * W")),
         ),
         Misconception(
             "uphill",
@@ -238,24 +205,14 @@ EXERCISE = Exercise(
             _slip((_W, "W + rate * of_W - rate * decay * W"), (_B, "b + rate * of_b")),
         ),
         Misconception(
-            "bias_forgotten",
-            "Your answer never updates the bias. Train it like W.",
-            _slip((_B, "b")),
-        ),
-        Misconception(
             "one_step_too_few",
             "Your answer takes one step too few.",
             _slip(("range(steps)", "range(1, steps)")),
         ),
-        Misconception(
-            "probabilities",
-            "Your answer returns probabilities. Return the scores before the softmax.",
-            _slip((_RETURN, "return (new @ W.T + b).softmax(dim=-1)")),
-        ),
-        Misconception(
-            "classes_chosen",
-            "Your answer returns the class of each new text. Return the scores of all classes.",
-            _slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),
+        *alike(
+            "Your answer does not return the scores. Return those of all classes, without softmax or argmax.",
+            probabilities=_slip((_RETURN, "return (new @ W.T + b).softmax(dim=-1)")),
+            classes_chosen=_slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),
         ),
     ),
 )

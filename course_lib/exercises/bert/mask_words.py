@@ -139,11 +139,6 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "no_label_where_the_word_itself_is_drawn",
-            "Your answer has no label where the random token equals the right one. Every chosen token needs a label.",
-            _slip((_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")),
-        ),
         *alike(
             "Your answer treats a [MASK] that is already in the text differently. It is a token like any other: only "
             "chance and `special` decide which tokens are chosen and labelled.",
@@ -152,111 +147,57 @@ EXERCISE = Exercise(
                 (_LABELS, "torch.where(chosen | (corrupted == mask_id), ids, -100)"), paired=False
             ),
         ),
-        Misconception(
-            "special_chosen",
-            "Your answer also chooses [CLS], [SEP] and padding. Leave out the positions where `special` is True.",
-            _slip((_CHOSEN, "small")),
-        ),
-        Misconception(
-            "or_for_and",
-            "Your answer chooses every token that is not special, and special ones with a small chance. Both "
-            "conditions must hold: combine them with &, not |.",
-            _slip((_CHOSEN, "small | ~special")),
-        ),
-        Misconception(
-            "the_other_words_hidden",
-            "Your answer hides the other 85 %. Choose a token where chance is *below* 0.15.",
-            _slip((_CHOSEN, "~small & ~special")),
-        ),
-        Misconception(
-            "first_and_last_left_out",
-            "Your answer treats the first and last position of each row as special. Use `special`: it includes "
+        *alike(
+            "Your answer chooses special tokens. Leave out the positions where `special` is True: they include "
             "padding.",
-            _slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
+            special_chosen=_slip((_CHOSEN, "small")),
+            first_and_last_left_out=_slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
         ),
-        Misconception(
-            "unchosen_hidden_too",
+        *alike(
+            "Your answer chooses the wrong tokens. Choose those where `chance` is below 0.15 and `special` is False: "
+            "combine both with &.",
+            or_for_and=_slip((_CHOSEN, "small | ~special")),
+            the_other_words_hidden=_slip((_CHOSEN, "~small & ~special")),
+        ),
+        *alike(
             "Your answer changes tokens that were not chosen. Use `fate` only at the chosen positions.",
-            _slip(("torch.where(chosen, shown, ids)", "shown")),
+            unchosen_hidden_too=_slip(("torch.where(chosen, shown, ids)", "shown")),
+            all_but_special_hidden=_slip(("chosen, shown", "~special, shown")),
         ),
-        Misconception(
-            "all_but_special_hidden",
-            "Your answer applies `fate` to every token that is not special, and uses `chance` only for the labels. "
-            "Leave tokens that are not chosen as they are.",
-            _slip(("chosen, shown", "~special, shown")),
-        ),
-        Misconception(
-            "always_mask",
-            "Your answer replaces every chosen token by [MASK]. Do so only where `fate` is below 0.8. Below 0.9 use "
-            "the token in `anything`, and above that keep the token.",
-            _slip(("fate < 0.8", "fate < 2")),
-        ),
-        Misconception(
-            "no_word_stays",
-            "Your answer keeps no chosen token. Use the token in `anything` only from 0.8 to 0.9; above that keep the "
-            "chosen token.",
-            _slip(("fate < 0.9", "fate < 2")),
-        ),
-        Misconception(
-            "others_and_stays_exchanged",
-            "Your answer swaps two cases: it keeps tokens from 0.8 to 0.9 and uses `anything` above. Do the reverse.",
-            _slip(("anything, ids", "ids, anything")),
-        ),
-        Misconception(
-            "one_draw_for_both",
-            "Your answer uses `chance` again to decide what replaces a chosen token, with limits such as 0.12 and "
-            "0.135. Use `fate`, the second draw.",
-            _slip(("shown = ", "fate = chance / 0.15\n    shown = ")),
+        *alike(
+            "Your answer does not follow `fate`. Below 0.8 a chosen token becomes [MASK], below 0.9 the token in "
+            "`anything`, and above that it stays.",
+            always_mask=_slip(("fate < 0.8", "fate < 2")),
+            no_word_stays=_slip(("fate < 0.9", "fate < 2")),
+            others_and_stays_exchanged=_slip(("anything, ids", "ids, anything")),
+            one_draw_for_both=_slip(("shown = ", "fate = chance / 0.15\n    shown = ")),
         ),
         Misconception(
             "mask_id_of_bert",
             "Your answer writes 103 for [MASK], its id in BERT's own vocabulary. Use `mask_id`.",
             _slip(("mask_id, ", "103, ")),
         ),
-        Misconception(
-            "labels_only_where_changed",
-            "Your answer has no label where the token is unchanged. Every chosen token needs one: that is why it was "
-            "chosen.",
-            _slip((_LABELS, "torch.where(corrupted == ids, -100, ids)")),
+        *alike(
+            "Your answer leaves some chosen tokens without a label. Every chosen token needs one, even if it is "
+            "unchanged.",
+            no_label_where_the_word_itself_is_drawn=_slip(
+                (_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")
+            ),
+            labels_only_where_changed=_slip((_LABELS, "torch.where(corrupted == ids, -100, ids)")),
+            labels_missing_where_kept=_slip((_LABELS, "torch.where(chosen & (fate < 0.9), ids, -100)")),
+            labels_only_where_mask=_slip((_LABELS, "torch.where(chosen & (fate < 0.8), ids, -100)")),
         ),
-        Misconception(
-            "labels_missing_where_kept",
-            "Your answer has no label where a chosen token stays. Every chosen token needs one: that is why it was "
-            "chosen.",
-            _slip((_LABELS, "torch.where(chosen & (fate < 0.9), ids, -100)")),
+        *alike(
+            "Your answer labels tokens that are not chosen. Special tokens never are; the label of all that are not "
+            "chosen is -100.",
+            labels_everywhere=_slip((_LABELS, "ids.clone()")),
+            special_asked_for=_slip((_LABELS, "torch.where(small, ids, -100)")),
         ),
-        Misconception(
-            "labels_only_where_mask",
-            "Your answer has labels only at [MASK]. Every chosen token needs one, whatever replaces it.",
-            _slip((_LABELS, "torch.where(chosen & (fate < 0.8), ids, -100)")),
-        ),
-        Misconception(
-            "labels_everywhere",
-            "Your answer has a label for every token. Only the chosen ones have labels; the others are -100.",
-            _slip((_LABELS, "ids.clone()")),
-        ),
-        Misconception(
-            "labels_after_hiding",
-            "Your answer takes the labels from the corrupted tokens. Take them from the original ids.",
-            _slip((_LABELS, "torch.where(chosen, corrupted, -100)")),
-        ),
-        Misconception(
-            "labels_inverted",
-            "Your answer has the labels inverted: -100 at the chosen tokens, ids elsewhere. Put the ids at the chosen "
-            "ones.",
-            _slip((_LABELS, "torch.where(chosen, -100, ids)")),
-        ),
-        Misconception(
-            "labels_zero",
-            "Your answer uses label 0 at tokens that were not chosen. 0 is the id of a token: use -100, which the "
-            "loss ignores.",
-            _slip((_LABELS, "torch.where(chosen, ids, 0)")),
-        ),
-        Misconception(
-            "special_asked_for",
-            "Your answer leaves [CLS], [SEP] and padding unchanged but gives them labels. Where `special` is True the "
-            "label is -100.",
-            _slip((_LABELS, "torch.where(small, ids, -100)")),
+        *alike(
+            "Your labels are wrong. Use the original ids at the chosen tokens, and -100 everywhere else.",
+            labels_after_hiding=_slip((_LABELS, "torch.where(chosen, corrupted, -100)")),
+            labels_inverted=_slip((_LABELS, "torch.where(chosen, -100, ids)")),
+            labels_zero=_slip((_LABELS, "torch.where(chosen, ids, 0)")),
         ),
         Misconception(
             "exchanged",

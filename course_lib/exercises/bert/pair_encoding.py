@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.exercises.bert.shared import CLS, PAD, SEP
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
 from course_lib.judging.ready_made import PAIRS
@@ -159,15 +159,10 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "last_sep_missing",
-            "Your rows have no [SEP] at the end. Put one after every text, including the second.",
-            _slip(("*second, sep_id", "*second")),
-        ),
-        Misconception(
-            "no_sep_behind_one_text",
-            "Your rows have no [SEP] after a single text. Put one after every text.",
-            _slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
+        *alike(
+            "Your rows lack a [SEP]. Put one after every text, the second one as well as a single one.",
+            last_sep_missing=_slip(("*second, sep_id", "*second")),
+            no_sep_behind_one_text=_slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
         ),
         Misconception(
             "a_sep_for_no_text",
@@ -190,15 +185,12 @@ EXERCISE = Exercise(
             "`sep_id`.",
             _slip(("rows, segments = ", "cls_id, sep_id = 101, 102\n    rows, segments = ")),
         ),
-        Misconception(
-            "first_sep_in_second_segment",
-            "Your segments put a pair's first [SEP] into the second text. Each [SEP] belongs to the text before it.",
-            _slip((_SEGMENTS, "[0] * (len(one) - bool(two)) + [1] * (len(two) + bool(two))")),
-        ),
-        Misconception(
-            "last_sep_in_first_segment",
-            "Your segments put a pair's last [SEP] into the first text. Each [SEP] belongs to the text before it.",
-            _slip((_SEGMENTS, "[0] * len(one) + [1] * (len(two) - 1) + [0] * bool(two)")),
+        *alike(
+            "Your segments put a [SEP] into the wrong text. Each [SEP] belongs to the text before it.",
+            first_sep_in_second_segment=_slip(
+                (_SEGMENTS, "[0] * (len(one) - bool(two)) + [1] * (len(two) + bool(two))")
+            ),
+            last_sep_in_first_segment=_slip((_SEGMENTS, "[0] * len(one) + [1] * (len(two) - 1) + [0] * bool(two)")),
         ),
         Misconception(
             "segments_from_one",
@@ -211,20 +203,11 @@ EXERCISE = Exercise(
             "[SEP] belongs to the text before it, and padding has segment 0.",
             _slip((_SEGMENTS, "[0] * (len(one) - 1) + [1] * (len(two) + 1)"), ("row, 0", "row, 1")),
         ),
-        Misconception(
-            "padding_in_second_segment",
-            "Your segments are 1 at the padding. Pad them with 0.",
-            _slip(("row, 0", "row, 1")),
-        ),
-        Misconception(
-            "padding_in_the_last_segment",
-            "Your segments repeat the last token's segment at the padding, which is 1 after a pair. Pad them with 0.",
-            _slip(("row, 0", "row, row[-1]")),
-        ),
-        Misconception(
-            "segments_padded_with_padding_id",
-            "Your segments are padded with `padding_id`, which is for the ids. Pad segments with 0.",
-            _slip(("row, 0", "row, padding_id")),
+        *alike(
+            "Your segments are not 0 at the padding. Pad them with 0: `padding_id` is for the ids.",
+            padding_in_second_segment=_slip(("row, 0", "row, 1")),
+            padding_in_the_last_segment=_slip(("row, 0", "row, row[-1]")),
+            segments_padded_with_padding_id=_slip(("row, 0", "row, padding_id")),
         ),
         Misconception(
             "ids_padded_with_zero",

@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.objectives import pretraining
@@ -158,42 +158,29 @@ EXERCISE = Exercise(
             "Your answer keeps the second sentence where the chance is 0.5 or more. Keep it below 0.5.",
             _slip(("chance < 0.5", "chance >= 0.5")),
         ),
-        Misconception(
-            "across_texts",
-            "Your answer also pairs the last sentence of a text with the first of the next. Make pairs only within "
-            "each text.",
-            _slip(
+        *alike(
+            "Your answer also pairs the last sentence of a text. Nothing follows it in that text: n sentences have n "
+            "- 1 pairs.",
+            across_texts=_slip(
                 (
                     "pair for text in texts for pair in pairwise(text)",
                     "*pairwise([one for text in texts for one in text])",
                 )
             ),
+            in_a_ring=_slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
         ),
-        Misconception(
-            "two_by_two",
-            "Your answer uses every sentence in only one pair: the first with the second, the third with the fourth. "
-            "The second and the third are neighbours as well.",
-            _slip((_NEIGHBOURS, "zip(text[::2], text[1::2])")),
+        *alike(
+            "Your answer leaves out pairs of neighbours. A text of n sentences has n - 1: each sentence with the next.",
+            two_by_two=_slip((_NEIGHBOURS, "zip(text[::2], text[1::2])")),
+            first_pair_of_each_text=_slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
-        Misconception(
-            "first_pair_of_each_text",
-            "Your answer makes one pair per text. A text of n sentences has n - 1 pairs of neighbours.",
-            _slip((_NEIGHBOURS, "pairwise(text[:2])")),
-        ),
-        Misconception(
-            "in_a_ring",
-            "Your answer also pairs the last sentence of a text with its first. A text of n sentences has n - 1 pairs.",
-            _slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
-        ),
-        Misconception(
-            "others_one_after_another",
-            "Your answer takes the next other sentence whenever it needs one. Each pair has its own, needed or not.",
-            _slip((_FOUND, "found, left = [], iter(others)"), ("else other", "else next(left)")),
-        ),
-        Misconception(
-            "restarted_in_each_text",
-            "Your answer restarts chances and other sentences in each text. Continue through all the texts.",
-            _slip(
+        *alike(
+            "Your answer takes the wrong chances or sentences. Each pair has its own, counted through all the texts, "
+            "needed or not.",
+            others_one_after_another=_slip(
+                (_FOUND, "found, left = [], iter(others)"), ("else other", "else next(left)")
+            ),
+            restarted_in_each_text=_slip(
                 (
                     _FOUND,
                     "positions = [position for text in texts for position in range(len(text) - 1)]\n"
@@ -202,34 +189,20 @@ EXERCISE = Exercise(
                 )
             ),
         ),
-        Misconception(
-            "first_replaced",
-            "Your answer replaces the first sentence of a pair. Replace the second: the question is whether it "
-            "follows.",
-            _slip(
+        *alike(
+            "Your answer changes the first sentence of a pair where the chance is high. Keep it, and put the other "
+            "sentence second.",
+            first_replaced=_slip(
                 ("second = true if stays else other", "first, second = first if stays else other, true"), _BY_THE_CHANCE
             ),
+            turned_around=_slip(("else other", "else first"), ("(first, second", "(first if stays else true, second")),
+            other_first=_slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
-        Misconception(
-            "turned_around",
-            "Your answer swaps the two sentences where the chance is high, which is ALBERT's task. Replace the second "
-            "one by the other sentence.",
-            _slip(("else other", "else first"), ("(first, second", "(first if stays else true, second")),
-        ),
-        Misconception(
-            "other_first",
-            "Your answer puts the other sentence first. Put it second, in place of the one that follows.",
-            _slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
-        ),
-        Misconception(
-            "random_left_out",
-            "Your answer leaves out the pairs whose chance is 0.5 or more. Give them the other sentence and label 1.",
-            _slip(("found.append", "if stays:\n            found.append")),
-        ),
-        Misconception(
-            "none_replaced",
-            "Your answer never replaces a sentence. Where the chance is 0.5 or more, use the other one.",
-            _slip(("else other", "else true"), _BY_THE_CHANCE),
+        *alike(
+            "Your answer has no pairs with the other sentence. Where the chance is 0.5 or more, put it second, with "
+            "label 1.",
+            random_left_out=_slip(("found.append", "if stays:\n            found.append")),
+            none_replaced=_slip(("else other", "else true"), _BY_THE_CHANCE),
         ),
         Misconception(
             "label_first",

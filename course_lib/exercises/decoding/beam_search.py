@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.exercises.decoding.shared import (
     END,
     START,
@@ -310,11 +310,11 @@ EXERCISE = Exercise(
             "win in the end.",
             _slip(("if sentence[1][-1] == end", "if False"), ("[:beams]", "[:beams] or kept")),
         ),
-        Misconception(
-            "first_finished",
-            "Your answer returns the first sentence that ends. An unfinished one may still be more probable: go on "
-            "until no unfinished sentence beats the best finished one.",
-            _slip(_STOP, _FIRST_FINISHED),
+        *alike(
+            "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: go on until every "
+            "sentence you keep has one, up to max_new_tokens tokens.",
+            first_finished=_slip(_STOP, _FIRST_FINISHED),
+            stopped_at_the_first_end=_slip(_STOP, paired=False),
         ),
         Misconception(
             "enough_finished",
@@ -322,11 +322,11 @@ EXERCISE = Exercise(
             "unfinished one may be more probable: go on while one is, up to max_new_tokens tokens.",
             _ENOUGH_FINISHED,
         ),
-        Misconception(
-            "worst_of_the_kept",
-            "Your answer returns the least probable of the sentences it kept. Return the most probable one.",
-            _slip(("kept[0]", "kept[-1]")),
-            alone=True,
+        *alike(
+            "Your answer does not return the most probable of the sentences it kept. Return the one with the largest "
+            "sum.",
+            worst_of_the_kept=_slip(("kept[0]", "kept[-1]"), paired=False),
+            longest_returned=_LONGEST_RETURNED,
         ),
         Misconception("least_probable_kept", _LEAST_PROBABLE, _slip((_BEST, "sorted(candidates)"))),
         Misconception(
@@ -337,15 +337,10 @@ EXERCISE = Exercise(
             "Your answer leaves out <e> at the end. The model wrote it like any other token: keep it.",
             _slip(("best[1:]", "[each for each in best[1:] if each != end]")),
         ),
-        Misconception(
-            "one_word_short",
-            "Your answer allows one token fewer than max_new_tokens. Don't count <s>.",
-            _slip(("range(max_new_tokens)", "range(max_new_tokens - 1)")),
-        ),
-        Misconception(
-            "one_word_more",
-            "Your answer allows one token more than max_new_tokens.",
-            _slip(("range(max_new_tokens)", "range(max_new_tokens + 1)")),
+        *alike(
+            "Your limit is off by one. Allow max_new_tokens new tokens, not counting <s>.",
+            one_word_short=_slip(("range(max_new_tokens)", "range(max_new_tokens - 1)")),
+            one_word_more=_slip(("range(max_new_tokens)", "range(max_new_tokens + 1)")),
         ),
         Misconception(
             "one_beam_more",
@@ -358,35 +353,19 @@ EXERCISE = Exercise(
             "probable. A sentence that is cut off counts as it is.",
             _slip(_FIRST_FINISHED),
         ),
-        Misconception(
-            "longest_returned",
-            "Your answer returns the longest of the sentences it kept. Return the most probable one.",
-            _LONGEST_RETURNED,
-        ),
-        Misconception(
-            "best_mean_returned",
-            "Your answer returns the sentence with the highest log-probability per token. Return the one with the "
-            "largest sum. The next section deals with length.",
-            _slip(("kept[0][1]", "max(kept, key=lambda each: each[0] / (len(each[1]) - 1))[1]")),
-        ),
-        Misconception(
-            "length_penalised",
-            "Your answer divides by a length penalty at the end, which favours long sentences. Return the one with "
-            "the largest sum.",
-            _slip(("kept[0][1]", "max(kept, key=lambda each: each[0] / (4 + len(each[1])) ** 0.6)[1]")),
+        *alike(
+            "Your answer takes the length into account at the end. Return the sentence with the largest sum. The next "
+            "section deals with length.",
+            best_mean_returned=_slip(("kept[0][1]", "max(kept, key=lambda each: each[0] / (len(each[1]) - 1))[1]")),
+            length_penalised=_slip(
+                ("kept[0][1]", "max(kept, key=lambda each: each[0] / (4 + len(each[1])) ** 0.6)[1]")
+            ),
         ),
         Misconception(
             "two_continuations_each",
             "Your answer extends each sentence only by its two best tokens. With more beams, the third may be among "
             "the best overall: consider every token, or the `beams` best.",
             _TWO_CONTINUATIONS_EACH,
-        ),
-        Misconception(
-            "stopped_at_the_first_end",
-            "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: go on until every "
-            "sentence you keep has one, up to max_new_tokens tokens.",
-            _slip(_STOP),
-            alone=True,
         ),
         *ids_written_into_the_code(_searched),
     ),

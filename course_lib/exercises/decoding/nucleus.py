@@ -143,16 +143,11 @@ EXERCISE = Exercise(
             stops_below_p=_slip((" - ordered", "")),
             stops_below_p_but_keeps_one=_slip((" - ordered", ""), (_STAYS, f"({_STAYS}) | ({_IS_BEST})")),
         ),
-        Misconception(
-            "one_too_many",
-            "Your answer keeps one token more than the nucleus. The sum reaches p before that one.",
-            _slip((_STAYS, "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)")),
-        ),
-        Misconception(
-            "one_too_many_at_p",
-            "Your answer keeps one token too many where tokens sum to exactly p. At least p is enough: keep a token "
-            "if the sum before it is < p, not <=.",
-            _slip((_STAYS, "before <= p")),
+        *alike(
+            "Your answer keeps a token although the sum before it has reached p. Keep it only if that sum is < p, not "
+            "<=.",
+            one_too_many=_slip((_STAYS, "torch.cat([before[..., :1] < p, before[..., :-1] < p], dim=-1)")),
+            one_too_many_at_p=_slip((_STAYS, "before <= p")),
         ),
         Misconception(
             "none_reaches_1",
@@ -165,33 +160,21 @@ EXERCISE = Exercise(
                 )
             ),
         ),
-        Misconception(
-            "not_sorted",
-            "Your answer adds up the probabilities in the order of the vocabulary. Start with the most probable "
-            "token: sort first.",
-            _slip(
+        *alike(
+            "Your answer does not start with the most probable token. Sort in descending order first.",
+            not_sorted=_slip(
                 (
                     "probabilities.sort(dim=-1, descending=True)",
                     "probabilities, torch.arange(probabilities.shape[-1]).expand_as(probabilities)",
                 )
             ),
+            least_probable_first=_slip(("descending=True", "descending=False")),
         ),
-        Misconception(
-            "least_probable_first",
-            "Your answer starts with the least probable tokens. Sort in descending order.",
-            _slip(("descending=True", "descending=False")),
-        ),
-        Misconception(
-            "sorted_order",
-            "Your answer is sorted: token 0 gets the probability of the most probable token. Put each probability "
-            "back at its token's position, with scatter or a second argsort.",
-            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
-        ),
-        Misconception(
-            "gathered",
-            "Your answer puts the probabilities at the wrong positions. gather (or indexing with the positions) "
-            "applies the sorting once more. scatter undoes it.",
-            _slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
+        *alike(
+            "Your answer puts the probabilities at the wrong positions. Put each back at its token's position with "
+            "scatter; gather would sort once more.",
+            sorted_order=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
+            gathered=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),
         Misconception(
             "first_in_the_vocabulary",
@@ -199,17 +182,11 @@ EXERCISE = Exercise(
             "sorted order. Use scatter to put it in the order of the vocabulary before you apply it.",
             _slip(("torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)", "before < p")),
         ),
-        Misconception(
-            "threshold",
-            "Your answer keeps the tokens that have a probability of p on their own. Add the probabilities up, from "
-            "the most probable one, until the sum is p.",
-            _slip((_STAYS, "ordered >= p")),
-        ),
-        Misconception(
-            "share_of_the_best",
-            "Your answer keeps the tokens that are at least p times as probable as the best one. That is another "
-            "method, min-p. Add the probabilities up, from the most probable one, until the sum is p.",
-            _slip((_STAYS, "ordered >= p * ordered[..., :1]")),
+        *alike(
+            "Your answer compares each probability with a threshold. Add them up, from the most probable one, until "
+            "the sum is p.",
+            threshold=_slip((_STAYS, "ordered >= p")),
+            share_of_the_best=_slip((_STAYS, "ordered >= p * ordered[..., :1]")),
         ),
         *divided_wrongly(_nucleus_by_masses),
         Misconception(

@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import Generator
 
-from course_lib.exercises.common import integer
+from course_lib.exercises.common import alike, integer
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
 from course_lib.references import die_katze
@@ -151,74 +151,37 @@ EXERCISE = Exercise(
             "pairs first.",
             _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
-        Misconception(
-            "longest_first",
-            "Your answer starts with the longest pairs. Start with the shortest.",
-            _slip((_KEY, f"{_KEY}, reverse=True")),
-        ),
-        Misconception(
-            "by_the_sum",
-            "Your answer sorts by the sum of the two lengths. Sort by the source, and by the target only for equal "
+        *alike(
+            "Your answer sorts in another order. Sort by the source, shortest first, and by the target for equal "
             "sources.",
-            _slip((_KEY, "lambda i: sum(lengths[i])")),
+            longest_first=_slip((_KEY, f"{_KEY}, reverse=True")),
+            by_the_sum=_slip((_KEY, "lambda i: sum(lengths[i])")),
+            by_the_source_alone=_slip((_KEY, "lambda i: lengths[i][0]")),
+            by_the_target=_slip((_KEY, "lambda i: lengths[i][::-1]")),
         ),
-        Misconception(
-            "by_the_source_alone",
-            "Your answer sorts only by the source. For equal sources, the shorter target comes first.",
-            _slip((_KEY, "lambda i: lengths[i][0]")),
+        *alike(
+            "Your answer counts the wrong number of tokens. With padding, a batch has its number of pairs times the "
+            "longest source plus the longest target.",
+            padding_free=_slip((f"len(pairs) * {_LONGEST}", "sum(map(sum, pairs))")),
+            one_length_for_both=_slip((_LONGEST, "2 * max(map(max, pairs))")),
+            sentences_counted=_slip((f" * {_LONGEST}", "")),
         ),
-        Misconception(
-            "by_the_target",
-            "Your answer sorts by the target first. Sort by the source, then by the target.",
-            _slip((_KEY, "lambda i: lengths[i][::-1]")),
+        *alike(
+            "Your answer counts only one side. Both are in memory: add the longest source and the longest target.",
+            source_alone=_slip((_LONGEST, _SOURCE)),
+            target_alone=_slip((_LONGEST, _TARGET)),
         ),
-        Misconception(
-            "padding_free",
-            "Your answer counts the tokens without padding. Every row is as long as the longest: multiply the number "
-            "of pairs by the longest source plus the longest target.",
-            _slip((f"len(pairs) * {_LONGEST}", "sum(map(sum, pairs))")),
+        *alike(
+            "Your answer uses the lengths of a single pair. Each side is padded separately: take the longest source "
+            "and the longest target, even from different pairs.",
+            longest_pair=_slip((_LONGEST, "max(map(sum, pairs))")),
+            last_pair=_slip((_LONGEST, "sum(pairs[-1])")),
         ),
-        Misconception(
-            "source_alone",
-            "Your answer counts only the source side. Both sides are in memory: add the longest target.",
-            _slip((_LONGEST, _SOURCE)),
-        ),
-        Misconception(
-            "target_alone",
-            "Your answer counts only the target side. Both sides are in memory: add the longest source.",
-            _slip((_LONGEST, _TARGET)),
-        ),
-        Misconception(
-            "longest_pair",
-            "Your answer uses the longest pair, source and target together. Each side is padded separately: take the "
-            "longest source and the longest target, even from different pairs.",
-            _slip((_LONGEST, "max(map(sum, pairs))")),
-        ),
-        Misconception(
-            "last_pair",
-            "Your answer uses the lengths of the last pair. Its source is the longest, but an earlier pair may have a "
-            "longer target.",
-            _slip((_LONGEST, "sum(pairs[-1])")),
-        ),
-        Misconception(
-            "one_length_for_both",
-            "Your answer pads both sides to the same length. Pad each side to its own longest.",
-            _slip((_LONGEST, "2 * max(map(max, pairs))")),
-        ),
-        Misconception(
-            "sentences_counted",
-            "Your answer counts pairs instead of tokens. Multiply by the longest source plus the longest target.",
-            _slip((f" * {_LONGEST}", "")),
-        ),
-        Misconception(
-            "full_is_too_full",
-            "Your answer starts a new batch when the old one would be exactly full. Exactly `max_tokens` is allowed.",
-            _slip(("tokens >", "tokens >=")),
-        ),
-        Misconception(
-            "one_too_many",
-            "Your answer notices that a batch is full only after it has too many tokens. Check before you add a pair.",
-            _slip(("(*now, i)", "now or [i]")),
+        *alike(
+            "Your answer checks the limit wrongly. Add a pair to the batch if it then has at most `max_tokens`, and "
+            "check before you add it.",
+            full_is_too_full=_slip(("tokens >", "tokens >=")),
+            one_too_many=_slip(("(*now, i)", "now or [i]")),
         ),
         Misconception(
             "last_batch_lost",
