@@ -32,8 +32,7 @@ def _span_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     padded = 3 * torch.randn(batch, 2, tokens, generator=generator)
     padded[0, :, 5:], padded[1, :, 3:] = -math.inf, -math.inf
     yield Case("with padding of -inf", (padded,))
-    backwards = torch.zeros(2, 2, tokens)
-    backwards += 0.1 * torch.randn(2, 2, tokens, generator=generator)
+    backwards = 0.1 * torch.randn(2, 2, tokens, generator=generator)
     backwards[:, 0, -2], backwards[:, 1, 1] = 9.0, 8.0
     yield Case("the best end comes before the best beginning", (backwards,))
     yield Case("texts of a single token", (torch.randn(3, 2, 1, generator=generator),))
@@ -71,18 +70,14 @@ def _spans_by_loop(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     tokens = logits.shape[2]
     found = []
     for first, last in logits:
-        possible = [
-            (i, j) for i in range(tokens) for j in range(i, tokens) if max_tokens is None or j - i + 1 <= max_tokens
-        ]
+        possible = [(i, j) for i in range(tokens) for j in range(i, min(i + (max_tokens or tokens), tokens))]
         found.append(max(possible, key=lambda span: float(first[span[0]] + last[span[1]])))
     return torch.tensor(found)
 
 
 def _spans_of_probabilities(logits: Tensor, max_tokens: int | None = None) -> Tensor:
     p = logits.double().softmax(dim=-1)
-    table = torch.einsum("bi,bj->bij", p[:, 0], p[:, 1]).triu()
-    if max_tokens is not None:
-        table = table.tril(max_tokens - 1)
+    table = torch.einsum("bi,bj->bij", p[:, 0], p[:, 1]).triu().tril((max_tokens or p.shape[2]) - 1)
     by_first, last = table.max(dim=2)
     first = by_first.argmax(dim=1, keepdim=True)
     return torch.cat([first, last.gather(1, first)], dim=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -140,27 +139,16 @@ def _best_of_each(candidates: _Kept, count: int) -> _Kept:
     return [each for best in of_each for each in sorted(best)[-count:]]
 
 
-def _continued(step: Step, kept: _Kept) -> _Kept:
-    """Every sentence, continued by every token."""
-    return [
-        (score + more, [*tokens, token])
-        for score, tokens in kept
-        for token, more in enumerate(torch.log_softmax(step(torch.tensor(tokens)), dim=-1).tolist())
-    ]
-
-
-_LEAST_PROBABLE = (
-    "Your answer keeps the least probable candidates. Scores are negative, and the best is the one closest to 0: sort "
-    "in descending order."
-)
-
-
 def _others_live_on(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
     """As `decoding.beam` counts: what ends among the best `beams` is finished; the best `beams` others live on."""
     live: _Kept = [(0.0, [start_id])]
     finished: _Kept = []
     for _ in range(max_new_tokens):
-        best = sorted(_continued(step, live), reverse=True)
+        longer: _Kept = []
+        for score, tokens in live:
+            log_p = torch.log_softmax(step(torch.tensor(tokens)), dim=-1)
+            longer += [(score + more, [*tokens, token]) for token, more in enumerate(log_p.tolist())]
+        best = sorted(longer, reverse=True)
         live = [each for each in best if each[1][-1] != end_id][:beams]
         finished += [each for each in best[:beams] if each[1][-1] == end_id]
     return torch.tensor(max(finished + live)[1][1:])
@@ -176,26 +164,6 @@ _ENOUGH_FINISHED = Edited(
     ("finished + live", "finished or live"),
 )
 """What ends is set aside; once there is one for each beam, the search is over and the best of them is found."""
-
-
-def _beams_in_tensors(step: Step, start_id: int, end_id: int, beams: int, max_new_tokens: int) -> Tensor:
-    tokens, scores = torch.tensor([[start_id]]), torch.zeros(1)
-    for _ in range(max_new_tokens):
-        ended = tokens[:, -1] == end_id
-        rows = [row[row != -1] for row in tokens]
-        logits = torch.stack([step(row) for row in rows])
-        following = torch.log_softmax(logits, dim=-1)
-        vocab_size = following.shape[-1]
-        stays = torch.full((vocab_size,), -math.inf, dtype=following.dtype)
-        stays[end_id] = 0.0  # after <e> nothing but <e>, at no cost
-        following = torch.where(ended.unsqueeze(1), stays, following)
-        totals = (scores.unsqueeze(1) + following).flatten()
-        scores, positions = totals.topk(min(beams, len(totals)))
-        tokens = torch.cat([tokens[positions // vocab_size], (positions % vocab_size).unsqueeze(1)], dim=1)
-        tokens = tokens[scores > -math.inf]
-        scores = scores[scores > -math.inf]
-    best = tokens[scores.argmax(), 1:].tolist()
-    return torch.tensor(best[: best.index(end_id) + 1] if end_id in best else best)
 
 
 _SET_ASIDE = ("best if each[1][-1] != end_id][:beams]", "best[:beams] if each[1][-1] != end_id]")
@@ -228,7 +196,7 @@ EXERCISE = Exercise(
     reference=decoding.beam_search,
     cases=_beam_cases,
     parts={CORE: 5, MANY_BEAMS: 1},
-    correct=(_searched, _others_live_on, _beams_in_tensors),
+    correct=(_searched, _others_live_on, COUNTING_DIFFERENTLY[-1]),
     hints=(
         Hint(
             "idea",
@@ -328,7 +296,11 @@ EXERCISE = Exercise(
             worst_of_the_kept=_slip(("kept[0]", "kept[-1]"), paired=False),
             longest_returned=_LONGEST_RETURNED,
         ),
-        Misconception("least_probable_kept", _LEAST_PROBABLE, _slip((_BEST, "sorted(candidates)"))),
+        Misconception(
+            "least_probable_kept",
+            "Your answer keeps the least probable candidates. Scores are negative: the best is the one closest to 0.",
+            _slip((_BEST, "sorted(candidates)")),
+        ),
         Misconception(
             "start_included", "Your answer begins with <s>. Return the new tokens only.", _slip(("best[1:]", "best"))
         ),

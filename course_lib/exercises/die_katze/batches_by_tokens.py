@@ -188,15 +188,12 @@ EXERCISE = Exercise(
             "Your answer loses the last batch. Append what is left at the end, too.",
             _slip(("if now:", "if False:")),
         ),
-        Misconception(
-            "lengths_returned",
-            "Your batches hold the pairs' lengths. Return the pairs' indices.",
-            _slip((_RETURN, f"{_RETURN} and [[list(lengths[i]) for i in batch] for batch in batches]")),
-        ),
-        Misconception(
-            "flat",
-            "Your answer is one flat list of indices. Return a list for each batch.",
-            _slip((_RETURN, "return sum(batches, [])")),
+        *alike(
+            "Your answer is not a list of batches. Return one list for each batch, with the indices of its pairs.",
+            lengths_returned=_slip(
+                (_RETURN, f"{_RETURN} and [[list(lengths[i]) for i in batch] for batch in batches]")
+            ),
+            flat=_slip((_RETURN, "return sum(batches, [])")),
         ),
     ),
 )
