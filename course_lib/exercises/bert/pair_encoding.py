@@ -160,7 +160,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your rows lack a [SEP]. Put one after every text, the second one as well as a single one.",
+            "Your rows lack a [SEP]. Put one after every text, including the second.",
             last_sep_missing=_slip(("*second, sep_id", "*second")),
             no_sep_behind_one_text=_slip(("*first, sep_id]", "*first, *([] if second is None else [sep_id])]")),
         ),

@@ -176,7 +176,7 @@ EXERCISE = Exercise(
         Misconception(
             "over_the_reference",
             "Your exponent divides the missing words by the reference's length, (c - r) / r. Divide by the "
-            "hypothesis's: 1 - r/c is (c - r) / c.",
+            "hypothesis's length: 1 - r/c is (c - r) / c.",
             _slip((_EXPONENT, "(c - r) / r")),
         ),
         Misconception(

@@ -188,11 +188,12 @@ EXERCISE = Exercise(
             different_ngrams=_slip(("found = grams(hypothesis)", "found = list(set(grams(hypothesis)))")),
             each_matched_once=_slip(("Counter(found)", "Counter(set(found))")),
         ),
-        Misconception(
-            "recall",
-            "Your total counts the n-grams of the reference, which gives recall, like ROUGE. BLEU is about precision: "
-            "count those of the hypothesis.",
-            _slip(("len(found)", "len(grams(references[0]))"), paired=False),
+        *alike(
+            "Your total is not the number of n-grams of the hypothesis. It has len(words) - n + 1, or none if that is "
+            "negative.",
+            recall=_slip(("len(found)", "len(grams(references[0]))"), paired=False),
+            total_of_words=_slip(("len(found)", "len(hypothesis)")),
+            negative_total=_slip(("len(found)", "len(hypothesis) - n + 1")),
         ),
         *alike(
             "Your answer has the wrong number of starting positions. There are len(words) - n + 1: range(len(words) - "
@@ -200,16 +201,10 @@ EXERCISE = Exercise(
             last_ngram_missing=_slip((_STARTS, "range(len(words) - n)")),
             shorter_at_the_end=_slip((_STARTS, "range(len(words))")),
         ),
-        Misconception(
-            "total_of_words",
-            "Your total is the number of words. A sentence has len(words) - n + 1 n-grams, or none if it is shorter.",
-            _slip(("len(found)", "len(hypothesis)")),
-        ),
-        Misconception(
-            "order_ignored",
-            "Your answer takes `cat the` for `the cat`. Word order matters: compare tuples as they are, not sorted "
-            "and not as sets.",
-            _slip((_GRAM, f"tuple(sorted({_GRAM}))")),
+        *alike(
+            "Your answer treats different n-grams as the same. Compare the words as they are, in their order.",
+            order_ignored=_slip((_GRAM, f"tuple(sorted({_GRAM}))")),
+            lower_case=_slip((_GRAM, "tuple(word.lower() for word in words[start : start + n])")),
         ),
         Misconception(
             "swapped",
@@ -217,34 +212,18 @@ EXERCISE = Exercise(
             _slip(("matched, total", "total, matched")),
         ),
         Misconception(
-            "negative_total",
-            "Your total is negative where a sentence is much shorter than n. It has no n-grams then: max(..., 0).",
-            _slip(("len(found)", "len(hypothesis) - n + 1")),
-        ),
-        Misconception(
             "divided",
             "Your answer is the precision. Return its two counts, (matched, total): a corpus adds them up before it "
             "divides.",
             _slip(("matched, total", "matched / max(total, 1)")),
         ),
-        Misconception(
-            "shorter_ngrams_too",
-            "Your answer also counts shorter n-grams. Count only those of n words: the caller passes 1, 2, 3 and 4 in "
-            "turn.",
-            _slip(
+        *alike(
+            "Your n-grams do not all have n words. Count only words[start : start + n].",
+            shorter_ngrams_too=_slip(
                 (_GRAM, "tuple(words[start : start + k]) for k in range(1, n + 1)"),
                 (_STARTS, "range(len(words) - k + 1)"),
             ),
-        ),
-        Misconception(
-            "one_word_too_many",
-            "Your n-grams have n + 1 words. words[start : start + n] has n.",
-            _slip((_GRAM, "tuple(words[start : start + n + 1])"), (_STARTS, "range(len(words) - n)")),
-        ),
-        Misconception(
-            "lower_case",
-            "Your answer treats `The` and `the` as the same. Compare words as they are.",
-            _slip((_GRAM, "tuple(word.lower() for word in words[start : start + n])")),
+            one_word_too_many=_slip((_GRAM, "tuple(words[start : start + n + 1])"), (_STARTS, "range(len(words) - n)")),
         ),
     ),
     forbidden=(METRICS,),

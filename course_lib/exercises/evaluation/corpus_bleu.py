@@ -152,26 +152,15 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "mean_of_sentences",
-            "Your answer averages the sentences' own BLEUs. For a corpus, add up the counts and lengths of all "
-            "sentences, and compute one BLEU.",
-            _mean_of_sentences,
-        ),
-        Misconception(
-            "precisions_averaged",
-            "Your answer averages each sentence's precisions. Add up matched and total over all sentences, and divide "
-            "once.",
-            _slip(
+        *alike(
+            "Your answer averages over sentences. Add up the counts and lengths of all sentences, then compute one "
+            "BLEU.",
+            mean_of_sentences=_mean_of_sentences,
+            precisions_averaged=_slip(
                 (_SOME, "sum(m / max(t, 1) for m, t in pairs) / len(pairs)"),
                 ("matched, total in sums", "pairs in zip(*counts)"),
             ),
-        ),
-        Misconception(
-            "penalties_averaged",
-            "Your answer penalizes each sentence and averages the penalties. Add up the lengths of all sentences, and "
-            "call penalty once.",
-            _slip(
+            penalties_averaged=_slip(
                 (
                     "penalty(said, right)",
                     "sum(penalty(n, min(sorted(r), key=lambda one: abs(one - n))) for n, r in lengths) / len(lengths)",
@@ -192,8 +181,7 @@ EXERCISE = Exercise(
             first_of_two=_slip(("sorted(several)", "several"), paired=False),
         ),
         *alike(
-            "Your answer is not 0 where a precision is 0. Return 0: a product with a 0 is 0, and without smoothing so "
-            "is BLEU.",
+            "Your answer is not 0 where a precision is 0. Return 0: without smoothing, a single 0 makes the product 0.",
             zeros_left_out=_slip(
                 ("not all(some)", "not any(some)"),
                 (_MEAN, "math.prod(p for p in some if p) ** (1 / sum(p > 0 for p in some))"),

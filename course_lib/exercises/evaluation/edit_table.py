@@ -26,14 +26,8 @@ def _edit_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         )
     for name in ("two sentences", "two more"):
         shorter, longer = sorted(sizes(generator, 2))
-        yield Case(
-            f"{name}, the hypothesis longer",
-            (random_sentence(generator, longer + 2), random_sentence(generator, shorter)),
-        )
-        yield Case(
-            f"{name}, the reference longer",
-            (random_sentence(generator, shorter), random_sentence(generator, longer + 2)),
-        )
+        for side, lengths in (("hypothesis", (longer + 2, shorter)), ("reference", (shorter, longer + 2))):
+            yield Case(f"{name}, the {side} longer", tuple(random_sentence(generator, n) for n in lengths))
     alike = (split_words("The cats sat on a doormat"), split_words("the cat sat on another mat"))
     yield Case("words that are nearly the same", alike)
     said = random_sentence(generator, integer(generator, 4, 8))
@@ -174,39 +168,19 @@ EXERCISE = Exercise(
             "Your table is transposed. Rows belong to the hypothesis, columns to the reference.",
             _slip((_MADE, f"{_MADE}.T")),
         ),
-        Misconception(
-            "borders_missing",
-            "Your table lacks the first row and column, for no words. It has one more of each than there are words.",
-            _slip((_MADE, f"{_MADE}[1:, 1:]")),
-        ),
-        Misconception(
-            "distance_only",
-            "Your answer is one number, the last cell. Return the whole table as a tensor.",
-            _slip((_MADE, "table[-1][-1]")),
-        ),
         *alike(
-            "Your answer is not an int64 tensor. Make one: torch.tensor(table, dtype=torch.long).",
-            lists=_slip((_MADE, "table")),
-            floats=_slip((_MADE, f"{_MADE}.float()")),
-        ),
-        Misconception(
-            "longest_common_subsequence",
-            "Your answer is the table of the longest common subsequence: how many words the two share in order. Count "
-            "edits: the cheapest of three steps, each of which costs 1.",
-            _slip(
-                _FIRST_ROW_ZERO,
-                _FIRST_COLUMN_ZERO,
-                (_BEST, "table[i][j] + 1 if word == right else max(table[i][j + 1], row[j])"),
-                paired=False,
-            ),
-        ),
-        Misconception(
-            "last_row_and_column_left_0",
-            "Your last row and column stay 0. Counting the empty start, there are len + 1 of each: range(1, "
-            "len(hypothesis) + 1).",
-            _slip(
+            "Your table leaves out a row and a column. It has len + 1 of each, because row 0 and column 0 represent "
+            "no words: range(len(hypothesis) + 1).",
+            borders_missing=_slip((_MADE, f"{_MADE}[1:, 1:]")),
+            last_row_and_column_left_0=_slip(
                 ("append(best)", "append(best * (i + 1 < len(hypothesis) and j + 1 < len(reference)))"), paired=False
             ),
+        ),
+        *alike(
+            "Your answer is not the whole table as an int64 tensor. Return torch.tensor(table, dtype=torch.long).",
+            lists=_slip((_MADE, "table")),
+            floats=_slip((_MADE, f"{_MADE}.float()")),
+            distance_only=_slip((_MADE, "table[-1][-1]")),
         ),
         Misconception(
             "words_behind",

@@ -53,6 +53,7 @@ def _pairs_by_loop(metric: Sequence[float], people: Sequence[float], tolerance: 
 
 
 _slip = partial(Edited, _pairs_by_loop)
+_COMPARED = "itertools.combinations(range(len(people)), 2)"
 _AGREED, _PAIRS, _RETURN = "agreed += judged == preferred", "pairs += 1", "agreed / pairs"
 
 
@@ -141,30 +142,23 @@ EXERCISE = Exercise(
                 (_AGREED, "agreed += 0.5 if 0 in (judged, preferred) else judged == preferred"), paired=False
             ),
         ),
-        Misconception(
-            "tolerance_ignored",
-            "Your answer ignores the tolerance. The metric prefers neither if its scores are at most that far apart.",
-            _slip(("(difference > tolerance) - (difference < -tolerance)", "(difference > 0) - (difference < 0)")),
-            alone=True,
-        ),
-        Misconception(
-            "tolerance_on_one_side",
-            "Your answer applies the tolerance on one side only. A difference of -0.1 is as small as one of 0.1: take "
-            "the absolute value.",
-            _slip(("(difference < -tolerance)", "(difference < 0 and difference <= tolerance)")),
-            alone=True,
-        ),
-        Misconception(
-            "tolerance_excluded",
-            "Your answer does not count scores exactly the tolerance apart as a tie. The difference may be at most "
-            "the tolerance.",
-            _slip(
+        *alike(
+            "Your answer ignores the tolerance, or part of it. The metric prefers neither if the absolute difference "
+            "of its scores is at most `tolerance`.",
+            tolerance_ignored=_slip(
+                ("(difference > tolerance) - (difference < -tolerance)", "(difference > 0) - (difference < 0)"),
+                paired=False,
+            ),
+            tolerance_on_one_side=_slip(
+                ("(difference < -tolerance)", "(difference < 0 and difference <= tolerance)"), paired=False
+            ),
+            tolerance_excluded=_slip(
                 (
                     "(difference > tolerance) - (difference < -tolerance)",
                     "(difference > 0 and difference >= tolerance) - (difference < 0 and difference <= -tolerance)",
-                )
+                ),
+                paired=False,
             ),
-            alone=True,
         ),
         Misconception(
             "tolerance_for_people",
@@ -179,35 +173,23 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer leaves out pairs. Compare every two translations.",
-            neighbours_only=_slip(
-                ("itertools.combinations(range(len(people)), 2)", "itertools.pairwise(range(len(people)))"),
-            ),
-            first_with_the_others=_slip(
-                ("itertools.combinations(range(len(people)), 2)", "[(0, n) for n in range(1, len(people))]")
-            ),
+            neighbours_only=_slip((_COMPARED, "itertools.pairwise(range(len(people)))")),
+            first_with_the_others=_slip((_COMPARED, "[(0, n) for n in range(1, len(people))]")),
         ),
         *alike(
             "Your answer compares each translation with itself, which always agrees. Use pairs of two different ones.",
             with_itself=_slip(("itertools.combinations(", "itertools.combinations_with_replacement(")),
-            every_pair_and_itself=_slip(
-                ("itertools.combinations(range(len(people)), 2)", "itertools.product(range(len(people)), repeat=2)")
-            ),
+            every_pair_and_itself=_slip((_COMPARED, "itertools.product(range(len(people)), repeat=2)")),
         ),
-        Misconception(
-            "kendalls_tau",
-            "Your answer subtracts disagreements, like Kendall's tau, which ranges from -1 to 1. Count only "
-            "agreements: a share from 0 to 1.",
-            _slip((_AGREED, "agreed += 2 * (judged == preferred) - 1")),
+        *alike(
+            "Your answer counts disagreements. Return the share of pairs that agree, from 0 to 1.",
+            kendalls_tau=_slip((_AGREED, "agreed += 2 * (judged == preferred) - 1")),
+            disagreements=_slip((_AGREED, "agreed += judged != preferred")),
         ),
         *alike(
             "Your answer does not divide by the number of pairs.",
             not_divided=_slip((_RETURN, "float(agreed)")),
             over_translations=_slip((_RETURN, "agreed / len(people)")),
-        ),
-        Misconception(
-            "disagreements",
-            "Your answer is the share of disagreements. Return the share of agreements.",
-            _slip((_AGREED, "agreed += judged != preferred")),
         ),
         in_percent("a share from 0 to 1", _slip((_RETURN, "100 * agreed / pairs"))),
     ),

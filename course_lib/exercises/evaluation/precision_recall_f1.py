@@ -56,7 +56,7 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         if name == "transposed in memory":
             drawn = tuple(tensor.t().contiguous().t() for tensor in drawn)  # type: ignore[assignment]
         yield Case(name, (*drawn, 1))
-    yield Case("a single place", (torch.tensor(1), torch.tensor(1), torch.tensor(True), 1))
+    yield Case("a single position", (torch.tensor(1), torch.tensor(1), torch.tensor(True), 1))
     yield Case("label 0, with padding", (*_zeros(generator, (many, few)), 0))
     predicted, expected, mask = _tags(generator, (few, many))
     once, twice = expected.clone(), expected.clone()
@@ -69,8 +69,8 @@ def _tag_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     for name, answer in (
         ("a label that is never predicted", (predicted % 3, expected, mask, 3)),
         ("a label that never occurs", (predicted, expected % 3, mask, 3)),
-        ("a label that is neither predicted nor occurs", (predicted, expected, mask, 5)),
-        ("a label that is never found where it is", (predicted, (predicted + 1) % 4, mask, 2)),
+        ("a label that is never predicted and never occurs", (predicted, expected, mask, 5)),
+        ("a label that is always missed", (predicted, (predicted + 1) % 4, mask, 2)),
     ):
         yield Case(name, answer, part="0 / 0")
 
@@ -102,16 +102,14 @@ def _scores_by_loop(predicted: Tensor, expected: Tensor, mask: Tensor, label: in
             true += gold == label
     precision = right / said if said else 0.0
     recall = right / true if true else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-    return precision, recall, f1
+    return precision, recall, 2 * precision * recall / (precision + recall) if right else 0.0
 
 
 def _scores_in_single_precision(predicted: Tensor, expected: Tensor, mask: Tensor, label: int) -> Scores:
     said, true = (predicted == label)[mask].float(), (expected == label)[mask].float()
     right = (said * true).sum()
     precision, recall = right / said.sum().clamp_min(1), right / true.sum().clamp_min(1)
-    f1 = torch.nan_to_num(2 * precision * recall / (precision + recall))
-    return precision.item(), recall.item(), f1.item()
+    return precision.item(), recall.item(), torch.nan_to_num(2 * precision * recall / (precision + recall)).item()
 
 
 EXERCISE = Exercise(
@@ -171,17 +169,8 @@ EXERCISE = Exercise(
             mask_ignored=_slip((_FIRST, f"mask = torch.ones_like(mask)\n    {_FIRST}")),
             mask_not_for_the_hits=_slip(("said & true", "(predicted == label) & (expected == label)")),
             mask_for_what_is_expected_alone=_slip(("(predicted == label) & mask", "predicted == label")),
-        ),
-        Misconception(
-            "mask_inverted",
-            "Your answer scores the padding instead of the words. The mask is True at the words.",
-            _slip((_FIRST, f"mask = ~mask\n    {_FIRST}")),
-        ),
-        Misconception(
-            "padding_is_zero",
-            "Your answer turns padding into label 0, perhaps by multiplying with the mask, and counts it when you "
-            "score label 0. Leave padding out: predicted[mask].",
-            _slip(
+            mask_inverted=_slip((_FIRST, f"mask = ~mask\n    {_FIRST}")),
+            padding_is_zero=_slip(
                 ("(predicted == label) & mask", "predicted * mask == label"),
                 ("(expected == label) & mask", "expected * mask == label"),
             ),

@@ -156,17 +156,21 @@ EXERCISE = Exercise(
             seen_or_not=_slip((_SHARE, "float(bool(covered))")),
             all_or_nothing=_slip((_SHARE, "float(0 < len(covered) == len(words))")),
         ),
-        Misconception(
-            "words_alone",
-            "Your answer looks up single words. Only runs of n words count as seen.",
-            _slip(
+        *alike(
+            "Your answer looks up runs of another length. Only runs of n words count as seen.",
+            words_alone=_slip(
                 (
                     "tuple(words[start : start + n]) for words in training",
                     "tuple(words[start : start + 1]) for words in training",
                 ),
                 ("if tuple(words[start : start + n]) in known", "if tuple(words[start : start + 1]) in known"),
+                paired=False,
             ),
-            alone=True,
+            ends_count=_slip(
+                (_KNOWN, "for words in training for start in range(len(words))"),
+                ("        for start in range(len(words) - n + 1):", "        for start in range(len(words)):"),
+                (_COVER, "covered.update(range(start, min(start + n, len(words))))"),
+            ),
         ),
         Misconception(
             "training_joined",
@@ -193,16 +197,6 @@ EXERCISE = Exercise(
                 ("        for start in range(len(words) - n + 1):", "        for start in range(len(words) - n):")
             ),
             last_training_run_missing=_slip((_KNOWN, "for words in training for start in range(len(words) - n)")),
-        ),
-        Misconception(
-            "ends_count",
-            "Your answer also looks up the ends of sentences, which are shorter than n words. Only runs of n words "
-            "count.",
-            _slip(
-                (_KNOWN, "for words in training for start in range(len(words))"),
-                ("        for start in range(len(words) - n + 1):", "        for start in range(len(words)):"),
-                (_COVER, "covered.update(range(start, min(start + n, len(words))))"),
-            ),
         ),
         Misconception(
             "one_share_for_all",

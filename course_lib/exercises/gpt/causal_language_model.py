@@ -196,15 +196,13 @@ EXERCISE = Exercise(
             "In this course True means that a query may attend.",
             _slip(("tril()", "triu(1)")),
         ),
-        Misconception(
-            "no_positions",
-            "Your model leaves out the positions. Call self.positions on the embeddings, before the first block.",
-            _slip(("self.positions(embedded)", "embedded")),
-        ),
-        Misconception(
-            "positions_in_every_block",
-            "Your model adds the positions before every block. Add them once, to the embeddings.",
-            _slip_alone(("self.positions(embedded)", "embedded"), ("block(x,", "block(self.positions(x),")),
+        *alike(
+            "Your model does not add the positions exactly once. Call self.positions on the embeddings, before the "
+            "first block.",
+            no_positions=_slip(("self.positions(embedded)", "embedded")),
+            positions_in_every_block=_slip_alone(
+                ("self.positions(embedded)", "embedded"), ("block(x,", "block(self.positions(x),")
+            ),
         ),
         Misconception(
             "embedding_scaled",
@@ -228,23 +226,12 @@ EXERCISE = Exercise(
             "Your blocks all read the embeddings, and only the last one counts. Stack them: x = block(x, mask).",
             _slip_alone((f"x = {_BLOCK}", f"last = {_BLOCK}"), ("self.norm(x)", "self.norm(last)")),
         ),
-        Misconception(
-            "states_returned",
-            "Your model returns the states, d_model numbers for each token. Add the output layer: their dot products "
-            "with all embeddings.",
-            _slip_alone(("return logits", "return x")),
-        ),
-        Misconception(
-            "probabilities",
-            "Your model returns probabilities. Return the logits, the scores before the softmax: the training loop "
-            "takes their log-softmax.",
-            _slip(("return logits", "return logits.softmax(dim=-1)")),
-        ),
-        Misconception(
-            "last_word_only",
-            "Your model returns logits for the last token only. Return them for every position, [batch, tokens, "
-            "vocab_size]: training uses them all.",
-            _slip(("x @", "x[:, -1] @")),
+        *alike(
+            "Your model does not return logits for every position, [batch, tokens, vocab_size]. Return the dot "
+            "products of all states with all embeddings, before any softmax.",
+            states_returned=_slip_alone(("return logits", "return x")),
+            probabilities=_slip(("return logits", "return logits.softmax(dim=-1)")),
+            last_word_only=_slip(("x @", "x[:, -1] @")),
         ),
         Misconception(
             "output_detached",

@@ -42,24 +42,18 @@ def _published_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _published(vocab_size: int, context_length: int, d_model: int, layers: int, draw: Callable[..., Tensor]) -> Tensors:
     """A GPT-2 with GPT-2's names and shapes."""
-    wide = 4 * d_model
     tensors = {"wte.weight": draw(vocab_size, d_model), "wpe.weight": draw(context_length, d_model)}
     for block in range(layers):
         for name, shape in {
-            "ln_1.weight": (d_model,),
-            "ln_1.bias": (d_model,),
-            "attn.c_attn.weight": (d_model, 3 * d_model),
-            "attn.c_attn.bias": (3 * d_model,),
-            "attn.c_proj.weight": (d_model, d_model),
-            "attn.c_proj.bias": (d_model,),
-            "ln_2.weight": (d_model,),
-            "ln_2.bias": (d_model,),
-            "mlp.c_fc.weight": (d_model, wide),
-            "mlp.c_fc.bias": (wide,),
-            "mlp.c_proj.weight": (wide, d_model),
-            "mlp.c_proj.bias": (d_model,),
+            "ln_1": (d_model,),
+            "attn.c_attn": (d_model, 3 * d_model),
+            "attn.c_proj": (d_model, d_model),
+            "ln_2": (d_model,),
+            "mlp.c_fc": (d_model, 4 * d_model),
+            "mlp.c_proj": (4 * d_model, d_model),
         }.items():
-            tensors[f"h.{block}.{name}"] = draw(*shape)
+            tensors[f"h.{block}.{name}.weight"] = draw(*shape)
+            tensors[f"h.{block}.{name}.bias"] = draw(shape[-1])
     return tensors | {"ln_f.weight": draw(d_model), "ln_f.bias": draw(d_model)}
 
 
@@ -102,28 +96,14 @@ def _called(**others: str) -> Edited:
     return _slip(("NAMES_IN_GPT2.items", f"(NAMES_IN_GPT2 | {names}).items"), paired=False)
 
 
-def _by_pieces(tensors: Tensors) -> Tensors:
-    """Name by name, each cut at its points."""
-    own = {"ln_1": "add_and_norm_1.norm", "ln_2": "add_and_norm_2.norm"}
-    own |= {"attn.c_proj": "self_attention.W_o"}
-    own |= {"mlp.c_fc": "feed_forward.W_1", "mlp.c_proj": "feed_forward.W_2"}
-    found: Tensors = {}
-    for name, tensor in tensors.items():
-        pieces = name.split(".")
-        if pieces[0] == "transformer":
-            pieces = pieces[1:]
-        if pieces[0] == "h":
-            part = ".".join(pieces[2:-1])
-            if part == "attn.c_attn":
-                for letter, projection in zip("qkv", tensor.chunk(3, dim=-1), strict=True):
-                    found[f"blocks.{pieces[1]}.self_attention.W_{letter}.{pieces[-1]}"] = projection.t()
-            if part in own:
-                is_matrix = part not in ("ln_1", "ln_2") and pieces[-1] == "weight"
-                found[f"blocks.{pieces[1]}.{own[part]}.{pieces[-1]}"] = tensor.mT if is_matrix else tensor
-        elif pieces[0] != "lm_head":
-            end = {"wte": "embedding.weight", "wpe": "positions.encoding", "ln_f": f"norm.{pieces[-1]}"}
-            found[end[pieces[0]]] = tensor
-    return found
+_SPLIT_FIRST = Edited(
+    _one_by_one,
+    ("tensor = tensor.T if turned else tensor", "pieces = tensor.chunk(3, dim=-1)"),
+    ("tensor.chunk(3), strict", "pieces, strict"),
+    ("= piece\n", "= piece.t().contiguous()\n"),
+    ("[own] = tensor", "[own] = tensor.t().contiguous() if turned else tensor.clone()"),
+)
+"""Copies, c_attn cut as it lies."""
 
 
 def _by_asking(tensors: Tensors) -> Tensors:
@@ -163,7 +143,7 @@ EXERCISE = Exercise(
     reference=gpt.from_gpt2,
     cases=and_turned_around(_published_cases),
     parts={CORE: 3, WITHOUT_A_PLACE: 1},
-    correct=(_one_by_one, _by_pieces, _by_asking),
+    correct=(_one_by_one, _SPLIT_FIRST, _by_asking),
     hints=(
         Hint(
             "idea",

@@ -44,7 +44,7 @@ def _generate_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     own, so_far, position = torch.randn(80 + 12, 40, generator=generator).split([40, 40, 12])
     position[3, 0] = 100.0  # after a prompt of two tokens the third new token is token 0, the lesson's full stop
     model = Callback("model", EveryWord(own, so_far, position))
-    yield Case("token 0 on the way", (model, 1 + random_ids(generator, 39, 2), 8, 12))
+    yield Case("token 0 in the middle", (model, 1 + random_ids(generator, 39, 2), 8, 12))
 
 
 Model = Callable[[Tensor], Tensor]
@@ -180,19 +180,13 @@ EXERCISE = Exercise(
             prompt_left_out_of_a_list=_slip((_RETURN, "return torch.tensor(ids[len(prompt) :].tolist())")),
         ),
         # torch makes floats of an empty list: with nothing to write this one ends differently.
-        Misconception(
-            "one_reading",
-            "Your answer writes the token after the prompt again and again. Append it, run the model on the longer "
-            "text, and use the prediction at its last token: logits[0, -1].",
-            lambda model, prompt, max_new_tokens, context_length: torch.cat(
+        *alike(
+            "Your answer runs the model once. Append one token, run the model on the longer text, and use the "
+            "prediction at its last token: logits[0, -1].",
+            one_reading=lambda model, prompt, max_new_tokens, context_length: torch.cat(
                 [prompt, model(prompt[-context_length:].unsqueeze(0))[0, -1].argmax().expand(max_new_tokens)]
             ),
-        ),
-        Misconception(
-            "best_of_one_reading",
-            "Your answer runs the model once and writes down the most probable tokens for a single position. Append "
-            "one token, run the model on the longer text, and repeat.",
-            lambda model, prompt, max_new_tokens, context_length: torch.cat(
+            best_of_one_reading=lambda model, prompt, max_new_tokens, context_length: torch.cat(
                 [prompt, model(prompt[-context_length:].unsqueeze(0))[0, -1].topk(max_new_tokens).indices]
             ),
         ),
@@ -213,11 +207,6 @@ EXERCISE = Exercise(
             "Your answer takes exp of the logits. Beyond 88 that is infinite, and it cannot tell the best token from "
             "the others. Compare the logits themselves: exp keeps their order.",
             _slip((_ASKED, "logits[0, -1].exp()")),
-        ),
-        Misconception(
-            "least_probable",
-            "Your answer takes the least probable token (argmin). Take the most probable: argmax.",
-            _slip(("argmax", "argmin")),
         ),
         *alike(
             "Your answer is off by one token. Write exactly `max_new_tokens`.",
@@ -240,11 +229,6 @@ EXERCISE = Exercise(
             "length_of_the_whole",
             "Your answer stops when the whole text has `max_new_tokens` tokens. Add that many to the prompt.",
             _slip((_TIMES, "range(max_new_tokens - len(prompt))")),
-        ),
-        Misconception(
-            "new_words_in_front",
-            "Your answer puts the new tokens before the text. Append them: torch.cat([ids, token]).",
-            _slip(("[ids, token]", "[token, ids]")),
         ),
         Misconception(
             "batch_left_on",

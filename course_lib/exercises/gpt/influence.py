@@ -19,7 +19,7 @@ from course_lib.references import gpt
 def _influence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         example = Callback("model", ByHeart(5))
-        yield Case("worked example: I saw the dog, said by heart", (example, torch.tensor([0, 1, 2, 3]), 5))
+        yield Case("worked example: I saw the dog, by heart", (example, torch.tensor([0, 1, 2, 3]), 5))
     for name, tokens, ahead in (
         ("an honest model", integer(generator, 4, 6), 0),
         ("a model that sees the next token", integer(generator, 5, 6), 1),

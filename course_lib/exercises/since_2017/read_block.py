@@ -32,7 +32,7 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     yield _drawn("scores too large for exp", Kind("", generator, (2,)), 4, 3, level=200.0)
     hide = torch.tensor([True, False, True, False]).unsqueeze(-1)
     for name, first in (
-        ("some queries have seen nothing, and still see nothing", True),
+        ("some queries have not seen a key yet", True),
         ("some queries see nothing of this block", False),
     ):
         *state, scores, values = _drawn("", Kind("", generator, (2,)), 4, 3, first=first).args

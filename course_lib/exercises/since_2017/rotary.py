@@ -97,7 +97,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each pair is a point in the plane, and you rotated such points in lesson 03: the first number has a "
+            "Each pair is a point in the plane, and you rotated such points in lesson 03. The first formula has a "
             "minus, the second a plus. Only the angle is new: it differs from token to token.",
         ),
         Hint(

@@ -247,16 +247,11 @@ EXERCISE = Exercise(
             "keep the merged list.",
             _slip(("tokens[i : i + 2] == [left, right]", "False")),
         ),
-        Misconception(
-            "word_by_word",
-            "Your answer has a separate list for each word. Return one list with the tokens of all words.",
-            _slip(("extend(tokens)", "append(tokens)")),
-        ),
-        Misconception(
-            "last_word_only",
-            "Your answer has only the tokens of the last word. Create the list before the loop over the words, and "
-            "add to it.",
-            _slip(("found.extend(tokens)", "found = tokens")),
+        *alike(
+            "Your answer is not one list with the tokens of all words. Create the list before the loop over the "
+            "words, and add each word's tokens to it.",
+            word_by_word=_slip(("extend(tokens)", "append(tokens)")),
+            last_word_only=_slip(("found.extend(tokens)", "found = tokens")),
         ),
         Misconception(
             "repeated_words_once",
@@ -268,11 +263,6 @@ EXERCISE = Exercise(
             "Your answer splits at every single space, so several in a row give empty words. text.split() without an "
             "argument skips them.",
             _slip(("split()", "split(' ')")),
-        ),
-        Misconception(
-            "lower_case",
-            "Your answer lower-cases the text. Don't: a capital is a different character.",
-            _slip(("text.split()", "text.lower().split()")),
         ),
     ),
     forbidden=(TOKENIZERS,),

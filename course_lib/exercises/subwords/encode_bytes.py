@@ -48,7 +48,7 @@ def _byte_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield case("an ä, which is two bytes", "die Kätzchen träumen", byte_merges(_TEXTS[1:2], 12))
         yield case("an ä, two bytes that no pair merges", "Mäuse", dance)
         yield case("a cat of four bytes", "🐈 🐈🎉", byte_merges(_TEXTS[2:3], 6))
-        yield case("an accent of its own", "e\u0301te\u0301", byte_merges(_TEXTS[4:], 4))
+        yield case("a separate accent", "e\u0301te\u0301", byte_merges(_TEXTS[4:], 4))
         yield case("many spaces, and new lines", "cats   dance \n\n  cat", byte_merges(_TEXTS[4:], 9))
         yield case("apostrophes", "they've cats' don't", dance)
         yield case("no pairs", "η γάτα", [])
@@ -155,17 +155,11 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "characters",
-            "Your answer starts from characters. GPT-2 starts from bytes: word.encode() gives them; write each as "
-            "letters[byte].",
-            _slip((_BYTES, "character for character in word")),
-        ),
-        Misconception(
-            "code_points",
-            "Your answer takes the letter of each character's code point, which equals its byte only below 128. Use "
-            "word.encode(): it gives two bytes for an ä and four for a 🐈.",
-            _slip((_BYTES, "letters[ord(character)] for character in word")),
+        *alike(
+            "Your answer starts from characters. GPT-2 starts from bytes: word.encode() gives two for an ä and four "
+            "for a 🐈; write each as letters[byte].",
+            characters=_slip((_BYTES, "character for character in word")),
+            code_points=_slip((_BYTES, "letters[ord(character)] for character in word")),
         ),
         Misconception(
             "chr_of_each_byte",
@@ -202,16 +196,11 @@ EXERCISE = Exercise(
             "keep what `join` returns.",
             _slip((_WHILE, "while known := []:"), paired=False),
         ),
-        Misconception(
-            "word_by_word",
-            "Your answer has a separate list for each word. Return one list with the tokens of all words.",
-            _slip(("extend(tokens)", "append(list(tokens))")),
-        ),
-        Misconception(
-            "last_word_only",
-            "Your answer has only the tokens of the last word. Create the list before the loop over the words, and "
-            "add to it.",
-            _slip(("found.extend(tokens)", "found = list(tokens)")),
+        *alike(
+            "Your answer is not one list with the tokens of all words. Create the list before the loop over the "
+            "words, and add each word's tokens to it.",
+            word_by_word=_slip(("extend(tokens)", "append(list(tokens))")),
+            last_word_only=_slip(("found.extend(tokens)", "found = list(tokens)")),
         ),
         Misconception(
             "repeated_words_once",

@@ -31,7 +31,7 @@ def _wordpiece_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("capitals, and a long word", ("Ab" * 60 + "b", ["Ab", "A", "a", "##b", "##A", "##a", "##ab"]))
         yield Case("a token that only begins words", ("abxcd", ["ab", "x", "c", "cd", "##d", "##xc", "##c", "xcd"]))
         yield Case("the longest of all is further right", ("xabcd", ["x", "xa", "##abcd", "##b", "##c", "##d"]))
-        yield Case("known without its marker alone", ("abx", ["ab", "x", "##b", "a"]))
+        yield Case("known only without its marker", ("abx", ["ab", "x", "##b", "a"]))
         yield Case("the same token again and again", ("ababab", ["ab", "##ab", "##a", "##b"]))
         yield Case("longest at the end", ("abcabc", ["a", "##b", "##c", "##a", "##bc", "##abc", "##cabc", "##bcabc"]))
         return
@@ -153,15 +153,11 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "shortest_first",
-            "Your answer takes the shortest token that fits. Take the longest: try the whole rest of the word first.",
-            _slip(("max(", "min(")),
-        ),
-        Misconception(
-            "first_in_the_list",
-            "Your answer takes the token that comes first in the list. Take the longest one that fits.",
-            _slip(
+        *alike(
+            "Your answer takes another token than the longest that fits. Try the whole rest of the word first, then "
+            "one character less, and so on.",
+            shortest_first=_slip(("max(", "min(")),
+            first_in_the_list=_slip(
                 ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
             ),
         ),
