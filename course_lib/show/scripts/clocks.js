@@ -37,7 +37,7 @@ function draw({ encoding, shift }) {
     picture.setAttribute("aria-label", `the hands of position ${position}${shift == null ? "" : ` and position ${other}`}`);
     const alike = dot(encoding[position], encoding[other]);
     if (shift == null) say(`Position ${position}: the first hand stands at ${Math.round(here[0])}°, the last at ${Math.round(here.at(-1))}°.`);
-    else say(`Positions ${position} and ${other}: the dot product of their encodings is ${decimal(alike)}, wherever they stand.`);
+    else say(`Positions ${position} and ${other}: the dot product of their encodings is ${decimal(alike)}, as for any two this far apart.`);
   }
 
   const walk = player("position", encoding.length - furthest, (wanted) => {
