@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 
 from course_lib.judging.rules import Statement, statements_of
 from course_lib.learner.reference_list import REFERENCES
@@ -25,6 +26,9 @@ NAME, GPT_NAME = "my_transformer", "my_gpt"
 
 _PIECES = {NAME: PIECES, GPT_NAME: GPT_PIECES}
 
+_MAIN = {NAME: "main", GPT_NAME: "continued"}
+"""The function that all others are for."""
+
 _NAMES = PIECES | GPT_PIECES
 
 _COURSE = {f"course_lib.{path}": _NAMES[exercise] for exercise, path in REFERENCES.items() if exercise in _NAMES} | {
@@ -32,6 +36,9 @@ _COURSE = {f"course_lib.{path}": _NAMES[exercise] for exercise, path in REFERENC
     **{f"course_lib.text.tokenization.{name}": name for name in ("PADDING_ID", "START_ID", "END_ID")},
 }
 """What lessons hand out of the library, and what does the same in the file."""
+
+_MARKS = re.compile(r"^ *# (?:katze: \S+ answer|YOUR CODE HERE)\n", re.M)
+"""What a notebook's cell says of itself, not the learner."""
 
 _BUILT_IN = frozenset({*dir(builtins), "__name__", "__doc__", "__file__"})
 
@@ -66,10 +73,12 @@ class Joined:
     Attributes:
         pieces: in reading order.
         text: the whole file; empty where a piece is missing.
+        idle: the names of the pieces that are in the file and never called, since others do the same in another way.
     """
 
     pieces: Sequence[Piece]
     text: str
+    idle: Sequence[str] = ()
 
 
 def join_answers(answers: Mapping[str, str], course: Mapping[str, str]) -> tuple[Joined, Joined]:
@@ -97,7 +106,13 @@ def _joined(file: _File, answers: Mapping[str, str], course: Mapping[str, str]) 
                 problem = str(why)
         own = bool(text)
         pieces.append(Piece(exercise_id, name, text or like, own, problem))
-    return Joined(pieces, _written(file, pieces) if all(piece.text for piece in pieces) else "")
+    if not all(piece.text for piece in pieces):
+        return Joined(pieces, "")
+    body = _body(file, pieces)
+    called = _called(body, _MAIN[file.name])
+    idle = [piece.name for piece in pieces if piece.name not in called]
+    told = _told(file.name, pieces, idle)
+    return Joined(pieces, f'"""{told}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n', idle)
 
 
 @dataclass(frozen=True)
@@ -160,7 +175,7 @@ class _File:
         new = [statement for statement in body if statement not in shared]
         helpers = set[str]().union(*(statement.defines for statement in new)) - {name}
         cell.names |= {helper: self.free(helper, name) for helper in sorted(helpers)}
-        texts = [renamed(statement.commented, cell.changed) for statement in new]
+        texts = [_MARKS.sub("", renamed(statement.commented, cell.changed)) for statement in new]
         self._texts |= {one.text for one in new if not (one.mentions | one.defines) & cell.changed.keys()}
         self._taken |= set(cell.names.values())
         self.imports |= cell.imports
@@ -335,33 +350,52 @@ def _check_called_alike(name: str, own: Sequence[Parameter] | None, like: Sequen
         raise CannotJoin(f"it is called as {ways[0]}, and its exercise asks for {ways[1]}")
 
 
-def _written(file: _File, pieces: Sequence[Piece]) -> str:
-    """The whole file."""
+def _body(file: _File, pieces: Sequence[Piece]) -> str:
+    """The whole file but for what it says of itself and its imports."""
     texts = {piece.exercise_id: piece for piece in pieces}
     parts = re.split(r"^#: (.+)\n", file.template, flags=re.M)
     parts[1::2] = [_shown(texts[exercise_id]) for exercise_id in parts[1::2]]
-    body = "\n\n\n".join(part.strip("\n") for part in parts if part.strip())
-    return f'"""{_told(file.name, pieces)}\n"""\n\n{_sorted(file.imports, body)}\n\n{body}\n'
+    return "\n\n\n".join(part.strip("\n") for part in parts if part.strip())
+
+
+def _called(body: str, main: str) -> set[str]:
+    """The names that a file comes to from its main function."""
+    mentions: dict[str, set[str]] = {}
+    for statement in statements_of(body):
+        for name in statement.defines:
+            mentions.setdefault(name, set()).update(statement.mentions)
+    called, ahead = set[str](), {main}
+    while ahead:
+        called |= ahead
+        ahead = set[str]().union(*(mentions.get(name, ()) for name in ahead)) - called
+    return called
 
 
 def _shown(piece: Piece) -> str:
     return piece.text if piece.own else f"# Borrowed from the course: {piece.exercise_id}\n{piece.text}"
 
 
-def _told(name: str, pieces: Sequence[Piece]) -> str:
-    own = sum(piece.own for piece in pieces)
-    whose = f"{own} of its {len(pieces)} pieces are mine" if own < len(pieces) else f"All {own} pieces are mine"
-    if name == GPT_NAME:
-        return (
-            f"GPT-2, of the blocks of my transformer ({NAME}.py beside this file).\n\n"
-            f"{whose}; the rest is the course Katze's. {NAME}.py --gpt2 FOLDER runs it, with the\n"
-            "weights and tokens of a folder that holds GPT-2 as it is published."
+def _told(name: str, pieces: Sequence[Piece], idle: Sequence[str]) -> str:
+    own, count = sum(piece.own for piece in pieces), len(pieces)
+    if own == count:
+        whose = f"All {own} pieces are mine. What joins them is from the course Katze"
+    else:
+        whose = (
+            f"{own} of its {count} pieces {are(own)} mine. The others, and what joins them, are from the course Katze"
         )
-    return (
-        'The transformer of "Attention Is All You Need", from the dot product of two vectors to a translation.\n\n'
-        f"{whose}; the rest is the course Katze's, and so are the weights beside\n"
-        "this file. Run it, and it compares itself with torch's own transformer, and translates a sentence."
-    )
+    if name == GPT_NAME:
+        first = f"GPT-2, of the blocks of my transformer ({NAME}.py beside this file)."
+        told = f"{whose}. {NAME}.py --gpt2 FOLDER runs it, with the weights and tokens of a published GPT-2 in FOLDER."
+    else:
+        first = 'The transformer of "Attention Is All You Need", from the dot product of two vectors to a translation.'
+        told = f"{whose}, and so are the weights beside this file. It compares itself with torch's own, and translates."
+    unused = [f"Never called, because other pieces do the same in another way: {', '.join(idle)}."] if idle else []
+    return "\n\n".join([first, *(fill(paragraph, 110) for paragraph in [told, *unused])])
+
+
+def are(count: int) -> str:
+    """The verb after so many."""
+    return "is" if count == 1 else "are"
 
 
 _GROUPS = {"__future__": 0, NAME: 3}
@@ -370,9 +404,12 @@ _GROUPS = {"__future__": 0, NAME: 3}
 def _sorted(imports: Mapping[str, str], body: str) -> str:
     """The imports that are used: the standard library's, those of packages, and those of the file beside this one."""
     words = {*re.findall(r"\w+", body), "annotations"}
-    used = [line for name, line in imports.items() if words.issuperset(name.split("."))]
+    used = {line for name, line in imports.items() if words.issuperset(name.split("."))}
+    beside = f"from {NAME} import "
+    if names := sorted(line.removeprefix(beside) for line in used if line.startswith(beside)):
+        used = {line for line in used if not line.startswith(beside)} | {beside + ", ".join(names)}
     groups: dict[int, list[str]] = {0: [], 1: [], 2: [], 3: []}
-    for line in sorted(set(used), key=lambda line: (line.startswith("from"), line)):
+    for line in sorted(used, key=lambda line: (line.startswith("from"), line)):
         package = line.split()[1].partition(".")[0]
         groups[_GROUPS.get(package, 1 if package in sys.stdlib_module_names else 2)].append(line)
     return "\n\n".join("\n".join(group) for group in groups.values() if group)

@@ -15,7 +15,7 @@ from course_lib.learner.current_catalogue import current_catalogue
 from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.solutions import solution_of
 from course_lib.learner.transformer_pieces import GPT_PIECES, PIECES
-from course_lib.mine.joining import GPT_NAME, NAME, Joined, Piece, join_answers
+from course_lib.mine.joining import GPT_NAME, NAME, Joined, Piece, are, join_answers
 
 TRANSLATOR = Path(__file__).parent / "translator"
 """The folder with the words and weights that are written: of a translator of lesson 05's sentences (`weights.py`)."""
@@ -41,10 +41,16 @@ class MyTransformer:
 
     @property
     def counted(self) -> str:
-        """How many of its pieces are the learner's, in words."""
+        """How many of its pieces are the learner's, in words, and which of them run nowhere."""
         own, gpt_own = (sum(piece.own for piece in one.pieces) for one in (self.joined, self.gpt))
-        whole = f"{own} of the {len(self.joined.pieces)} pieces of your transformer are your own"
-        return f"{whole}, and {gpt_own} of the {len(self.gpt.pieces)} that make a GPT of it."
+        whole = f"{own} of the {len(self.joined.pieces)} pieces of your transformer {are(own)} your own"
+        counted = f"{whole}, and {gpt_own} of the {len(self.gpt.pieces)} that make a GPT of it."
+        idle = [piece.name for piece in self.joined.pieces if piece.own and piece.name in self.joined.idle]
+        if idle:
+            counted += f" Nothing there calls your {', '.join(idle)}: other pieces do the same in another way."
+        if "masked_weights" in self.joined.idle:
+            counted += f" {_TORCHS_ATTENTION}"
+        return counted
 
     @property
     def pieces(self) -> list[Piece]:
@@ -108,6 +114,11 @@ class MyTransformer:
     def _repr_html_(self) -> str:
         return self.html()
 
+
+_TORCHS_ATTENTION = (
+    "To have attention run on yours, let MultiHeadAttention call scaled_dot_product_attention(q, k, v, mask), and not "
+    "torch's function of that name."
+)
 
 _ADVICE = "In a terminal, `katze mine` writes all of it to two files that run without the course."
 

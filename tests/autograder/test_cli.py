@@ -446,7 +446,7 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     assert main(["mine", str(tmp_path), "--json", str(tmp_path / "out.json")]) == 0
     said = capsys.readouterr().out
     assert said.startswith(
-        "1 of the 14 pieces of your transformer are your own, and 0 of the 7 that make a GPT of it.\n"
+        "1 of the 14 pieces of your transformer is your own, and 0 of the 7 that make a GPT of it.\n"
     )
     assert (
         "cannot be joined: it uses root, which its cells do not define. It came from the cell of attention.scale"

@@ -77,9 +77,7 @@ def test_where_an_edition_withholds_the_course_s_a_demo_says_what_is_missing(
     assert "masking.masked_weights, masking.causal_mask: missing until yours has passed" in capsys.readouterr().out
     with pytest.raises(LookupError, match=r"needs masked_weights: pass the check of masking\.masked_weights in 02_ma"):
         weights(1, mask=None)
-    with pytest.raises(
-        LookupError, match=r"needs causal_mask.* then run .*\(\"masking\.causal_mask\"\) again"
-    ):
+    with pytest.raises(LookupError, match=r"needs causal_mask.* then run .*\(\"masking\.causal_mask\"\) again"):
         mask(4)
     keep_answer("masking.causal_mask", "causal_mask", ["def causal_mask(length, device=None):\n    return 'mine'"])
     assert answer("masking.causal_mask")(4) == "mine"

@@ -6,6 +6,7 @@ Tests `joining.py` and `whole.py`. The files are run together, in one process th
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -82,7 +83,9 @@ COLLIDING = {
     "attention.scores": """
 from math import sqrt as math
 import torch.nn.functional as json
+# katze: attention.scores answer
 def sum(x, y):  # a name of Python's
+    # YOUR CODE HERE
     return x @ y
 def main(k):
     return k.transpose(-2, -1)
@@ -240,7 +243,7 @@ def test_comments_and_names_that_are_not_taken_stay_as_they_were_written(
     text = files["colliding"][1].read_text()
     assert "from math import sqrt as math_of_dot_product_scores\n" in text
     assert "import torch.nn.functional as json_of_dot_product_scores\n" in text
-    assert "def sum_of_dot_product_scores(x, y):  # a name of Python's\n" in text
+    assert "\n\n\ndef sum_of_dot_product_scores(x, y):  # a name of Python's\n    return x @ y\n" in text
     assert "def dot_product_scores(q, k, main=main_of_dot_product_scores):\n" in text
     assert "    return sum_of_dot_product_scores(q, main(k))  # the names of three other things\n" in text
     assert 'return {"main": d ** 0.5}["main"]\n' in text
@@ -262,6 +265,65 @@ def test_what_two_answers_share_is_there_once() -> None:
     text = join_answers(answers, COURSE)[0].text
     assert text.count("def helper(x)") == 1
     assert "SCALE_of_greedy = 2\n\n\ndef helper_of_greedy(x):\n    return x * SCALE_of_greedy\n" in text
+
+
+TORCHS = """import torch.nn.functional as F
+from torch import nn
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads, bias=True): ...
+    def forward(self, x, memory, mask=None): return F.scaled_dot_product_attention(x, memory, memory, mask)
+"""
+HEADS, JOINED = "heads_and_blocks.multi_head_attention", "encoder_decoder.encode_and_decode"
+ATTENTION = ["dot_product_scores", "scale_scores", "attention_weights", "masked_weights"]
+LOWER = "def causal_mask(x): return x.tril()\n"
+BOTH = "def encode_and_decode(source, target, embed_source, encoder, embed_target, decoder, output):\n    return "
+
+
+@pytest.mark.parametrize(
+    ("answers", "idle"),
+    [
+        ({}, []),
+        ({"masking.masked_weights": "def masked_weights(scaled, mask): return attention_weights"}, []),
+        ({HEADS: TORCHS}, ATTENTION),
+        ({HEADS: f"from course_lib.masking import masked_weights\n{TORCHS}    other = masked_weights"}, ATTENTION[:3]),
+        ({JOINED: f"{BOTH}target.tril()"}, ["causal_mask"]),
+        ({JOINED: f"{LOWER}{BOTH}causal_mask(target)"}, ["causal_mask"]),
+        ({JOINED: f"from course_lib.masking import causal_mask as c\n{BOTH}c(target)"}, []),
+    ],
+)
+def test_what_nothing_calls_is_said(answers: Mapping[str, str], idle: list[str]) -> None:
+    joined, gpt = join_answers(answers, COURSE)
+    assert (joined.idle, gpt.idle) == (idle, [])
+    assert ("Never called" in joined.text) == bool(idle)
+    for name in idle:
+        assert f"{name}" in joined.text.partition("import ")[0]
+
+
+def test_it_says_what_it_cannot_translate(
+    files: Mapping[str, tuple[MyTransformer, Path, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = files["none"][1]
+    main = runpy.run_path(str(file))["main"]
+
+    def said(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", [file.name, *arguments])
+        main()
+        return capsys.readouterr().out.partition("nn.Transformer:")[2].partition("\n")[2]
+
+    assert said("The cat danced.") == "The cat danced.: die Katze tanzte\n"
+    assert said("I SAW the dog, when the cat slept!").endswith(": ich sah den Hund , als die Katze schlief\n")
+    unknown = said("the Elephant sang beautifully?").splitlines()[1]
+    assert unknown == "It does not know elephant, beautifully: its 104 words are in my_transformer.json."
+    for arguments, problem in (
+        ([""], "there is nothing to translate"),
+        ([" ... "], "there is nothing to translate"),
+        (["--gpt2", f"{file.parent}"], f"{file.parent} has no config.json"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            said(*arguments)
+        assert problem in capsys.readouterr().err
 
 
 NORM = "heads_and_blocks.layer_norm"
@@ -360,7 +422,7 @@ def test_a_notebook_shows_own_pieces_and_a_grey_line_for_each_other(
     shown = mine()
     assert shown is not None
     html = shown._repr_html_()
-    assert ">1 of the 14 pieces of your transformer are your own, and 0 of the 7 that make a GPT of it.</p>" in html
+    assert ">1 of the 14 pieces of your transformer is your own, and 0 of the 7 that make a GPT of it.</p>" in html
     assert "    return scores * (d_head &lt; 1) ** -0.5</pre>" in html
     assert html.count('<p class="katze-score">') == 20
     assert "because yours cannot be joined: it is not Python" in html
