@@ -35,14 +35,12 @@ def _mask_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         chance = torch.where(torch.rand(batch, tokens, generator=generator) < 0.6, 0.15 * chance, chance)
         fate = torch.where(torch.rand(batch, tokens, generator=generator) < 0.5, 0.75 + 0.25 * fate, fate)
         anything = torch.randint(100, 190, (batch, tokens), generator=generator)
-        # There is one of every fate, whatever was drawn. One token is drawn in its own position, and two are already
-        # [MASK].
+        # There is one of every fate, whatever was drawn; one token is drawn in its own position, two are [MASK].
         chance[0, 1:8] = torch.tensor([0.01, 0.02, 0.03, 0.6, 0.04, 0.05, 0.7])
         fate[0, 1:8] = torch.tensor([0.1, 0.85, 0.95, 0, 0, 0.86, 0.5])
         anything[0, 6] = ids[0, 6]
         ids[0, 3] = ids[0, 7] = 99
-        name = f"{batch} x {tokens} tokens, two of them already [MASK]"
-        yield Case(name, (ids, special, chance, fate, anything, 99))
+        yield Case(f"{batch} x {tokens} tokens, two of them already [MASK]", (ids, special, chance, fate, anything, 99))
     ids, none = torch.randint(20, 90, (1, 1), generator=generator), torch.tensor([[False]])
     draws = torch.tensor([[0.5]]), torch.tensor([[0.2]]), torch.tensor([[150]])
     yield Case("one token, and it is not chosen", (ids, none, *draws, 99))
@@ -148,8 +146,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer chooses special tokens. Leave out the positions where `special` is True: they include "
-            "padding.",
+            "Your answer chooses special tokens. Leave out the positions where `special` is True, padding included.",
             special_chosen=_slip((_CHOSEN, "small")),
             first_and_last_left_out=_slip((_CHOSEN, "small.index_fill(1, torch.tensor([0, ids.shape[1] - 1]), False)")),
         ),
@@ -178,8 +175,7 @@ EXERCISE = Exercise(
             _slip(("mask_id, ", "103, ")),
         ),
         *alike(
-            "Your answer leaves some chosen tokens without a label. Every chosen token needs one, even if it is "
-            "unchanged.",
+            "Your answer leaves some chosen tokens without a label. Each needs one, even if it is unchanged.",
             no_label_where_the_word_itself_is_drawn=_slip(
                 (_LABELS, "torch.where(chosen & ((corrupted != ids) | (fate < 0.8) | (fate >= 0.9)), ids, -100)")
             ),
@@ -188,13 +184,9 @@ EXERCISE = Exercise(
             labels_only_where_mask=_slip((_LABELS, "torch.where(chosen & (fate < 0.8), ids, -100)")),
         ),
         *alike(
-            "Your answer labels tokens that are not chosen. Special tokens never are; the label of all that are not "
-            "chosen is -100.",
+            "Your labels are wrong. Use the original ids at the chosen tokens, and -100 everywhere else.",
             labels_everywhere=_slip((_LABELS, "ids.clone()")),
             special_asked_for=_slip((_LABELS, "torch.where(small, ids, -100)")),
-        ),
-        *alike(
-            "Your labels are wrong. Use the original ids at the chosen tokens, and -100 everywhere else.",
             labels_after_hiding=_slip((_LABELS, "torch.where(chosen, corrupted, -100)")),
             labels_inverted=_slip((_LABELS, "torch.where(chosen, -100, ids)")),
             labels_zero=_slip((_LABELS, "torch.where(chosen, ids, 0)")),
