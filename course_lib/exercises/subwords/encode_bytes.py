@@ -156,16 +156,10 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer starts from characters. GPT-2 starts from bytes: word.encode() gives two for an ä and four "
-            "for a 🐈; write each as letters[byte].",
+            "Your answer does not write each byte as letters[byte]. word.encode() gives the bytes, two for an ä.",
             characters=_slip((_BYTES, "character for character in word")),
             code_points=_slip((_BYTES, "letters[ord(character)] for character in word")),
-        ),
-        Misconception(
-            "chr_of_each_byte",
-            "Your answer writes a byte as chr(byte). The pairs use other characters, all printable: take "
-            "letters[byte].",
-            _slip(("letters[byte]", "chr(byte)")),
+            chr_of_each_byte=_slip(("letters[byte]", "chr(byte)")),
         ),
         Misconception(
             "across_words",
@@ -185,16 +179,10 @@ EXERCISE = Exercise(
             leftmost_pair_first=_slip((_KEY, "key=lambda pair: 0"), paired=False),
             last_learned_first=_slip((_CHOSEN, "max(known,")),
         ),
-        Misconception(
-            "merged_once",
-            "Your answer merges one pair per word. After each merge look again, until no known pair is left.",
-            _slip(("while known :=", "if known :="), paired=False),
-        ),
-        Misconception(
-            "nothing_merged",
-            "Your answer merges nothing. Either it never finds a pair (a list never equals a tuple), or it does not "
-            "keep what `join` returns.",
-            _slip((_WHILE, "while known := []:"), paired=False),
+        *alike(
+            "Your answer merges too few pairs. Keep what `join` returns, and go on until no known pair is left.",
+            merged_once=_slip(("while known :=", "if known :="), paired=False),
+            nothing_merged=_slip((_WHILE, "while known := []:"), paired=False),
         ),
         *alike(
             "Your answer is not one list with the tokens of all words. Create the list before the loop over the "
