@@ -89,9 +89,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Go through the constructor line by line and ask what each part learns. Attention itself, the softmax of "
-            "scores, learns nothing; the matrices around it do. The heads cut these matrices into slices and add no "
-            "numbers.",
+            "Go through the constructor line by line and ask what each part learns. The softmax of scores learns "
+            "nothing; the matrices around it do. The heads cut these matrices into slices and add no numbers.",
         ),
         Hint(
             "outline",
@@ -194,8 +193,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_names",
-            "Your answer has the four counts without their names. Return a dict: {'attention': ..., 'projections': "
-            "..., 'feed_forward': ..., 'layer_norms': ...}.",
+            "Your answer lacks the names of the four counts. Return them by name, in a dict.",
             lambda d_model, heads, d_ff: tuple(heads_and_blocks.block_parameters(d_model, heads, d_ff).values()),
         ),
     ),
