@@ -10,13 +10,20 @@ from torch import Tensor
 from course_lib import exercises
 from course_lib.judging.answer_key import AnswerKey
 from course_lib.judging.judge import judge
-from course_lib.judging.observation import observe
+from course_lib.judging.observation import Outcome, observe
 from course_lib.judging.verdict import Verdict
 
 
 def verdict(exercise_id: str, answer: Callable[..., object], seed: int | None = 5) -> Verdict:
     key = _shown(exercise_id)
     return judge(key if seed is None else key.with_hidden(seed), lambda case: observe(answer, case))
+
+
+def named(exercise_id: str, answer: Callable[..., object], seed: int | None = 5) -> str | None:
+    """The id of the mistake, or pair of mistakes, that a wrong answer is told by name; None if it is told none."""
+    found = verdict(exercise_id, answer, seed)
+    assert found.outcome in (Outcome.WRONG, Outcome.RAISED)
+    return None if found.misconception is None else found.misconception.id
 
 
 @cache

@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_lib.exercises.encoder_decoder.shared import meowed_table
-from course_lib.judging.observation import Outcome
+from course_lib.judging.edits import Edited
 from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import DecoderBlock
-from tests.course_lib.exercises.judging import mistake, verdict
+from tests.course_lib.exercises.judging import mistake, named, verdict
 
 
 class TestTheSlides:
@@ -119,71 +119,7 @@ def _returned_too_soon(
     return output(x)
 
 
-def _no_zeroing(
-    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimizer, losses = torch.optim.SGD(parameters, lr=rate), []
-    for x, expected in batches:
-        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
-        loss.backward()
-        nn.utils.clip_grad_norm_(parameters, clip)
-        optimizer.step()
-        losses.append(loss.detach())
-    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
-
-
-def _clipped_too_late(
-    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimizer, losses = torch.optim.SGD(parameters, lr=rate), []
-    for x, expected in batches:
-        optimizer.zero_grad()
-        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
-        loss.backward()
-        optimizer.step()
-        nn.utils.clip_grad_norm_(parameters, clip)
-        losses.append(loss.detach())
-    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
-
-
-def _values_clipped(
-    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    losses = []
-    for x, expected in batches:
-        for parameter in parameters:
-            parameter.grad = None
-        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
-        loss.backward()
-        nn.utils.clip_grad_value_(parameters, clip)
-        with torch.no_grad():
-            for parameter in parameters:
-                parameter.add_(torch.zeros(()) if parameter.grad is None else parameter.grad, alpha=-rate)
-        losses.append(loss.detach())
-    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
-
-
-def _each_clipped(
-    W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One of the two gradients may be 0, as b's is in the worked example."""
-    parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
-    optimizer, losses = torch.optim.SGD(parameters, lr=rate), []
-    for x, expected in batches:
-        optimizer.zero_grad()
-        loss = F.cross_entropy(x @ parameters[0] + parameters[1], expected)
-        loss.backward()
-        for parameter in parameters:
-            nn.utils.clip_grad_norm_(parameter, clip)
-        optimizer.step()
-        losses.append(loss.detach())
-    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
-
-
-def _parameters_returned(
+def _loop(
     W: Tensor, b: Tensor, batches: list[tuple[Tensor, Tensor]], rate: float, clip: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     parameters = [nn.Parameter(W.clone()), nn.Parameter(b.clone())]
@@ -194,8 +130,18 @@ def _parameters_returned(
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, clip)
         optimizer.step()
-        losses.append(loss)
-    return parameters[0], parameters[1], torch.stack(losses)
+        losses.append(loss.detach())
+    return parameters[0].detach(), parameters[1].detach(), torch.stack(losses)
+
+
+_CLIP, _STEP = "nn.utils.clip_grad_norm_(parameters, clip)", "optimizer.step()"
+_no_zeroing = Edited(_loop, ("        optimizer.zero_grad()\n", ""))
+_clipped_too_late = Edited(_loop, (f"{_CLIP}\n        {_STEP}", f"{_STEP}\n        {_CLIP}"))
+_values_clipped = Edited(_loop, (_CLIP, "nn.utils.clip_grad_value_(parameters, clip)"))
+_each_clipped = Edited(_loop, (_CLIP, "[nn.utils.clip_grad_norm_(parameter, clip) for parameter in parameters]"))
+_parameters_returned = Edited(
+    _loop, ("parameters[0].detach(), parameters[1].detach()", "parameters[0], parameters[1]"), ("loss.detach()", "loss")
+)
 
 
 def test_parameters_are_tensors() -> None:
@@ -335,16 +281,11 @@ def _only_up(steps: Tensor, d_model: int, warmup: int) -> Tensor:
     ],
 )
 def test_slips_are_named(name: str, answer: Callable[..., object], expected: str) -> None:
-    found = verdict(f"encoder_decoder.{name}", answer)
-    assert found.outcome is Outcome.WRONG
-    assert found.misconception is not None
-    assert found.misconception.id == expected
+    assert named(f"encoder_decoder.{name}", answer) == expected
 
 
 def test_the_first_block_of_each_stack_is_not_the_whole() -> None:
-    found = verdict("encoder_decoder.encode_and_decode", _returned_too_soon)
-    assert found.misconception is not None
-    assert found.misconception.id == "first_blocks_only"
+    assert named("encoder_decoder.encode_and_decode", _returned_too_soon) == "first_blocks_only"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from course_lib import exercises
-from course_lib.judging.observation import Outcome
 from course_lib.judging.rules import Code
-from tests.course_lib.exercises.judging import mistake, verdict
+from tests.course_lib.exercises.judging import mistake, named, verdict
 
 Words = Sequence[str]
 
@@ -175,10 +174,7 @@ def _zeros_at_the_borders(hypothesis: Words, reference: Words) -> Tensor:
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
-    found = verdict(exercise_id, answer)
-    assert found.outcome is Outcome.WRONG
-    assert found.misconception is not None
-    assert found.misconception.id == expected
+    assert named(exercise_id, answer) == expected
 
 
 @pytest.mark.parametrize(
@@ -194,9 +190,7 @@ def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expect
     ],
 )
 def test_slips_without_a_name_are_rejected_and_get_no_other(exercise_id: str, answer: Callable[..., object]) -> None:
-    found = verdict(exercise_id, answer)
-    assert found.outcome is Outcome.WRONG
-    assert found.misconception is None
+    assert named(exercise_id, answer) is None
 
 
 @pytest.mark.parametrize(

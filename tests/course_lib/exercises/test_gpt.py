@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from course_lib.judging.observation import Outcome
 from course_lib.references.gpt import CausalLanguageModel
-from tests.course_lib.exercises.judging import mistake, verdict
+from tests.course_lib.exercises.judging import mistake, named, verdict
 
 
 class _Model(CausalLanguageModel):
@@ -172,10 +172,7 @@ def _all_copied(honest: Tensor) -> Tensor:
     ],
 )
 def test_slips_are_named(exercise_id: str, answer: Callable[..., object], expected: str) -> None:
-    found = verdict(exercise_id, answer)
-    assert found.outcome is Outcome.WRONG
-    assert found.misconception is not None
-    assert found.misconception.id == expected
+    assert named(exercise_id, answer) == expected
 
 
 class TestParts:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from course_lib.judging.observation import Outcome
 from course_lib.references.heads_and_blocks import AddAndNorm, EncoderBlock, FeedForward, LayerNorm, MultiHeadAttention
-from tests.course_lib.exercises.judging import is_told, mistake, verdict
+from tests.course_lib.exercises.judging import is_told, mistake, named, verdict
 
 MULTI_HEAD = "heads_and_blocks.multi_head_attention"
 NORM = "heads_and_blocks.layer_norm"
@@ -82,21 +82,18 @@ def block(forward: Callable[[EncoderBlock, Tensor, Tensor | None], Tensor]) -> t
 class TestTheSlides:
     def test_the_missing_transpose(self) -> None:
         """S1: softmax(1 / d_k (Q W)(K W)) V W, without the root's being there either."""
-        found = verdict(MULTI_HEAD, multi_head(lambda q, k: q @ k / math.sqrt(q.shape[-1])))
-        assert found.misconception is not None
-        assert found.misconception.id == "transpose_left_out"
+        assert named(MULTI_HEAD, multi_head(lambda q, k: q @ k / math.sqrt(q.shape[-1]))) == "transpose_left_out"
 
     def test_divided_by_d_k(self) -> None:
-        found = verdict(MULTI_HEAD, multi_head(lambda q, k: q @ k.mT / q.shape[-1]))
-        assert found.misconception is not None
-        assert found.misconception.id == "divided_by_d_head"
+        assert named(MULTI_HEAD, multi_head(lambda q, k: q @ k.mT / q.shape[-1])) == "divided_by_d_head"
 
     def test_add_and_norm_of_the_slide_lacks_dropout(self) -> None:
         """S2: return LayerNorm(x + sublayer(x))."""
 
-        found = verdict(JOIN, joined(lambda x, sublayer, norm, dropout, norm_first: norm(x + sublayer(x))))
-        assert found.misconception is not None
-        assert found.misconception.id == "dropout_left_out"
+        assert (
+            named(JOIN, joined(lambda x, sublayer, norm, dropout, norm_first: norm(x + sublayer(x))))
+            == "dropout_left_out"
+        )
 
 
 def _split_by_indices(x: Tensor, heads: int) -> Tensor:
