@@ -18,7 +18,7 @@ from course_lib.decoding.greedy import greedy_decode
 from course_lib.decoding.sampling import keep_nucleus, keep_top_k, sample
 from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
-from course_lib.masking import combined_mask, mask_scores
+from course_lib.masking import mask_scores
 from course_lib.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from course_lib.multihead import CrossAttention, MultiHeadAttention
 from course_lib.objectives.heads import GPTClassifier, MultipleChoice, SequenceClassifier, TokenClassifier, best_spans
@@ -152,7 +152,6 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: attention(WORDS, WORDS, WORDS[:, :2]), ValueError, "there are 3 keys and 2 values"),
     (lambda: attention(WORDS, WORDS, WORDS, HALVES), TypeError, "mask must be boolean"),
     (lambda: mask_scores(torch.randn(2, 3), MASK[0]), ValueError, r"mask must be \[2, 3\] \(queries, keys\)"),
-    (lambda: combined_mask(MASK, MASK[:, :2]), ValueError, "the same number of keys, not 3 and 2"),
     (lambda: MultiHeadAttention(8, 2)(WORDS, mask=MASK.float()), TypeError, "mask must be boolean"),
     (lambda: MultiHeadAttention(8, 2)(WORDS, WORDS[:, :2], is_causal=True), ValueError, "pass a causal mask instead"),
     # decoding
