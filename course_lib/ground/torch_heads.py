@@ -44,7 +44,9 @@ class TorchAttention(nn.Module):
             if mask.dtype != torch.bool:
                 raise TypeError(f"a mask is a boolean tensor, True where a query may attend, not {mask.dtype}")
             if mask.dim() != 3:
-                raise ValueError(f"a mask is [batch, queries, keys], where batch may be 1, not {list(mask.shape)}")
+                told = f"a mask is [batch, queries, keys], where batch and queries may be 1, not {list(mask.shape)}"
+                missing = ": unsqueeze(0) adds the batch, unsqueeze(1) the queries" if mask.dim() == 2 else ""
+                raise ValueError(told + missing)
             mask = ~mask.expand(batch, queries, memory.shape[1]).repeat_interleave(self.heads, dim=0)
         projections = (self.W_q, self.W_k, self.W_v)
         biases = None if self.W_q.bias is None else torch.cat([layer.bias for layer in projections])

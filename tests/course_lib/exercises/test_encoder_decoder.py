@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from course_lib.exercises.encoder_decoder.shared import meowed_table
 from course_lib.judging.edits import Edited
+from course_lib.masking import causal_mask
 from course_lib.references import encoder_decoder
 from course_lib.references.encoder_decoder import DecoderBlock
 from tests.course_lib.exercises.judging import mistake, named, verdict
@@ -314,8 +315,10 @@ class TestMasksOfAnotherKind:
         ("mask", "told"),
         [
             (lambda source: (source != 0).unsqueeze(1).float(), "a mask is a boolean tensor"),
-            (lambda source: source != 0, "a mask is [batch, queries, keys]"),
-            (lambda source: (source != 0)[:, None, None], "a mask is [batch, queries, keys]"),
+            (lambda source: source != 0, "]: unsqueeze(0) adds the batch, unsqueeze(1) the queries"),
+            (lambda source: causal_mask(source.shape[1]), "]: unsqueeze(0) adds the batch, unsqueeze(1) the queries"),
+            (lambda source: source[0] != 0, "a mask is [batch, queries, keys], where batch and"),
+            (lambda source: (source != 0)[:, None, None], "a mask is [batch, queries, keys], where batch and"),
         ],
     )
     def test_refused(self, mask: Callable[[Tensor], Tensor], told: str) -> None:
