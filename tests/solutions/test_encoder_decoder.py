@@ -68,15 +68,13 @@ class TestWhatTranslatorsLearn:
             name: [int(share) for share in re.findall(r"(\d+)%", shares)]
             for name, shares in re.findall(r"^(.*?) +[\d.]+% right; by length:(.*)$", output, flags=re.M)
         }
-        few, some, many = (found[f"one vector, {steps} steps"] for steps in ("400", "1,000", "4,000"))
-        assert few[0] < some[0] < many[0]
-        assert few[0] < 50
-        assert percent(output, "one vector, 400 steps") < 25
-        assert many[0] > 80
-        assert max(few[2], some[2], many[2]) < 25
-        assert max(*few[3:], *some[3:], *many[3:]) < 10
-        assert min(found["with attention, 400 steps"][:2]) > 60
-        assert percent(output, "with attention, 400 steps") > 60
+        few, many = (found[f"one vector, {steps} steps"] for steps in ("400", "1,000"))
+        assert min(few[0], 90) > 50 > few[1]
+        assert min(few[0], 93) < many[0]
+        assert few[1] + 10 < many[1]
+        assert max(few[2], many[2]) < 40
+        assert max(*few[3:], *many[3:]) < 10
+        assert min(found["with attention, 400 steps"]) > 85
         assert percent(output, "transformer (yours)") > 85
 
     def test_teacher_forcing_leaves_a_gap(self, output: str) -> None:
