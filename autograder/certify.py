@@ -141,7 +141,8 @@ def _failed(exercise: Exercise, error: Exception) -> Certificate:
 
 def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> Certificate:
     failures = [*_make_up(exercise), *_case_failures(exercise, seeds)]
-    keys = [AnswerKey(exercise), *(AnswerKey(exercise, seed) for seed in seeds)]
+    visible = AnswerKey(exercise)
+    keys = [visible.with_hidden(seed) for seed in seeds]
     failures += _reference_failures(keys[-1])
     passed = rejected = named = 0
 
@@ -152,7 +153,7 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
         failures += [f"{name} is not accepted: {_told(verdict)}" for verdict in wrong[:1]]
 
     for mistake in exercise.misconceptions:
-        (verdict,) = _verdicts(keys[:1], mistake.answer)  # what is hidden has no say in the name
+        (verdict,) = _verdicts([visible], mistake.answer)  # what is hidden has no say in the name
         given = verdict.misconception.id if verdict.misconception else "nothing"
         rejected += not verdict.passed
         named += given == mistake.id
@@ -161,8 +162,8 @@ def _certificate(exercise: Exercise, stub: str | None, seeds: Sequence[int]) -> 
         elif given != mistake.id:
             failures.append(f"the misconception {mistake.id} is named {given}: add a case that tells them apart")
 
-    failures += _pair_failures(exercise, keys[0])
-    stub_failures = list(_stub_failures(keys[0], stub))
+    failures += _pair_failures(exercise, visible)
+    stub_failures = list(_stub_failures(visible, stub))
     return Certificate(
         exercise,
         correct=(1 + len(exercise.correct), passed),
@@ -223,13 +224,21 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
 
 
 def _known_share(exercise: Exercise) -> float:
-    """The share of fresh hidden cases that a table of many seeds' holds; 0 where most pass numbers no table holds."""
+    """The share of fresh hidden cases that a table of many seeds' holds; 0 where most pass numbers no table holds.
+
+    Of which one in ten of those seeds holds none, all of them hold few: what a table holds grows ever more slowly.
+    """
     drawn = [case for seed in FRESH for case in exercise.hidden_cases(seed)]
     entries = [_entry(case) for case in drawn if _fits_a_table(_passed(case))]
     if len(entries) <= MOST_KNOWN * len(drawn):
         return 0.0
-    table = {_entry(case) for seed in TABLE for case in exercise.hidden_cases(seed) if _fits_a_table(_passed(case))}
-    return sum(entry in table for entry in entries) / len(drawn)
+    known = 0
+    for seeds in (TABLE[::10], TABLE):
+        table = {_entry(case) for seed in seeds for case in exercise.hidden_cases(seed) if _fits_a_table(_passed(case))}
+        known = sum(entry in table for entry in entries)
+        if not known:
+            break
+    return known / len(drawn)
 
 
 def _passed(case: Case) -> list[Value]:
