@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -22,8 +23,7 @@ def released_stubs(notebooks: Iterable[Path]) -> dict[str, str]:
 
 def needed_of_notebook(notebook: Path, source: str) -> list[ast.stmt]:
     """What some source uses of what a released notebook imports and gives, in the notebook's order."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return list(_needed(source, [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]))
+    return list(_needed(source, _given_by(notebook.read_text(encoding="utf-8"))))
 
 
 def answered_cells(notebook: Path, fresh: bytes) -> list[str]:
@@ -66,6 +66,13 @@ def _source(cell: Mapping[str, Any]) -> str:
 
 _Given = ast.Import | ast.ImportFrom | ast.ClassDef | ast.FunctionDef | ast.Assign
 _IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+@cache
+def _given_by(text: str) -> list[_Given]:
+    """What a notebook gives, once for all answers of a process: to parse it takes longer than to check one of them."""
+    cells = json.loads(text)["cells"]
+    return [one for cell in cells if cell["cell_type"] == "code" for one in _given(cell)]
 
 
 def _given(cell: Mapping[str, Any]) -> list[_Given]:
