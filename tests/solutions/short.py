@@ -29,12 +29,14 @@ CUT_SHORT = {
     },
     "09_bert": {
         "steps, size, every = 500, 48, 50": "steps, size, every = 20, 48, 5",
-        "epochs, every, seeds = 10, 5, (1, 2)": "epochs, every, seeds = 2, 1, (1, 2)",
+        "epochs, every, seeds = 10, 5, (1, 2)": "epochs, every, seeds = 2, 1, (1,)",
+        "(50, 200, ALL), (1, 2, 3, 4)": "(50, 200, ALL), (1,)",
     },
-    "10_evaluation": {"scenes.test[:60]": "scenes.test[:12]"},
+    "10_evaluation": {"scenes.test[:60]": "scenes.test[:12]", "seed, epochs=8": "seed, epochs=1"},
     "11_die_katze": {
         "corpus = choose_corpus(device)": "corpus = choose_corpus(device)\n"
-        "corpus = dataclasses.replace(corpus, recipe=dataclasses.replace(corpus.recipe, steps=20))",
+        "corpus = dataclasses.replace(corpus, recipe=dataclasses.replace(corpus.recipe, steps=20),\n"
+        "    tests={name: pairs[:15] for name, pairs in corpus.tests.items()})",
         "else 25  #": "else 10  #",
         "fine_tune(everyday[:100], steps=60)": "fine_tune(everyday[:100], steps=10)",
         "fine_tune(everyday, EVERYDAY.steps)": "fine_tune(everyday, 10)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from nbformat import NotebookNode
 
 from course_lib.evaluation.thesaurus import lesson_thesaurus
@@ -117,12 +118,7 @@ class TestEvaluation(ExecutedLesson):
         assert beside["wide"][0] > 0.4
         assert beside["wide"][1] > 55
 
-    def test_what_was_read_is_predicted_better_and_nothing_else(self, output: str) -> None:
-        found = table(r"^(seed \d, \w+) +perplexity on the leaked half +([\d.]+), on the other +([\d.]+)$", output)
-        for seed in range(2):
-            clean, contaminated = (found[f"seed {seed}, {name}"] for name in ("clean", "contaminated"))
-            assert 0.6 < contaminated[0] / clean[0] < 0.8
-            assert abs(contaminated[1] / clean[1] - 1) < 0.08
+    def test_captions_that_were_read_are_found(self, output: str) -> None:
         assert re.findall(r"contaminated +(\d+)% and", output) == ["100"] * 3
 
     def test_ada_and_bo_agree_more_than_by_chance_and_in_little_more_than_half(self, output: str) -> None:
@@ -137,3 +133,15 @@ class TestEvaluation(ExecutedLesson):
         stills = [page.partition('<script type="application/json">')[0] for page in asked]
         assert [still.count("Is this a good translation?") for still in stills] == [16, 0]
         assert [still.count("<br>B: ") for still in stills] == [0, 8]
+
+
+@pytest.mark.usefixtures("thorough")
+class TestWhatCaptionsTeach:
+    lesson = TestEvaluation.lesson
+
+    def test_what_was_read_is_predicted_better_and_nothing_else(self, output: str) -> None:
+        found = table(r"^(seed \d, \w+) +perplexity on the leaked half +([\d.]+), on the other +([\d.]+)$", output)
+        for seed in range(2):
+            clean, contaminated = (found[f"seed {seed}, {name}"] for name in ("clean", "contaminated"))
+            assert 0.6 < contaminated[0] / clean[0] < 0.8
+            assert abs(contaminated[1] / clean[1] - 1) < 0.08
