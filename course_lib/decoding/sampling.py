@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
-from course_lib.decoding.greedy import decode_with
 from course_lib.ground.validation import check_at_least
 
 
@@ -59,10 +58,14 @@ def keep_min_p(logits: Float[Tensor, "... vocab_size"], p: float) -> Float[Tenso
 
 @dataclass(frozen=True)
 class Sampler:
-    """A choice at random: from softmax(logits / temperature), among the tokens that top-k, nucleus and min-p leave.
+    """A random choice from softmax(logits / temperature), among what top-k, then the nucleus, then min-p leave.
 
     Attributes:
-        temperature, top_k, top_p, min_p, generator: as for `sample`.
+        temperature: above 0; below 1 the probable becomes more probable, above 1 less.
+        top_k: draw from the k most probable only; None for all.
+        top_p: draw from the nucleus of this mass only; None for all.
+        min_p: draw from tokens at least this share as probable as the most probable; None for all.
+        generator: of the draws, on the model's device; None for torch's own.
     """
 
     temperature: float = 1.0
@@ -93,38 +96,6 @@ class Sampler:
         if self.min_p is not None:
             logits = keep_min_p(logits, self.min_p)
         return torch.multinomial(torch.softmax(logits, dim=-1), 1, generator=self.generator).squeeze(-1)
-
-
-def sample(
-    model: nn.Module,
-    inputs: Int[Tensor, "batch tokens"],
-    max_new_tokens: int = 50,
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    min_p: float | None = None,
-    generator: torch.Generator | None = None,
-    use_cache: bool = True,
-) -> Int[Tensor, "batch new"]:
-    """Write tokens drawn from softmax(logits / temperature), among those that top-k, then the nucleus, then min-p
-    leave.
-
-    Args:
-        model, inputs, max_new_tokens, use_cache: as for `greedy_decode`.
-        temperature: above 0; below 1 the probable becomes more probable, above 1 less.
-        top_k: draw from the k most probable only; None for all.
-        top_p: draw from the nucleus of this mass only; None for all.
-        min_p: draw from tokens at least this share as probable as the most probable; None for all.
-        generator: of the draws, on the model's device; None for torch's own.
-
-    Raises:
-        TypeError: the inputs are not ids, or the model is of an unknown kind.
-        ValueError: a setting out of its range, or inputs that the model refuses.
-    """
-    return decode_with(
-        model, inputs, Sampler(temperature, top_k, top_p, min_p, generator), max_new_tokens, use_cache=use_cache
-    )
 
 
 def _check_nucleus(p: float) -> None:

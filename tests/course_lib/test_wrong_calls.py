@@ -15,7 +15,7 @@ from course_lib.attention import attention
 from course_lib.blocks import BlockConfig, RotaryConfig
 from course_lib.decoding.beam import beam_search
 from course_lib.decoding.greedy import greedy_decode
-from course_lib.decoding.sampling import keep_nucleus, keep_top_k, sample
+from course_lib.decoding.sampling import Sampler, keep_nucleus, keep_top_k
 from course_lib.decoding.translator import Translator
 from course_lib.evaluation.metrics import evaluate_texts
 from course_lib.masking import mask_scores
@@ -166,10 +166,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: beam_search(gpt, IDS, length_penalty=math.nan), ValueError, "length_penalty must be at least 0"),
     (lambda: beam_search(gpt, IDS, length_penalty=-1), ValueError, "length_penalty must be at least 0 and finite"),
     (lambda: beam_search(GPT(replace(SIZES, end_id=None)), IDS, max_new_tokens=2), ValueError, "give it an end_id"),
-    (lambda: sample(gpt, IDS, temperature=0), ValueError, "temperature must be above 0.*greedy_decode takes"),
-    (lambda: sample(gpt, IDS, top_k=0), ValueError, "top_k must be at least 1, not 0"),
-    (lambda: sample(gpt, IDS, top_k=1.5), TypeError, "top_k must be a whole number"),  # type: ignore[arg-type]
-    (lambda: sample(gpt, IDS, top_p=1.5), ValueError, "top_p must be above 0 and at most 1, not 1.5"),
+    (lambda: Sampler(top_k=1.5), TypeError, "top_k must be a whole number"),  # type: ignore[arg-type]
     (lambda: keep_top_k(HALVES, -1), ValueError, "top_k must be at least 1, not -1"),
     (lambda: keep_nucleus(HALVES, 0.0), ValueError, "top_p must be above 0"),
     (lambda: translator.translate("the cat"), TypeError, "give a list of texts, not one string"),

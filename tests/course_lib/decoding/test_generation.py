@@ -13,8 +13,8 @@ import transformers
 from torch import Tensor, nn
 
 from course_lib.decoding.beam import beam_search
-from course_lib.decoding.greedy import greedy_decode
-from course_lib.decoding.sampling import sample
+from course_lib.decoding.greedy import decode_with, greedy_decode
+from course_lib.decoding.sampling import Sampler
 from course_lib.models import GPT, GPTConfig, Transformer, TransformerConfig
 from tests.course_lib.writers import PROMPTS_LEFT, SOURCES, Letters
 
@@ -264,7 +264,10 @@ class TestBuiltOn:
         read = inputs if isinstance(ours, GPT) else torch.zeros(3, 1, dtype=torch.long)
         pairs = [
             ({}, greedy_decode(ours, inputs, 9)),
-            ({"top_p": 0.9, "generator": seeded()}, sample(ours, inputs, 9, top_p=0.9, generator=seeded())),
+            (
+                {"top_p": 0.9, "generator": seeded()},
+                decode_with(ours, inputs, Sampler(top_p=0.9, generator=seeded()), 9),
+            ),
             (
                 {"num_beams": 3, "length_penalty": 0.6, "length_formula": "wu"},
                 beam_search(ours, inputs, 3, max_new_tokens=9).tokens[:, 0],
