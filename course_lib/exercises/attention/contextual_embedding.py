@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib import attention
-from course_lib.exercises.common import and_turned_around, integer, sizes, unbatched_kinds
+from course_lib.exercises.common import alike, and_turned_around, integer, sizes, unbatched_kinds
 from course_lib.exercises.worked_examples import A
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
@@ -136,11 +136,18 @@ EXERCISE = Exercise(
             "Your answer is for the word before the right one. Positions start at 0: use embeddings[position].",
             _slip(("[position]", "[position - 1]")),
         ),
-        Misconception(
-            "itself_left_out",
+        *alike(
             "Your answer leaves the word itself out of the average. Include it, weighted by its dot product with "
             "itself.",
-            _slip(("embeddings @ word", "(embeddings @ word).index_fill(0, torch.tensor(position), -torch.inf)")),
+            itself_left_out=_slip(
+                ("embeddings @ word", "(embeddings @ word).index_fill(0, torch.tensor(position), -torch.inf)")
+            ),
+            itself_cut_out=_slip(  # which in a sentence of one word leaves none, and a sum of 0
+                (
+                    "    scores",
+                    "    embeddings = torch.cat([embeddings[:position], embeddings[position + 1 :]])\n    scores",
+                )
+            ),
         ),
         Misconception(
             "cosine_similarity",

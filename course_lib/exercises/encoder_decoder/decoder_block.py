@@ -130,6 +130,8 @@ _THIRD = "self.add_and_norm_3(c, self.feed_forward)"
 _CROSS_FIRST = ((", attend)", ", ask)"), ("a, ask)", "a, attend)"))
 _FEED_SECOND = ((", ask)", ", self.feed_forward)"), ("c, self.feed_forward)", "c, ask)"))
 _NORMS = (("norm_1(", "norm_2("), ("norm_2(", "norm_1("))
+_ATTENDED_EARLY, _ASKED_EARLY = ("(y, y, mask)", "(x, x, mask)"), ("(y, memory", "(a, memory")
+_FED_EARLY = (("c, self", "c, lambda _: self"), ("feed_forward)", "feed_forward(c))"))
 _NO_CROSS = (_SECOND, "a")
 _CAUSAL = "torch.ones(1, y.shape[1], memory.shape[1], dtype=torch.bool).tril()"
 
@@ -282,13 +284,12 @@ EXERCISE = Exercise(
                 (_SECOND, "ask(a)"),
                 (_THIRD, "self.feed_forward(c)"),
             ),
-            called_before_the_norm=(
-                "Your answer calls each sublayer before its norm. Pass the add & norm a function of y instead.",
-                ("(y, y, mask)", "(x, x, mask)"),
-                ("(y, memory", "(a, memory"),
-                ("c, self", "c, lambda _: self"),
-                ("feed_forward)", "feed_forward(c))"),
-            ),
+        ),
+        *alike(
+            "Your answer calls a sublayer before its norm. Pass the add & norm a function of y instead, which uses y.",
+            attended_before_the_norm=_slip_alone(_ATTENDED_EARLY),
+            asked_before_the_norm=_slip_alone(_ASKED_EARLY),
+            called_before_the_norm=_slip_alone(_ATTENDED_EARLY, _ASKED_EARLY, *_FED_EARLY),
         ),
         *alike(
             "Your result ignores the cross-attention. Pass the second add & norm's result to the third.",

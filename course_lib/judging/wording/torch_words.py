@@ -262,8 +262,14 @@ _OF_OTHERS: list[Meaning] = [
         "Create every new tensor on the device of the inputs (device=x.device).",
     ),
     (
+        re.compile(r"'Tensor' object is not callable"),
+        "A tensor is called like a function, as in x(...). Where a function is asked for, pass the function itself, "
+        "not its result; and a product needs its *.",
+    ),
+    (
         re.compile(r"Boolean value of Tensor with more than one value is ambiguous"),
-        "if, and, or and not need a single truth value. For tensors use torch.where, &, | and ~.",
+        "if, and, or, not, min and max need a single truth value. For tensors use torch.where, &, |, ~, torch.minimum "
+        "and torch.maximum.",
     ),
     (
         re.compile(r"with \d+ elements cannot be converted to Scalar|only one element tensors can be converted"),

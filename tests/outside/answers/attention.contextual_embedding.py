@@ -32,3 +32,9 @@ def contextual_embedding(embeddings, position):
 def contextual_embedding(embeddings, position):
     dots = embeddings @ embeddings[position - 1] / embeddings.shape[-1] ** 0.5
     return torch.softmax(dots, dim=-1) @ embeddings
+
+
+# %% wrong | the other words alone, cut out of the sentence | itself_cut_out
+def contextual_embedding(embeddings, position):
+    others = torch.cat([embeddings[:position], embeddings[position + 1 :]])
+    return torch.softmax(others @ embeddings[position], dim=0) @ others

@@ -180,3 +180,38 @@ class DecoderBlock(nn.Module):
         x = self.add_and_norm_2(x, lambda _: crossed)
         fed = self.feed_forward(x)
         return self.add_and_norm_3(x, lambda _: fed)
+# %% wrong | a lambda that closes over x and not its argument | attended_before_the_norm
+class DecoderBlock(nn.Module):
+    def __init__(
+        self, self_attention, add_and_norm_1, cross_attention, add_and_norm_2, feed_forward, add_and_norm_3
+    ):
+        super().__init__()
+        self.self_attention = self_attention
+        self.add_and_norm_1 = add_and_norm_1
+        self.cross_attention = cross_attention
+        self.add_and_norm_2 = add_and_norm_2
+        self.feed_forward = feed_forward
+        self.add_and_norm_3 = add_and_norm_3
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.add_and_norm_1(x, lambda _: self.self_attention(x, x, mask))
+        x = self.add_and_norm_2(x, lambda y: self.cross_attention(y, memory, memory_mask))
+        return self.add_and_norm_3(x, self.feed_forward)
+# %% wrong | the cross-attention called before its norm | asked_before_the_norm
+class DecoderBlock(nn.Module):
+    def __init__(
+        self, self_attention, add_and_norm_1, cross_attention, add_and_norm_2, feed_forward, add_and_norm_3
+    ):
+        super().__init__()
+        self.self_attention = self_attention
+        self.add_and_norm_1 = add_and_norm_1
+        self.cross_attention = cross_attention
+        self.add_and_norm_2 = add_and_norm_2
+        self.feed_forward = feed_forward
+        self.add_and_norm_3 = add_and_norm_3
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.add_and_norm_1(x, lambda y: self.self_attention(y, y, mask))
+        crossed = self.cross_attention(x, memory, memory_mask)
+        x = self.add_and_norm_2(x, lambda _: crossed)
+        return self.add_and_norm_3(x, self.feed_forward)

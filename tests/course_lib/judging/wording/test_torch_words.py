@@ -56,7 +56,11 @@ OTHERS: list[tuple[Callable[[], object], str]] = [
     (lambda: X @ torch.ones(3, 2, dtype=torch.float64), "dtype=x.dtype"),
     (lambda: nn.Linear(3, 2).double()(X), "dtype=x.dtype"),
     (lambda: torch.bmm(X[None], torch.ones(1, 3, 2, dtype=torch.float64)), "dtype=x.dtype"),
-    (lambda: bool(X), "torch.where, &, | and ~"),
+    (lambda: bool(X), "torch.where, &, |, ~"),
+    (lambda: min(X, X.mean(dim=0)), "min and max need a single truth value"),
+    (lambda: max(0, X), "torch.minimum and torch.maximum"),
+    (lambda: X(X), "pass the function itself, not its result"),  # type: ignore[operator]
+    (lambda: list(map(X.mean(), [X])), "pass the function itself, not its result"),  # type: ignore[arg-type]
     (lambda: torch.sqrt(4), "torch.sqrt needs a tensor. For a plain number use math.sqrt."),  # type: ignore[arg-type]
     (lambda: F.relu(X), "add `import torch.nn.functional as F`"),  # type: ignore[name-defined]
     (lambda: X.item(), "a tensor with a single number"),
