@@ -158,6 +158,7 @@ def _settings(course: Course, extra: Path) -> dict[str, Any]:
         "html_use_index": False,  # its two columns of long names fit no window, and the search finds them all
         "html_copy_source": False,
         "html_show_sphinx": False,
+        "html_show_copyright": False,
         "html_show_search_summary": False,  # it would be fetched, which files cannot be
         "html_permalinks_icon": "#",
         "highlight_language": "none",

@@ -30,6 +30,9 @@ SMALL = """() => [...document.querySelectorAll(
     .map(([one, box]) => `${box.width} × ${box.height}: ${one.outerHTML.slice(0, 120)}`)"""
 """What is there for a finger and smaller than 24 pixels; a link within a sentence is as high as its line."""
 
+HEADINGS = """() => ["h1", "h2", "h3"].map(name => document.querySelector(`article ${name}`))
+    .map(heading => parseFloat(getComputedStyle(heading).fontSize))"""
+
 UNSHOWN = """() => [...document.querySelectorAll("pre, .math-wrapper, .table-wrapper, .output, .page-content table")]
     .filter(part => part.scrollWidth > part.clientWidth + 1)
     .filter(part => getComputedStyle(part).maskImage === "none" || part.tabIndex !== 0)
@@ -93,6 +96,8 @@ def test_every_lesson_has_its_formulas_set_and_fits_a_phone(visit: Visit, site: 
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE, lesson
         assert page.evaluate(UNSHOWN) == [], lesson
         assert page.evaluate(SMALL) == [], lesson
+        title, section, part = page.evaluate(HEADINGS)
+        assert title > section > part, lesson
         page.close()
 
 

@@ -119,6 +119,7 @@ def test_a_lesson_has_its_buttons_and_its_neighbours(site: Path, lesson: Beautif
 
 def test_the_landing_page_says_what_for_whom_and_how_long_and_starts(site: Path) -> None:
     landing = page(site, "index.html")
+    assert "Copyright" not in landing.get_text(), "it would name nobody"
     listed = [text(item) for item in landing.select(".lessons li")]
     [told] = re.findall(r"How long. About (1 hour [^:]*):", text(page(site, "lessons/01_attention.html")))
     assert listed == [f"Lesson 01 · Scaling · {told} how to divide", "Lesson 02 · Nothing"]
