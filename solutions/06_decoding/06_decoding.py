@@ -489,8 +489,9 @@ show.tree(
 # `decoding.sentence_found` · 1 point · about 10 minutes
 #
 # Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: after each
-# word multiply, compare all beginnings of the same length, and keep the best ones. (`<e>` counts as a word; a finished sentence keeps its probability.) Return for each width the letter and,
-# as your reason, the probabilities of the beginnings that the search holds after the third word, the best first.
+# word multiply, compare all beginnings of the same length, and keep the best ones. (`<e>` counts as a word; a finished
+# sentence keeps its probability.) Return for each width the letter and, as your reason, the probabilities of the
+# beginnings that the search holds after the third word, the best first.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
 # *second* token the list of two beams would be `[0.54, 0.4]`.
@@ -1206,8 +1207,8 @@ check("decoding.attend_with_cache", hidden=True)
 
 # %% [markdown]
 # *The same numbers* can be tested. First your function, one token at a time and then two and three at once, beside
-# causal self-attention over all five tokens. Then a GPT of four blocks with random weights (lesson 07) reads random tokens with the library's cache and
-# without, and we compare all its logits.
+# causal self-attention over all five tokens. Then a GPT of four blocks with random weights (lesson 07) reads random
+# tokens with the library's cache and without, and we compare all its logits.
 
 
 # %% tags=["demo"]
@@ -1292,12 +1293,13 @@ print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS *
 # attention itself, one query against ever more keys, and that is little at these lengths.
 #
 # **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once takes
-# far less time, but only where they are known already: in training, in a prompt, in a draft (section 10). And a recurrent network needs no cache at all. Its step is the same small
-# work at any length, from a state that never grows, while the cache grows with every token.
+# far less time, but only where they are known already: in training, in a prompt, in a draft (section 10). And a recurrent
+# network needs no cache at all. Its step is the same small work at any length, from a state that never grows, while the
+# cache grows with every token.
 
 # %% [markdown] tags=["slides"]
-# So S4's *no speed-up over a recurrent network* is right about the number of steps. About the work of a step it is too kind:
-# without a cache the transformer is slower, as the lines show.
+# So S4's *no speed-up over a recurrent network* is right about the number of steps. About the work of a step it flatters
+# the transformer: without a cache it is slower, as the lines show.
 
 # %% [markdown]
 # (On a GPU both lines of the GPT may look flat at these lengths. There the cache pays for longer texts and larger models, and

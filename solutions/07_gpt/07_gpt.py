@@ -177,7 +177,8 @@ check("gpt.training_windows", hidden=True)
 # document, too.)
 #
 # That mask is yours already: `packed_mask` of lesson 02. *Exactly as if it had the row to itself*? Test it. One of your
-# attention modules reads two documents packed in one row, under your mask and under a plain causal one, and then the second document alone.
+# attention modules reads two documents packed in one row, under your mask and under a plain causal one, and then the
+# second document alone.
 
 
 # %% tags=["demo"]
@@ -1055,7 +1056,7 @@ def zero_shot():
 
 
 # %% [markdown]
-# GPT-2 made a programme of this. *Without any training* on them, it was the best language model on seven of eight data
+# GPT-2 made this its theme. *Without any training* on them, it was the best language model on seven of eight data
 # sets; reading comprehension and question answering worked to a degree, but far from the best.
 
 # %% [markdown] tags=["slides"]

@@ -618,8 +618,8 @@ beside_the_librarys()
 
 # %% [markdown]
 # Your classes and the library's in post-norm are the same transformer, from the same weights, and only draw their dropout in
-# another order: their losses stay within a tenth of a nat. What lies between both and the run above is the norm's position
-# and the rate that it tolerates.
+# another order: their losses stay within a tenth of a nat. The difference between both and the run above is the
+# norm's position and the rate that it tolerates.
 #
 # ### 3.2 Fine-tuning: sentences that people write
 #
