@@ -85,6 +85,22 @@ def rows(course: Course, query: str, *values: object) -> list[tuple[Any, ...]]:
         return connection.execute(query, values).fetchall()
 
 
+OF_A_STUDENT = """
+    JOIN submitted_notebook n ON n.id = one.notebook_id
+    JOIN submitted_assignment a ON a.id = n.assignment_id WHERE student_id = ?
+"""
+
+
+def scores(course: Course, student: str) -> set[tuple[float | None, bool]]:
+    """The automatic scores of a student in nbgrader's tables, and whether they wait for a human."""
+    found = rows(course, f"SELECT auto_score, needs_manual_grade FROM grade one {OF_A_STUDENT}", student)
+    return {(score, bool(waits)) for score, waits in found}
+
+
+def comments(course: Course, student: str) -> set[str]:
+    return {comment for (comment,) in rows(course, f"SELECT auto_comment FROM comment one {OF_A_STUDENT}", student)}
+
+
 def everything(course: Course) -> list[tuple[Any, ...]]:
     """All that was recorded of a class and does not depend on clock, host or the order of the work."""
     return rows(

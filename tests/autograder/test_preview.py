@@ -19,7 +19,7 @@ from autograder.course.course import Course
 from autograder.grading import assignment as assignment_module
 from autograder.grading import batch, exercise_strategy
 from tests.autograder.gradebook.earlier import bring_back
-from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in, make_course
+from tests.autograder.small_class import BY_NAME, CHECKED, LESSON, hand_in
 
 pytestmark = pytest.mark.usefixtures("steady_versions")
 
@@ -51,20 +51,6 @@ def dry_run(course: Course, capsys: pytest.CaptureFixture[str], *arguments: str)
 
 
 class TestDryRun:
-    @pytest.mark.usefixtures("processes")
-    def test_where_nothing_was_graded_yet_not_even_a_secret_is_made(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        course = make_course(tmp_path)
-        hand_in(course, "ada")
-        monkeypatch.chdir(tmp_path)
-        out = dry_run(course, capsys)
-        assert out.splitlines() == [
-            f"{LESSON}: 1 submission to grade, 0 unchanged",
-            "  not graded before: ada",
-            "a dry run: nothing was written",
-        ]
-
     def test_it_says_who_and_why(self, course: Course, capsys: pytest.CaptureFixture[str]) -> None:
         assert dry_run(course, capsys).splitlines()[0] == f"{LESSON}: 0 submissions to grade, 4 unchanged"
         hand_in(course, "ada_reference", BY_NAME["hana_slides_numbers"])

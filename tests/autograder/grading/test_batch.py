@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import os
 import re
@@ -21,32 +20,30 @@ from bs4 import BeautifulSoup
 from rich.console import Console
 
 from autograder.course.course import SECRET_BYTES, Course
-from autograder.errors import BadInput, Interrupted
-from autograder.gradebook.record import SET_ASIDE, Record
-from autograder.gradebook.writer import GradebookWriter
-from autograder.grading import backend, exercise_strategy, plan, publish
+from autograder.errors import BadInput
+from autograder.gradebook.record import SET_ASIDE
+from autograder.grading import backend
 from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.batch import grade_assignment
-from autograder.grading.plan import FORCED, LEFT_UNDONE, SUBMITTED_AGAIN
+from autograder.grading.plan import LEFT_UNDONE, SUBMITTED_AGAIN
 from autograder.grading.task import Finished, Task
 from autograder.pages.class_report import class_page
-from course_lib.judging.observation import Outcome
 from tests.autograder.small_class import (
     BY_NAME,
     LAST,
     LESSON,
     MOST,
     ROOT,
-    Worker,
     answer,
     by_student,
+    comments,
     everything,
     hand_in,
     insert_cell,
     make_course,
     page,
-    replace_grading,
     rows,
+    scores,
     why,
 )
 
@@ -69,48 +66,6 @@ SECRET = (28).to_bytes(SECRET_BYTES, "big")
 def test_submissions_are_graded_in_the_order_of_the_names_that_are_used_here() -> None:
     slots = [AnswerKeys(SECRET).slot(name) for name in ("ada", "ben", "eve", "quin", "rob")]
     assert slots == sorted(slots)
-
-
-OF_A_STUDENT = """
-    JOIN submitted_notebook n ON n.id = one.notebook_id
-    JOIN submitted_assignment a ON a.id = n.assignment_id WHERE student_id = ?
-"""
-
-
-def scores(course: Course, student: str) -> set[tuple[float | None, bool]]:
-    """The automatic scores of a student in nbgrader's tables, and whether they wait for a human."""
-    found = rows(course, f"SELECT auto_score, needs_manual_grade FROM grade one {OF_A_STUDENT}", student)
-    return {(score, bool(waits)) for score, waits in found}
-
-
-def comments(course: Course, student: str) -> set[str]:
-    return {comment for (comment,) in rows(course, f"SELECT auto_comment FROM comment one {OF_A_STUDENT}", student)}
-
-
-def test_a_second_run_does_nothing(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ada_reference", "hana_slides_numbers", "zora_not_a_notebook"):
-        hand_in(course, name, BY_NAME[name])
-    first = grade_assignment(course, LESSON)
-    before = course.gradebook.read_bytes()
-    monkeypatch.setattr(exercise_strategy, "ForkServer", None)
-    monkeypatch.setattr(backend, "choose_level", None)
-    second = grade_assignment(course, LESSON)
-    assert second.gradings == {}
-    assert second.submissions == first.submissions
-    assert course.gradebook.read_bytes() == before
-
-
-def test_only_what_was_handed_in_again_is_graded_again(course: Course) -> None:
-    for name in ("ada", "ben", "eve"):
-        hand_in(course, name)
-    grade_assignment(course, LESSON)
-    hand_in(course, "ben", BY_NAME["hana_slides_numbers"])
-    second = grade_assignment(course, LESSON)
-    assert why(second) == {"ben": (SUBMITTED_AGAIN,)}
-    assert {name: one.points for name, one in by_student(second).items()} == {"ada": 17, "ben": 11, "eve": 17}
-    changes = {change.exercise: change for change in second.gradings["ben"].changes}
-    assert changes["attention.scale"].before.outcome is Outcome.PASSED  # type: ignore[union-attr]
-    assert changes["attention.scale"].after.misconception == "divided_by_number_of_keys"  # type: ignore[union-attr]
 
 
 def test_a_second_run_replaces_what_the_first_one_left(course: Course) -> None:
@@ -272,22 +227,6 @@ def test_a_forced_run_that_is_killed_leaves_no_stale_grade(course: Course) -> No
     assert [kind for (kind,) in kinds] == ["graded", "set aside", "graded"]
 
 
-def test_ctrl_c_says_how_much_is_done_and_how_to_go_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ada", "ben", "eve"):
-        hand_in(course, name)
-    grade_in_parallel = backend.grade_in_parallel
-
-    def stopped_after_one(*arguments: Any) -> Iterator[Finished]:
-        yield next(grade_in_parallel(*arguments))
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(backend, "grade_in_parallel", stopped_after_one)
-        with pytest.raises(Interrupted, match="1 of 3 done, and recorded; run `katze grade 01_attention` to go on"):
-            grade_assignment(course, LESSON)
-    assert set(why(grade_assignment(course, LESSON))) == {"ben", "eve"}
-
-
 def test_an_empty_gradebook_beside_graded_notebooks_is_told(course: Course) -> None:
     hand_in(course, "ada")
     out = io.StringIO()
@@ -306,34 +245,6 @@ def test_a_student_s_own_cell_that_ends_its_box_is_told_to_the_instructor(course
     assert re.fullmatch(r"cell \d+ ended its sandbox: its process ended with exit status 0", remark)
     assert "Python itself ended (by os._exit, or in a crash)" in page(course, "ada")
     assert "exit status" not in page(course, "ada")
-
-
-def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fails(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in(course, "ada")
-    hand_in(course, "ben")
-    grade_assignment(course, LESSON)
-
-    def grade_or_die(worker: Worker, task: Task) -> object:
-        if task.student == "ada":
-            os._exit(1)
-        return worker.grade(task)
-
-    with monkeypatch.context() as patch:
-        replace_grading(patch, grade_or_die)
-        graded = grade_assignment(course, LESSON, force=True)
-    assert why(graded) == {"ada": (FORCED,), "ben": (FORCED,)}
-    assert {change.after.outcome for change in graded.gradings["ada"].changes if change.after} == {Outcome.UNGRADED}
-    assert graded.gradings["ben"].changes == ()
-    assert scores(course, "ada") == {(None, True)}
-    assert comments(course, "ada") == {"The grader's own process died over this submission, twice."}
-    assert not (course.autograded / "ada" / LESSON / f"{LESSON}.ipynb").exists()
-    before = rows(course, "SELECT sum(before_points) FROM katze_change")
-    assert before == [(17.0,)]
-    again = grade_assignment(course, LESSON)
-    assert why(again)["ada"][0] == plan.FAILED_BEFORE
-    assert by_student(again)["ada"].points == 17
 
 
 SCORES_BY_OTHERS = {
@@ -374,52 +285,7 @@ def test_an_exercise_that_could_not_be_graded_leaves_all_else_graded_and_on_the_
     assert not mended.left_ungraded
 
 
-def test_a_submission_that_cannot_be_recorded_leaves_the_others_and_no_earlier_grade(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hand_in(course, "ada")
-    hand_in(course, "ben")
-    grade_assignment(course, LESSON)
-    record = GradebookWriter.record
-
-    def record_or_fail(self: GradebookWriter, run: int, graded: Record, notebook: object, *more: object) -> object:
-        if graded.student == "ada" and notebook is not None:
-            raise ArithmeticError("no such time")
-        return record(self, run, graded, notebook, *more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(GradebookWriter, "record", record_or_fail)
-    results = by_student(grade_assignment(course, LESSON, force=True))
-    assert results["ada"].points is None
-    assert "ArithmeticError" in results["ada"].problem
-    assert results["ben"].points == 17
-    assert scores(course, "ada") == {(None, True)}
-
-
 # --- a full disk
-
-
-def full_for(student: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_whole = publish.write_whole
-
-    def write_or_fail(path: Path, text: str) -> tuple[str, int]:
-        if student in path.parts:
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        return write_whole(path, text)
-
-    monkeypatch.setattr(publish, "write_whole", write_or_fail)
-
-
-def test_a_full_disk_stops_the_run_and_the_next_one_goes_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ada", "ben", "eve"):
-        hand_in(course, name)
-    with monkeypatch.context() as patch:
-        full_for("ben", patch)
-        with pytest.raises(BadInput, match="the disk is full: make room"):
-            grade_assignment(course, LESSON)
-    assert "ben" not in {student for (student,) in rows(course, "SELECT student FROM katze_submission")}
-    resumed = grade_assignment(course, LESSON)
-    assert "ada" not in why(resumed)
-    assert {one.points for one in resumed.submissions} == {17.0}
 
 
 def test_a_gradebook_that_can_grow_no_more_keeps_what_was_recorded(

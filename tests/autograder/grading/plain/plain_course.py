@@ -135,7 +135,7 @@ def submitted(course: Course, name: str, answers: Mapping[str, str] | None = Non
 def hand_in(course: Course, student: str, answers: Mapping[str, Mapping[str, str]] = RIGHT) -> Path:
     """Hand in both notebooks; returns the folder."""
     folder = course.submitted / student / NAME
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name in ("first", "second"):
         write(folder, name, submitted(course, name, answers.get(name)))
     return folder

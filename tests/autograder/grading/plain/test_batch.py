@@ -20,7 +20,6 @@ from autograder.gradebook.grades import read_grades
 from autograder.gradebook.record import Record
 from autograder.gradebook.results import ClassResult
 from autograder.grading.batch import grade_assignment
-from autograder.grading.preview import Preview, preview_lesson
 from autograder.grading.workers import TRIED_AGAIN
 from course_lib.judging.observation import Outcome
 from tests.autograder.grading.plain.plain_course import (
@@ -231,25 +230,11 @@ def test_a_feedback_page_has_verdicts_and_no_hidden_test(graded: tuple[Course, C
     assert test["outputs"][0]["ename"] == "AssertionError"
 
 
-def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
+def test_points_by_hand_and_changed_files_reach_grades_and_pages(tmp_path: Path) -> None:
     course = make_course(tmp_path / "course")
     ada = hand_in(course, "ada")
-    ben = hand_in(course, "ben", WRONG)
-    dry = would_grade(course)
-    assert (dry.unchanged, [task.student for task in dry.tasks]) == (0, ["ada", "ben"])
-    assert set(grade_assignment(course, NAME, workers=2).gradings) == {"ada", "ben"}
-    assert (would_grade(course).unchanged, would_grade(course).tasks) == (2, ())
-    assert grade_assignment(course, NAME).gradings == {}
-    write(ben, "first", submitted(course, "first", RIGHT["first"]))
-    (course.autograded / "ada" / NAME / "first.ipynb").unlink()
-    dry = would_grade(course)
-    again = grade_assignment(course, NAME).gradings
-    assert {task.student: task.why for task in dry.tasks} == {student: one.why for student, one in again.items()}
-    assert {student: one.why for student, one in again.items()} == {
-        "ada": ("first.ipynb in autograded/ is missing, or not what was written",),
-        "ben": ("handed in again",),
-    }
-    assert [(one.exercise, one.after and one.after.points) for one in again["ben"].changes] == [("first.same", 1)]
+    hand_in(course, "ben", WRONG)
+    grade_assignment(course, NAME, workers=2)
     give(course, "ada", "why", 1.5, "Well said.")
     run = grade_assignment(course, NAME)
     assert (run.gradings, run.pages) == ({}, ("ada",))
@@ -269,27 +254,6 @@ def test_only_what_has_changed_is_graded_again(tmp_path: Path) -> None:
         assert {one.cell for one in by_student(run)["ada"].changed} == changed
         told = (course.feedback / "ada" / NAME / "first.html").read_text()
         assert told.count("Changed since it was read") == len(changed)
-
-
-def would_grade(course: Course) -> Preview:
-    """What a dry run finds; it must have written nothing."""
-    before = {path: path.stat().st_mtime_ns for path in course.root.rglob("*")}
-    found = preview_lesson(course, NAME)
-    assert {path: path.stat().st_mtime_ns for path in course.root.rglob("*")} == before
-    return found
-
-
-@pytest.mark.parametrize("command", ["grade", "autograde"])
-def test_a_dry_run_says_who_and_why(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    course = make_course(tmp_path / "course")
-    hand_in(course, "ada")
-    assert main([command, NAME, "--dry-run", "--course", str(course.root)]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        f"{NAME}: 1 submission to grade, 0 unchanged",
-        "  not graded before: ada",
-        "a dry run: nothing was written",
-    ]
-    assert not course.autograded.exists()
 
 
 def give(course: Course, student: str, cell: str, points: float, comment: str = "") -> None:
