@@ -119,7 +119,7 @@ class PlainClientSide(_GradingClientSide):
                         files[file.path] = file.content(left)
                         left -= len(files[file.path])
         except Unreadable as problem:
-            return self.strategy.give_up(task, problem.reason)
+            return self.strategy.refuse(task, problem.reason)
         return pack_task(task, pack_files(files))
 
 
@@ -170,7 +170,7 @@ class ClusterBackend:
         """Connect, and find out who may take part.
 
         Raises:
-            BadInput: nobody answers, or no worker may.
+            BadInput: there is no answer, or no worker may grade.
         """
         if self._client is not None:
             return

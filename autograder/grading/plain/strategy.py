@@ -124,6 +124,13 @@ class PlainStrategy(Strategy):
         written = write_graded(self, record, notebooks)
         return Finished(task, replace(record, files=written), notebooks, any(one.starved for one in judged))
 
+    def refuse(self, task: Task, reason: str) -> Finished:
+        """What comes of a submission whose folder cannot be used: pages that say so, and no score."""
+        notebooks = self.assignment.notebooks
+        return self._grade(
+            task, [JudgedNotebook(one.name, unscored(one, Outcome.UNREADABLE, reason), reason) for one in notebooks]
+        )
+
     def make_unscored(self, task: Task, outcome: Outcome, problem: str) -> tuple[ExerciseRecord, ...]:
         """The records of all its tests, without a score."""
         return tuple(one for notebook in self.assignment.notebooks for one in unscored(notebook, outcome, problem))

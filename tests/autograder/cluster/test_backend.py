@@ -72,7 +72,7 @@ def lesson_class(root: Path) -> Course:
 
 
 def plain_class(root: Path) -> Course:
-    """With another file than the course's, one of the course's replaced, links, and what is no notebook."""
+    """Submissions with another file than the course's, one of the course's replaced, links, and what is no notebook."""
     course = plain_course.make_course(root, "c.Execute.timeout = 60\n")
     course.secret()
     (plain_course.hand_in(course, "ada") / "timestamp.txt").write_text("the day before yesterday\n")
@@ -86,6 +86,8 @@ def plain_class(root: Path) -> Course:
     dan = plain_course.hand_in(course, "dan")
     (dan / "second.ipynb").rename(dan / "my second homework.ipynb")
     (course.submitted / "eve" / plain_course.NAME).mkdir(parents=True)
+    (course.submitted / "finn").mkdir()
+    (course.submitted / "finn" / plain_course.NAME).symlink_to(ben)
     return course
 
 
