@@ -92,7 +92,7 @@ NO_ALLOWANCE = Allowance()
 
 
 def size(count: float, *, decimal: bool = False) -> str:
-    """A number of bytes in words: "2 GB", in units of 1024, since limits are set in them; files are told decimal."""
+    """A number of bytes in words: "2 GB", in units of 1024, since limits are set in them; file sizes are decimal."""
     step, digits, largest = (1000, ".0f", 2) if decimal else (1024, ".3g", 3)
     power = min(largest, sum(count >= step**power for power in (1, 2, 3)))
     return f"{count / step**power:{digits if power else 'g'}} {('bytes', 'kB', 'MB', 'GB')[power]}"

@@ -1,4 +1,4 @@
-"""`katze preflight`: what grading would make of a notebook, told to its author before it is submitted.
+"""`katze preflight`: what grading would make of a notebook, for its author before it is submitted.
 
 In a cell of the notebook itself, Colab's included:
 

@@ -16,7 +16,7 @@ from rich.progress import (
 
 
 def progress_bar(console: Console) -> Progress:
-    """A progress bar that is drawn when it is told to: a thread of its own would not survive the workers' fork.
+    """A progress bar that is drawn on demand: a thread of its own would not survive the workers' fork.
 
     Submissions take between a tenth of a second and a minute each, in no order: the pace of the last few seconds says
     little about the rest, so that all of them count that are known.

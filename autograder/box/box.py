@@ -365,7 +365,7 @@ class Box:
         if files > self._limits.files:
             self._lose(Outcome.DIED, f"it made more than {self._limits.files} files", "files")
         threads = 0
-        with contextlib.suppress(OSError):  # where nobody counts
+        with contextlib.suppress(OSError):  # not every system counts them
             threads = os.stat(f"/proc/{self._handle.process}/task").st_nlink - 2
         if threads > self._limits.threads:
             self._lose(Outcome.DIED, f"it started more than {self._limits.threads} threads", "threads")
@@ -436,7 +436,7 @@ class Box:
             setting=setting,
             for_student=PYTHON_ENDED if reason.startswith(_ENDINGS_OF_PYTHON) else "",
             out_of_time=out_of_time,
-            starved=starved and self._watch.doing is not Doing.STOPPED,  # which is nobody's doing but its own
+            starved=starved and self._watch.doing is not Doing.STOPPED,  # which it did itself
         )
         raise self._lost
 

@@ -71,7 +71,7 @@ class CallbackProcess:
         return self._connection.recv_bytes()
 
     def look(self) -> Reading | None:
-        """What the process has computed, and what it does; None where nobody knows."""
+        """What the process has computed, and what it does; None where that is unknown."""
         return processes.read(self._process, alone=True) if self._process else None
 
     def close(self) -> float:

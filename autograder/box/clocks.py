@@ -1,6 +1,6 @@
 """Keeps a sandbox's clocks: what it has spent, and when that is enough.
 
-Three things are told apart, so that a verdict is about the answer and not about the machine: what a sandbox has
+Three things are kept apart, so that a verdict is about the answer and not about the machine: what a sandbox has
 computed, how long it has waited by its own doing (asleep, for a lock), and how long it was awaited. Whatever the third
 has beyond the other two is time in which the sandbox could not compute: the machine was busy.
 """
@@ -105,7 +105,7 @@ class Stopwatch:
     is measured of a call that takes milliseconds: the last request counts from the first look after it.
 
     Args:
-        look: reads what the sandbox's processes have computed; None where nobody can.
+        look: reads what the sandbox's processes have computed; None where that cannot be read.
         every: seconds between two looks.
     """
 

@@ -87,7 +87,7 @@ def contents(folder: Path, most: int) -> tuple[int, int]:
 
 
 def held(process: int) -> dict[int, int]:
-    """The removed files that a process has open: their bytes on disk, by inode. None where nobody may look."""
+    """The removed files that a process has open: their bytes on disk, by inode. None where it may not be read."""
     found: dict[int, int] = {}
     with contextlib.suppress(OSError), os.scandir(f"/proc/{process}/fd") as entries:
         for entry in entries:
@@ -99,9 +99,9 @@ def held(process: int) -> dict[int, int]:
 
 
 def mapped(process: int) -> set[int]:
-    """The inodes of removed files that a process has in memory, open or not. None where nobody may look.
+    """The inodes of removed files that a process has in memory, open or not. None where it may not be read.
 
-    Only the administrator is told how large they are; a process needs one page to keep a file of any size.
+    Only the administrator can see how large they are; a process needs one page to keep a file of any size.
     """
     try:
         with open(f"/proc/{process}/maps", "rb") as file:

@@ -47,7 +47,7 @@ SEALED_REASONS = {
     Outcome.OUT_OF_MEMORY: "it ran out of memory",
     Outcome.DIED: "its process ended",
 }
-"""All that is said of a sandbox that has seen hidden inputs: an exit status of its choice could reveal them."""
+"""All that a message says of a sandbox that has seen hidden inputs: an exit status of its choice could reveal them."""
 
 PYTHON_ENDED = "Python itself ended (by os._exit, or in a crash)"
 """What a student reads when a sandbox has ended by itself, in whatever way."""
@@ -79,12 +79,12 @@ def cause(status: int, limits: Limits, memory_kill: bool) -> tuple[Outcome, str,
 
 
 def more_memory(limits: Limits) -> str:
-    """What is said about code that has hit the memory limit."""
+    """The message about code that has hit the memory limit."""
     return f"it needed more memory than the {size(limits.memory_bytes)} that it may use"
 
 
 def memory_kills() -> int:
-    """How many processes this machine has killed for memory so far; 0 where nobody counts."""
+    """How many processes this machine has killed for memory so far; 0 where the system does not count them."""
     with contextlib.suppress(OSError, ValueError), open("/proc/vmstat") as file:
         for line in file:
             if line.startswith("oom_kill "):

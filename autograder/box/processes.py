@@ -56,7 +56,7 @@ class Reading:
 
 
 def read(process: int, alone: bool) -> Reading | None:
-    """A reading of a sandbox's process; None where it has gone, or nobody says.
+    """A reading of a sandbox's process; None where it has gone, or the system does not say.
 
     Args:
         process: its number.
@@ -116,7 +116,7 @@ def _fields(stat: Path) -> list[str]:
 class _Process:
     number: int
     parent: int
-    group: int  # its session, or, if nobody tells it (macOS), its process group
+    group: int  # its session, or, where that is unknown (macOS), its process group
     state: str
     seconds: float
 

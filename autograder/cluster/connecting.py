@@ -57,7 +57,7 @@ def connected(
         The client (`distributed.Client`).
 
     Raises:
-        BadInput: Dask is not installed, the address is none, or not to be trusted, nobody answers there, or there is
+        BadInput: Dask is not installed, the address is none, or not to be trusted, there is no answer, or there is
             no worker.
     """
     check_address(address, trusted)
@@ -66,7 +66,7 @@ def connected(
         from distributed import Client
     except ImportError as error:
         raise lacks_extra(*_NEEDED) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told in a line of our own
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a line of our own says what goes wrong
     with contextlib.ExitStack() as resources:
         resources.enter_context(dask.config.set(_UNWATCHED))
         if address == LOCAL:  # its scheduler is in this process, and nobody else can reach it

@@ -106,7 +106,7 @@ class ClusterPool:
             _ask(client, lambda: client.unregister_worker_plugin(self.name), seconds=PARTING_SECONDS)
         except Exception:  # the connection may break here as well, and what was done is done
             if kind is None:
-                self._tell("the workers could not be told that the run has ended; the next one ends what is left of it")
+                self._tell("the workers did not learn that the run has ended; the next run ends what is left of it")
 
     @property
     def ahead(self) -> int:
@@ -143,7 +143,7 @@ class ClusterPool:
 
     def _receive(self, task: Task, done: Future[Finished], remote: Any) -> None:
         """Take what has come of a submission, in a thread of Dask's. What was lost with the connection stays open:
-        `ahead` tells of that.
+        `ahead` says so.
         """
         from distributed import KilledWorker
 

@@ -29,7 +29,7 @@ def examine_cluster(
         trusted: whether a connection to another machine may be unencrypted.
 
     Raises:
-        BadInput: nobody answers, or the way there is open to others.
+        BadInput: there is no answer, or the way there is open to others.
     """
     with connected(address, workers, patience, trusted) as client:
         here = examine_oneself(level="L0")  # here no sandbox is opened

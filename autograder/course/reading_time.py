@@ -41,7 +41,7 @@ def tell_times(seconds: int, cells: Sequence[NotebookNode]) -> None:
     """Write into a lesson's cells how long it takes, below the table of its exercises, and where to stop for tonight.
 
     Args:
-        seconds: how long all of them run, together; 0 where nobody has measured it.
+        seconds: how long all of them run, together; 0 where it was not measured.
         cells: as students get them; a lesson without such a table stays as it is.
     """
     head = next((cell for cell in cells if _TABLE.search(cell.source)), None)

@@ -3,7 +3,7 @@
     solutions/<lesson>/<lesson>.py  --jupytext-->  build/source/...  --nbgrader-->  notebooks/<lesson>/<lesson>.ipynb
                                     --the answers with their reasons-->  course_lib/learner/solved/<exercise>.md
 
-The first step adds all that can be derived, so that nobody has to write it: the link to Colab and the install cell; the
+The first step adds all that can be derived, so that no author writes it: the link to Colab and the install cell; the
 questions that look back; the flags, the points and the markers of graded cells; and cell ids. The second is
 nbgrader's own `generate_assignment`, so that `nbgrader generate_assignment` on `build/source` gives the same bytes. It
 runs without a database: a release says nothing about grades, so building one never touches a gradebook.

@@ -56,10 +56,10 @@ class Row:
     Attributes:
         title: what the platform calls it.
         result: whether it lies in `submitted/` now.
-        student: its folder there; empty where nobody was found.
+        student: its folder there; empty where no student was found.
         id: the student's id, where it cannot name a folder; else empty.
         name: the student's full name, if it is known.
-        lesson: what it was taken for; empty where that cannot be told.
+        lesson: what it was taken for; empty where that is unclear.
         handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
         late: whether the platform calls it late.
         said: what there is to know about it: why it was not collected, what was left out, what it replaces.
@@ -121,16 +121,16 @@ def collect(
     Args:
         course: where to.
         path: what a platform delivers: an archive, a folder, a mailbox.
-        platform: where it comes from, by its name; by default told from the names in it.
-        lesson: what it was handed in to; by default told from names and notebooks. Of a download that holds several
+        platform: where it comes from, by its name; by default found from the names in it.
+        lesson: what it was handed in to; by default found from names and notebooks. Of a download that holds several
             lessons only this one is collected.
         rosters: who is who; the course's own, and tables beside the submissions, are read as well.
         zone: of times that are written without one; by default this machine's.
         dry_run: write nothing, and say what would be done.
 
     Raises:
-        BadInput: before anything is written: the download or a roster cannot be read, its platform or lesson cannot
-            be told, or somebody else is collecting.
+        BadInput: before anything is written: the download or a roster cannot be read, its platform or lesson is
+            unclear, or somebody else is collecting.
     """
     if lesson is not None:
         course.release_notebook(lesson)
@@ -161,7 +161,7 @@ def collect(
 
 
 def _late_ones(rows: Sequence[Row], course: Course) -> Iterator[str]:
-    """Who is late, and nobody knows by how much, unless the course says so."""
+    """Who is late by an unknown time, unless the course says how late."""
     by_lesson: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         if row.late and not row.handed_in and row.student not in course.semester.lesson(row.lesson).handed_in:
@@ -177,7 +177,7 @@ def _guessed(download: Download, lessons: Sequence[str]) -> Platform:
     """Where a download comes from. A few archives in it are opened, if they turn out to be a platform's.
 
     Raises:
-        BadInput: nobody here reads what made it.
+        BadInput: there is no reader for what made it.
     """
     *platforms, whatever = PLATFORMS
     found = next((one for one in platforms if one.recognises(download, lessons)), None)
@@ -220,7 +220,7 @@ def _lesson_by_name(found: Found, lessons: Sequence[str]) -> str:
 
 
 def _lesson_by_cells(found: Found, lessons: Sequence[str]) -> str:
-    """The lesson whose cells its notebooks hold; empty where that cannot be told."""
+    """The lesson whose cells its notebooks hold; empty where that is unclear."""
     by_topic = {lesson.partition("_")[2] or lesson: lesson for lesson in lessons}
     held = {by_topic[topic] for topic in topics_in(found.files.values()) if topic in by_topic}
     return held.pop() if len(held) == 1 else ""
@@ -234,7 +234,7 @@ def _by_lesson(
     platform: Platform,
     collection: Collection,
 ) -> dict[str, list[Found]]:
-    """The submissions by their lessons; those that were not asked for are only counted, those of none are told.
+    """The submissions by their lessons; those that were not asked for are only counted, those of none are named.
 
     Raises:
         BadInput: a download of one assignment does not say of which, or it is another lesson's than the one wanted.

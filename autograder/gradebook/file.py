@@ -98,7 +98,7 @@ class GradebookFile(GradebookSession):
         check_room(self.path.parent)
         draft = self.path.with_name(f".{self.path.name}.new")
         try:
-            draft.unlink(missing_ok=True)  # of a run that was killed: as the lock is held, nobody else's
+            draft.unlink(missing_ok=True)  # of a run that was killed: while the lock is held, no other run has one
             with Session(_engine(draft)) as session, session.begin():
                 migrations.make_tables(session.connection())
                 yield session
@@ -112,7 +112,7 @@ class GradebookFile(GradebookSession):
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[None]:
-        """What SQLite says of a failure is told in one line."""
+        """A failure of SQLite becomes a message of one line."""
         try:
             yield
         except DBAPIError as error:

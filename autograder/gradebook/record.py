@@ -41,7 +41,7 @@ class CaseRecord:
         part: the part of the exercise that it belongs to.
         hidden: whether its inputs stay with the grader.
         outcome: the public name of how it ended.
-        message: what the student was told; empty where it passed.
+        message: what the student reads; empty where it passed.
         seconds: wall-clock time of the call.
     """
 
@@ -67,7 +67,7 @@ class ExerciseRecord:
         points: what it earned; None where it could not be graded, which is not zero.
         max_points: the most it could earn.
         misconception: the id of the mistake, where it has a name.
-        note: what the student was told about the whole answer, where no case tells the story.
+        note: what the student reads about the whole answer, where no case explains it.
         cases: its cases, in order; empty where the record was read without them.
         answer: digest of what the answer's cells say (`answers.py`); empty where no Katze that knew one graded it.
         worth_a_look: where its answer could hide a call of what its rule forbids, a line each; for instructors alone.

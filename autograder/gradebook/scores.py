@@ -36,7 +36,7 @@ def save_grades(
     Args:
         session: the transaction.
         lesson: its rows.
-        record: says whose it is, and when it was handed in. Where that is no time, nbgrader is told of none: that of an
+        record: says whose it is, and when it was handed in. Where that is no time, nbgrader gets none: that of an
             earlier submission is not this one's.
         notebook: the graded notebook; None where there is none.
         scores: points by grade_id. A cell that is missing, or None, has no score and needs a human.

@@ -124,7 +124,7 @@ class GradebookServer(GradebookSession):
 
     @contextlib.contextmanager
     def telling(self) -> Iterator[None]:
-        """What PostgreSQL says of a failure is told in one line, unless it is one submission's."""
+        """A failure of PostgreSQL becomes a message of one line, unless it is one submission's."""
         try:
             yield
         except _BY_ONE_SUBMISSION:
@@ -244,7 +244,7 @@ _BY_TEXT = (
     ('database ".*" does not exist', "there is no such database: make it with `createdb`"),
     ('role ".*" does not exist', "there is no such user: make it with `createuser`"),
 )
-"""What a server says that lets nobody in, in English: in another language, its own words are told."""
+"""What a server says that lets nobody in, in English: in another language, its own words are shown."""
 
 
 def _in_words(server: Server, error: DBAPIError) -> str:

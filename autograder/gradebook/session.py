@@ -101,7 +101,7 @@ class GradebookSession(ABC):
 
     @contextlib.contextmanager
     def begin(self) -> Iterator[Session]:
-        """One transaction, whose failures are told in one line."""
+        """One transaction; its failures become messages of one line."""
         with self.telling(), Session(self._bind()) as session, session.begin():
             yield session
 
@@ -115,7 +115,7 @@ class GradebookSession(ABC):
 
     @abstractmethod
     def telling(self) -> contextlib.AbstractContextManager[None]:
-        """What the database says of a failure is told in one line."""
+        """A failure of the database becomes a message of one line."""
 
     def prepare(self) -> None:
         """Make the gradebook where there is none.

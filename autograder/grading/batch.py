@@ -240,7 +240,7 @@ class _Run:
             self.gradings[student] = self._write(run, failed)
         except BadInput:
             raise
-        except Exception:  # told already; without its files the submission is graded again by the next run
+        except Exception:  # reported already; without its files the submission is graded again by the next run
             self.gradings[student] = Grading(failed.task.why)
             self.unrecorded[student] = failed.record
 

@@ -1,6 +1,6 @@
 """Deadlines in words: for the student, for the instructor, and for the file that a platform reads.
 
-Times are told on the due date's own clock, as `course.toml` has it.
+Times are on the due date's own clock, as `course.toml` has it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _DELIVERED = re.compile(r"\.(?:zip|tar|tgz|tar\.gz|mbox)$", re.I)
 
 
 def misplaced(course: Course, lesson: str) -> list[str]:
-    """What in `submitted/` was meant for this lesson, or for one that can't be told; paths below it, sorted.
+    """What in `submitted/` was meant for this lesson, or for an unknown one; paths below it, sorted.
 
     A notebook or an archive outside all lessons' folders; a folder whose name is nearly the lesson's, as
     `01-OLS` is nearly `01_ols`; and folders that are named as a platform names a submission.

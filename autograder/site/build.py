@@ -86,7 +86,7 @@ def build_site(course: Course, folder: Path, workers: int = 1) -> list[str]:
 
 
 def _copy(made: str, place: str) -> None:
-    """Copy a file of Sphinx's; the theme's side bar gets its name, by which it is told from the one at the right."""
+    """Copy a file of Sphinx's; the theme's side bar gets its name, which distinguishes it from the one on the right."""
     if not made.endswith(".html"):
         shutil.copyfile(made, place)
         return

@@ -69,7 +69,7 @@ class Container(Enclosure):
         memory = self._boxes * (max(limits.memory_bytes, limits.memory_ceiling_bytes) + _OWN) + _SHARED
         options = [
             f"--name={_name(root)}",
-            "--interactive",  # it is told by its standard input what to be
+            "--interactive",  # its standard input says what to be
             "--network=none",
             "--read-only",
             "--tmpfs=/tmp:rw,noexec,nosuid,nodev,size=64m",

@@ -122,7 +122,7 @@ def _limit(kind: int, soft: int, hard: int | None = None) -> None:
 
 
 def mapped_bytes() -> int:
-    """The address space that this process takes; 0 where nobody counts."""
+    """The address space that this process takes; 0 where the system does not count it."""
     if not sys.platform.startswith("linux"):
         return 0
     with open("/proc/self/statm", "rb") as file:

@@ -58,7 +58,7 @@ class BoxHandle:
         self._group = group
 
     def look(self) -> Reading | None:
-        """What it and the processes that it has started have computed; None where nobody knows.
+        """What it and the processes that it has started have computed; None where that is unknown.
 
         Raises:
             BoxUnavailable: the fork server knows, and has gone.
@@ -73,7 +73,7 @@ class BoxHandle:
         """Kill the process with everything it started; its wait status.
 
         Raises:
-            BoxUnavailable: nobody knows the status: the fork server has gone.
+            BoxUnavailable: the fork server has gone, and with it the status.
         """
         try:
             return self._kill()
@@ -215,7 +215,7 @@ class Spawned(BoxHandle):
 
 
 def _process_of(handle: int) -> int:
-    """The number that a process has here, from its descriptor; 0 where nobody says, or where it has ended."""
+    """The number that a process has here, from its descriptor; 0 where that is unknown, or the process has ended."""
     with contextlib.suppress(OSError), open(f"/proc/self/fdinfo/{handle}") as file:
         for line in file:
             if line.startswith("Pid:"):

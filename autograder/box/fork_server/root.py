@@ -1,6 +1,6 @@
 """The folder that a fork server and its sandboxes have, and fresh processes in it.
 
-A fresh process imports packages first, and is told afterwards what it is to be: so it can be started before the grader
+A fresh process imports packages first, and learns afterwards what it is to be: so it can be started before the grader
 itself has imported torch. Nothing here needs that.
 """
 
@@ -153,7 +153,7 @@ class BoxRoot:
         """End the fork server with its sandboxes, and remove the folder; only in the process that made it.
 
         Args:
-            patience: how many seconds it may take to end by itself; it has been told.
+            patience: how many seconds it may take to end by itself once asked to.
         """
         if os.getpid() != self._owner:
             return

@@ -103,7 +103,7 @@ def main(told: str) -> None:
     a single sandbox.
     """
     start = Start(**json.loads(told))
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # nobody says anything more
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # there are no more orders
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # some hundreds of them stay open
     missing = MissingPackages(start.own)
@@ -158,7 +158,7 @@ def rehearse(shell: BoxShell) -> None:
 
 
 class ForkServerProcess:
-    """Forks sandboxes, keeps them as unreaped children until told, and cleans up after them."""
+    """Forks sandboxes, keeps them as unreaped children until it may reap them, and cleans up after them."""
 
     def __init__(
         self,

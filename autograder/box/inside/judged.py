@@ -2,7 +2,7 @@
 
 The handler of exceptions, the traceback, events, what transforms source and syntax trees, `run_cell` itself: all are
 open to code in the same interpreter. So a test does not go through them. It has passed where its code came to its
-end here, whatever its outputs show. What that cannot keep out is said in docs/plain_nbgrader.md.
+end here, whatever its outputs show. docs/plain_nbgrader.md says what that cannot keep out.
 """
 
 from __future__ import annotations

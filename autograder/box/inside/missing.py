@@ -118,7 +118,7 @@ class _MissingModule(types.ModuleType):
 
 
 class MissingPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Asked for what nobody else has found: where a cell or the course library imports it, it gets a stand-in.
+    """Finds what no other finder has found: where a cell or the course library imports it, it gets a stand-in.
 
     Attributes:
         notice: says something in the output of the cell that runs.

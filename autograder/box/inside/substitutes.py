@@ -36,8 +36,8 @@ def stay_in_one_process(notice: Notice, no_program: Notice) -> None:
     """Replace what starts workers with what uses threads, and what starts programs with what starts none.
 
     Args:
-        notice: told what was done instead.
-        no_program: told which program was not started.
+        notice: takes what was done instead.
+        no_program: takes which program was not started.
     """
     torch.utils.data.DataLoader.__init__ = _loader(notice)  # type: ignore[method-assign]
     executor = _executor(notice)

@@ -23,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="platform",
         choices=[one.name for one in PLATFORMS],
-        help="where it comes from (default: told from its names)",
+        help="where it comes from (default: found from its names)",
     )
-    add_lesson(parser, "--lesson", help="such as 01_ols (default: told from names)")
+    add_lesson(parser, "--lesson", help="such as 01_ols (default: found from names)")
     parser.add_argument(
         "--roster",
         type=Path,

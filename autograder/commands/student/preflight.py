@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", type=Path, metavar="FILE.ipynb", help="the notebook, or a folder, that you want to submit"
     )
-    parser.add_argument("--lesson", help="the lesson that it is meant for (default: told by its cells)")
+    parser.add_argument("--lesson", help="the lesson that it is meant for (default: found from its cells)")
     parser.add_argument(
         "--release", type=Path, metavar="FILE.ipynb", help="the notebook as you were given it (default: found)"
     )

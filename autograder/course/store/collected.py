@@ -82,7 +82,7 @@ class Delivery:
 def remarks_on_late(lesson: str, students: Sequence[str]) -> list[str]:
     """That a platform calls these late and does not say when they came, and what follows; nothing where it is nobody.
 
-    How late something is cannot be told from that, so it costs nothing until somebody says when it came.
+    That does not say how late something is, so it costs nothing until somebody says when it came.
     """
     if not students:
         return []

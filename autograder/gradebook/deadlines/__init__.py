@@ -1,1 +1,1 @@
-"""Deadlines: how late a submission is, what that costs, and what nbgrader is told of it."""
+"""Deadlines: how late a submission is, what that costs, and what nbgrader's tables hold of it."""

@@ -28,13 +28,13 @@ class Lateness:
 
     Attributes:
         due: when it was due, an extension included; None where nothing is set.
-        handed_in: when it was handed in, on the due date's clock; None where nobody knows.
+        handed_in: when it was handed in, on the due date's clock; None where that is unknown.
         extended: whether the due date is the student's own.
         grace: how long after the due date it would not have been late.
-        seconds: how long after the due date it was handed in; 0 where it was in time, or nobody knows.
+        seconds: how long after the due date it was handed in; 0 where it was in time, or that is unknown.
         penalty: the points that are lost.
         rule: what decides on the penalty, in words that follow a colon; empty where there are none.
-        is_written: whether nbgrader's tables have been told, as `katze grade` does.
+        is_written: whether nbgrader's tables have it, as `katze grade` does.
         is_kept: whether it stays what was written, though other terms are set by now: the lesson is frozen.
         marked_late: whether the platform that it came from calls it late; None where it does not say.
     """
@@ -57,7 +57,7 @@ class Lateness:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether it was due, and nobody knows when it was handed in, nor that it was in time: it counts as that."""
+        """Whether it was due, but it is unknown when it was handed in: it counts as in time."""
         return self.due is not None and self.handed_in is None and self.marked_late is not False
 
 

@@ -79,7 +79,7 @@ def with_lateness(course: Course, session: Session, lesson: str, records: Iterab
 
 def _marks(course: Course, lesson: str) -> dict[str, bool | None]:
     """Whom the platform calls late, or in time, as far as what was collected is on record."""
-    with contextlib.suppress(BadInput):  # a damaged record is told by those who need it
+    with contextlib.suppress(BadInput):  # those who need a damaged record report it
         return {student: one.late for student, one in read_collected(course, lesson).items()}
     return {}
 

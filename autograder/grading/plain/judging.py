@@ -31,7 +31,7 @@ class Judged:
     Attributes:
         outcome: how it ended.
         points: what it earned; None where it could not be graded.
-        note: what the student is told; empty where it passed.
+        note: what the student reads; empty where it passed.
     """
 
     outcome: Outcome

@@ -36,7 +36,7 @@ def refusals(result: CellResult, folder: Path) -> list[str]:
 
 
 def could_not(refused: Sequence[str]) -> str:
-    """What is told of a test that was refused something."""
+    """The message of a test that was refused something."""
     return f"{REFUSED} {some(list(dict.fromkeys(refused)))}."
 
 
