@@ -269,7 +269,7 @@ def _lesson_of_all(found: Sequence[Found], wanted: str | None, lessons: Sequence
     """The lesson of an assignment's download: the one wanted, else what most of its submissions are.
 
     Raises:
-        BadInput: it cannot be told, or most submissions do not bear the wanted one's name, and hold another's cells.
+        BadInput: it is unclear, or most submissions do not bear the wanted one's name, and hold another's cells.
     """
     if wanted:
         unnamed = [one for one in found if _lesson_by_name(one, lessons) != wanted]

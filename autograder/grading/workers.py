@@ -109,7 +109,7 @@ def schedule(
 ) -> Iterator[Finished]:
     """Have submissions graded, in this order, and call `tick` a few times a second.
 
-    A worker that dies takes nobody with it: whatever was under way is tried once more, one at a time, so that
+    A worker that dies loses no submission: what was under way is tried once more, one at a time, so that
     only the submission over which it dies again goes ungraded. The same holds for the process that sandboxes are forked
     from. Nor does a busy machine cost anybody a point: where it
     may be why a time limit was hit, the submission is graded once more after the others, alone.

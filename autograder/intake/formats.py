@@ -112,7 +112,7 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _what_is_broken(text: str, error: json.JSONDecodeError) -> str:
-    """Where a notebook's JSON stops being JSON, and why, as far as that can be told."""
+    """Where a notebook's JSON stops being JSON, and why, as far as that is clear."""
     conflict = _CONFLICT.search(text)
     if conflict:
         line = text.count("\n", 0, conflict.start()) + 1

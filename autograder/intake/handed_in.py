@@ -99,7 +99,7 @@ def find_notebook(folder: int, lesson: str, answers_in: AnswersIn, besides: Coll
         besides: the names of files that are other notebooks of the same assignment, and never this one.
 
     Raises:
-        Unreadable: there is none, or it cannot be told which one is meant.
+        Unreadable: there is none, or it is unclear which one is meant.
     """
     search = _Search(lesson, answers_in, besides)
     files = []
@@ -256,7 +256,7 @@ class _Search:
         """The notebook among these files.
 
         Raises:
-            Unreadable: there is none, or it cannot be told which one is meant.
+            Unreadable: there is none, or it is unclear which one is meant.
         """
         candidates = sorted(self.candidates(files), key=self._order)
         if not candidates:
@@ -296,7 +296,7 @@ class _Search:
         """The notebook that is meant.
 
         Raises:
-            Unreadable: that cannot be told.
+            Unreadable: that is unclear.
         """
         read: list[_Answered] = []
         unread: list[_Candidate] = []
@@ -357,7 +357,7 @@ class _Search:
         if not last or any(answers != last[0][1] for _, answers in last):
             listed = _listed(one.path for one, _ in last or written)
             raise Unreadable(
-                f"There are several notebooks with answers ({listed}), and it cannot be told which one counts: "
+                f"There are several notebooks with answers ({listed}), and it is unclear which one counts: "
                 "submit that one alone."
             )
         return last[0][0]

@@ -28,7 +28,7 @@ def this_notebook() -> tuple[str, bytes]:
         return _from_colab(sys.modules["google.colab"])
     named = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")  # VS Code's, Jupyter's
     if not named:
-        raise BadInput('it cannot be told which file this notebook is: name it, as in preflight("LESSON.ipynb")')
+        raise BadInput('it is unclear which file this notebook is: name it, as in preflight("LESSON.ipynb")')
     try:
         return Path(named).name, Path(named).read_bytes()
     except OSError as error:

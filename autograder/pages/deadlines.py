@@ -114,7 +114,7 @@ def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str
 
 
 def remarks_on_frozen(lesson: str, results: Iterable[Record]) -> Iterator[str]:
-    """For whom a deadline has changed in vain, since the lesson is frozen; nothing where for nobody."""
+    """The students whose deadline has changed in vain, since the lesson is frozen; nothing where there are none."""
     kept = [one.student for one in results if one.lateness.is_kept]
     if kept:
         yield (

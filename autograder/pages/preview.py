@@ -1,4 +1,4 @@
-"""Prints what `katze grade --dry-run` finds: whom it would grade, and why; whose points would change."""
+"""Prints what `katze grade --dry-run` finds: which students it would grade and why, and whose points would change."""
 
 from __future__ import annotations
 

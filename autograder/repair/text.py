@@ -54,7 +54,7 @@ def is_unanswered(source: str, released: str) -> bool:
     trees = [syntax_tree(source), syntax_tree(released)]
     try:
         stubs = [ast.dump(_Hollow().visit(tree)) for tree in trees if tree is not None]
-    except RecursionError:  # nested as deeply as nobody writes
+    except RecursionError:  # nested more deeply than anybody writes
         return False
     return len(stubs) == 2 and stubs[0] == stubs[1]
 

@@ -50,5 +50,5 @@ def _normalised(source: str) -> str:
             node.body = node.body[1:] or [ast.Pass()]
     try:
         return ast.unparse(tree)
-    except RecursionError:  # nested as deeply as nobody writes
+    except RecursionError:  # nested more deeply than anybody writes
         return source.strip()

@@ -1,4 +1,4 @@
-"""Runs the course's own solution before anybody is judged: a test that it fails here judges nobody well."""
+"""Runs the course's own solution before any submission is judged: a test that it fails here judges no one well."""
 
 from __future__ import annotations
 

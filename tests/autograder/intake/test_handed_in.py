@@ -213,7 +213,7 @@ REFUSED = {
     "several unknown notebooks": ({"a.ipynb": OTHER, "b.ipynb": OTHER}, r"several notebooks \(a.ipynb, b.ipynb\)"),
     "different answers": (
         {NAME: ONE, "final.ipynb": answered(one="3")},
-        rf"several notebooks with answers \({NAME}, final.ipynb\), and it cannot be told which one counts",
+        rf"several notebooks with answers \({NAME}, final.ipynb\), and it is unclear which one counts",
     ),
     "answers to different exercises": ({NAME: ONE, f"{LESSON}-1.ipynb": TWO}, "several notebooks with answers"),
     "an untouched release and a damaged notebook": (
