@@ -271,12 +271,13 @@ def test_where_it_is_cut_what_came_back_is_kept_and_the_run_says_so(
     with ExitStack() as resources:
         cluster = resources.enter_context(cluster_of(1, processes=False))
         proxy = resources.enter_context(Proxy(cluster.scheduler_address))
-        client = resources.enter_context(connected(proxy.address, patience=10))
-        monkeypatch.setattr(pool, "ANSWER_SECONDS", 10.0)
+        client = resources.enter_context(connected(proxy.address))
         run = Run(client, tmp_path)
         found = run.over("student_0", "student_1", "wait_0")
         before = [next(found), next(found)]
         cut: dict[str, Callable[[], Any]] = {"cut": proxy.cut, "ended": lambda: cluster.sync(cluster.scheduler.close)}
+        monkeypatch.setattr(client, "_timeout", 1.0)  # from here on nobody can answer, however long one waits
+        monkeypatch.setattr(pool, "ANSWER_SECONDS", 1.0)
         cut[way]()
         with pytest.raises(WorkersLost, match="connection to the scheduler"):
             list(found)
