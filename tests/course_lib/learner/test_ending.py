@@ -20,12 +20,6 @@ from course_lib.mine import ending, keep_figure
 ATTENTION = exercises.of_lesson("01_attention")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
-    return tmp_path
-
-
 def test_a_learner_who_has_done_nothing_gets_the_whole_page() -> None:
     page = str(ending())
     points = sum(one.points for one in exercises.all())

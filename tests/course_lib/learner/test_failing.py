@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -23,11 +22,6 @@ from course_lib.learner.failing import FailingCase, failing_case
 from course_lib.learner.progress_file import progress_file
 from course_lib.masking import packed_mask
 from tests.course_lib.judging.samples import DOUBLE, SCALE
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
 
 
 def handed(exercise: Exercise, answer: object) -> FailingCase:

@@ -20,12 +20,6 @@ from course_lib.learner.progress_file import History, progress_file
 ATTENTION = exercises.find("attention.scaled_dot_product")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
-    return tmp_path
-
-
 def opened() -> str:
     """All that a further call shows, in one line."""
     panel = next_hint(ATTENTION)

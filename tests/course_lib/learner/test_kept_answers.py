@@ -19,12 +19,6 @@ CELLS = (
 ID = "sample.double"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
-    return tmp_path
-
-
 def test_a_script_holds_what_the_answer_uses_and_nothing_else() -> None:
     assert script_of("f", CELLS) == (
         "import math\n\nSCALE = 2\n\ndef helper(x):\n    return SCALE * x\n\n"

@@ -19,12 +19,6 @@ from course_lib.learner.progress_file import progress_file
 SCORES = exercises.find("attention.scores")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
-    return tmp_path
-
-
 def test_a_line_of_progress_stands_at_the_end_of_every_verdict() -> None:
     verdict = check(SCORES.id, lambda q, k: q @ k.transpose(-2, -1))
     assert verdict is not None

@@ -25,12 +25,6 @@ ROOT = Path(__file__).parents[3]
 SCORES = exercises.find("attention.scores")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("KATZE_WORK", str(tmp_path))
-    return tmp_path
-
-
 def test_after_a_try_it_is_shown_with_its_reason_and_marked_as_seen() -> None:
     check(SCORES.id, lambda q, k: q @ q.transpose(-2, -1))
     shown = solution(SCORES.id)
