@@ -37,6 +37,9 @@ _COURSE = {f"course_lib.{path}": _NAMES[exercise] for exercise, path in REFERENC
 }
 """What lessons hand out of the library, and what does the same in the file."""
 
+_TORCHS_OPTIONS = frozenset({"query", "key", "value", "dropout_p", "is_causal", "scale", "enable_gqa"})
+"""What torch's attention takes, and the file's does not."""
+
 _MARKS = re.compile(r"^ *# (?:katze: \S+ answer|YOUR CODE HERE)\n", re.M)
 """What a notebook's cell says of itself, not the learner."""
 
@@ -165,7 +168,8 @@ class _File:
         statements = _statements(name, script)
         if like:
             _check_called_alike(name, _parameters(name, script), _parameters(name, like))
-        cell = _Cell(self, name, set[str]().union(*(statement.mentions for statement in statements)))
+        mentioned = set[str]().union(*(statement.mentions for statement in statements))
+        cell = _Cell(self, name, mentioned, _called_with(_TORCHS_OPTIONS, statements))
         body = [statement for statement in statements if not cell.takes(statement)]
         defined = set[str]().union(*(statement.defines for statement in body))
         for statement in body:
@@ -214,6 +218,7 @@ class _Cell:
         file: the file.
         piece: the answer's name.
         mentioned: the names that the code reads; what it imports besides is left out.
+        torchs: those that it calls with options that only torch has.
         names: what each name is called in the file.
         imports: the imports that it adds, by name.
     """
@@ -221,6 +226,7 @@ class _Cell:
     file: _File
     piece: str
     mentioned: set[str]
+    torchs: set[str]
     names: dict[str, str] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
 
@@ -249,11 +255,12 @@ class _Cell:
             raise CannotJoin(f"it has {ast.unparse(node)!r}: import what it uses by its name")
         if bound not in self.mentioned:
             return
+        path = line.split(" as ")[0].removeprefix("from ").removeprefix("import ").replace(" import ", ".")
+        if _COURSE.get(path) in self.file.names and bound not in self.torchs:
+            self.names[bound] = _COURSE[path]
+            return
         if _is_of_course(node, alias):
-            path = line.split(" as ")[0].removeprefix("from ").removeprefix("import ").replace(" import ", ".")
-            if _COURSE.get(path) in self.file.names:
-                self.names[bound] = _COURSE[path]
-            elif path != "course_lib.mine.answer":
+            if path != "course_lib.mine.answer":
                 raise CannotJoin(f"it uses {path}, and the file has nothing of the course")
             return
         key = alias.name if alias.asname is None and isinstance(node, ast.Import) else bound
@@ -281,6 +288,16 @@ def _statements(name: str, script: str) -> Sequence[Statement]:
     if not any(name in statement.defines for statement in found):
         raise CannotJoin(f"it does not define {name}")
     return found
+
+
+def _called_with(options: frozenset[str], statements: Sequence[Statement]) -> set[str]:
+    """The names that are called with one of these named arguments."""
+    calls = [part for one in statements for part in ast.walk(one.node) if isinstance(part, ast.Call)]
+    return {
+        call.func.id
+        for call in calls
+        if isinstance(call.func, ast.Name) and options & {keyword.arg for keyword in call.keywords}
+    }
 
 
 def _lent(node: ast.stmt, pieces: Mapping[str, str]) -> dict[str, str]:

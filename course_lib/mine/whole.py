@@ -116,8 +116,8 @@ class MyTransformer:
 
 
 _TORCHS_ATTENTION = (
-    "To have attention run on yours, let MultiHeadAttention call scaled_dot_product_attention(q, k, v, mask), and not "
-    "torch's function of that name."
+    "Attention runs on yours where MultiHeadAttention calls scaled_dot_product_attention(q, k, v, mask) by this name, "
+    "and not F.scaled_dot_product_attention."
 )
 
 _ADVICE = "In a terminal, `katze mine` writes all of it to two files that run without the course."

@@ -217,6 +217,7 @@ def test_it_is_torch_s_transformer_and_translates_and_runs_gpt_2(
     assert 0 < joined <= 1e-5
     assert translated.endswith("the cat danced: die Katze tanzte\n")
     assert [text.removesuffix("\n") for text in continued] == gpt2[1]
+    assert bool(whole.joined.idle) == (name == "from_outside")
     refused = {piece.exercise_id: piece.problem for piece in whole.pieces if piece.problem}
     assert refused == (WITHOUT_DEVICE if name == "from_outside" else {})
     assert {piece.exercise_id for piece in whole.pieces if piece.own} == WHOSE[name]().keys() - refused.keys()
@@ -273,6 +274,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, heads, bias=True): ...
     def forward(self, x, memory, mask=None): return F.scaled_dot_product_attention(x, memory, memory, mask)
 """
+GIVEN = f"from torch.nn.functional import scaled_dot_product_attention\n{TORCHS.replace('F.', '')}"
 HEADS, JOINED = "heads_and_blocks.multi_head_attention", "encoder_decoder.encode_and_decode"
 ATTENTION = ["dot_product_scores", "scale_scores", "attention_weights", "masked_weights"]
 LOWER = "def causal_mask(x): return x.tril()\n"
@@ -285,6 +287,17 @@ BOTH = "def encode_and_decode(source, target, embed_source, encoder, embed_targe
         ({}, []),
         ({"masking.masked_weights": "def masked_weights(scaled, mask): return attention_weights"}, []),
         ({HEADS: TORCHS}, ATTENTION),
+        ({HEADS: GIVEN}, []),
+        (
+            {
+                HEADS: GIVEN.replace("attention", "attention as given", 1).replace(
+                    " scaled_dot_product_attention(", " given("
+                )
+            },
+            [],
+        ),
+        ({HEADS: GIVEN.replace(", mask)", ", attn_mask=mask)")}, []),
+        ({HEADS: GIVEN.replace(", mask)", ", mask, dropout_p=0.0)")}, ATTENTION),
         ({HEADS: f"from course_lib.masking import masked_weights\n{TORCHS}    other = masked_weights"}, ATTENTION[:3]),
         ({JOINED: f"{BOTH}target.tril()"}, ["causal_mask"]),
         ({JOINED: f"{LOWER}{BOTH}causal_mask(target)"}, ["causal_mask"]),
