@@ -120,6 +120,7 @@ def test_everything_moves_and_is_legible_in_every_theme(
     assert page.evaluate(TURNED) is seat.dark
     assert page.evaluate(THEMES) in (["dark" if seat.dark else "light"], ["light dark"])
     assert faults(page) == []
+    assert page.get_by_role("region").count() == 0, "shown twice on a page, they would be two landmarks of one name"
     page.set_viewport_size({"width": 390, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert faults(page, every=True, contrast=False) == [], "a theme has the same colors at every width"

@@ -177,7 +177,7 @@ DESCRIBED = """() => {
     const at = document.activeElement;
     return [at.type || at.getAttribute("role") || at.tagName, at.getAttribute("aria-label") || at.textContent];
 }"""
-ONLY_READ = "() => document.activeElement.matches('[role=region], [readonly]')"
+ONLY_READ = "() => document.activeElement.matches('.katze-scroll, [readonly]')"
 NAMED = """() => [...document.querySelectorAll(".katze-live :is(input, select, button)")].filter((control) =>
     !control.labels?.length && !control.textContent.trim() && !control.getAttribute("aria-label")).length"""
 

@@ -158,7 +158,7 @@ function player(label, count, show, { text = (step) => `${step + 1} of ${count}`
 
 // What may be wider than a telephone; where nothing in it has the focus, it takes it itself, to be scrolled by keys.
 function scrolled(child, name, focus = true) {
-  return el("div", focus ? { class: "katze-scroll", tabindex: 0, role: "region", "aria-label": name } : { class: "katze-scroll" }, child);
+  return el("div", focus ? { class: "katze-scroll", tabindex: 0, role: "group", "aria-label": name } : { class: "katze-scroll" }, child);
 }
 
 // A table of numbers whose cells are blue above zero and orange below. With `pick`, its cells can be chosen: by a
