@@ -98,6 +98,7 @@ class LocalBackend:
         """Grade in processes that are forks of this one."""
         self.begin()
         assert self._fork_server is not None
+        _ = self._strategy.conditions  # while sandboxes warm up: else every worker would read all sources
         self._fork_server.ready()
         self._strategy.rehearse(self._fork_server, tell)
         return grade_in_parallel(self._strategy, self._fork_server, tasks, min(self.workers, len(tasks)), tick)

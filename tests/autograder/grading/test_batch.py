@@ -22,7 +22,7 @@ from rich.console import Console
 from autograder.course.course import SECRET_BYTES, Course
 from autograder.errors import BadInput
 from autograder.gradebook.record import SET_ASIDE
-from autograder.grading import backend
+from autograder.grading import assignment, backend
 from autograder.grading.answer_keys import AnswerKeys
 from autograder.grading.batch import grade_assignment
 from autograder.grading.plan import LEFT_UNDONE, SUBMITTED_AGAIN
@@ -127,7 +127,10 @@ def test_the_order_and_the_number_of_workers_change_nothing(course: Course, monk
     for name in names:
         hand_in(course, name, BY_NAME[name])
     answer(course, "tell", {"attention-scores-answer": TELLS_THE_RUN})
+    asked_here = []
+    monkeypatch.setattr(assignment, "_versions", lambda _: asked_here.append("") or {"Katze": "1"})
     grade_assignment(course, LESSON, workers=1)
+    assert len(asked_here) == 1, "else each worker reads all sources for it"
     first = everything(course)
     assert any("0x…" in row[-1] and "~" in row[-1] for row in first if row[0] == "tell" and row[-1])
 
