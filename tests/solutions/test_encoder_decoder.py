@@ -53,8 +53,8 @@ class TestWhatTranslatorsLearn:
     def test_the_loss_comes_near_its_floor(self, solved: NotebookNode, output: str) -> None:
         (floor,) = {float(found) for found in re.findall(r"dotted line at ([\d.]+) is the lowest", str(solved))}
         assert floor == pytest.approx(0.1 * math.log(187 / 0.1) - 0.9 * math.log(0.9), abs=1e-3)
-        assert math.log(188) < numbers(r"loss of the first step: ([\d.]+)\. ", output)[0] < math.log(188) + 1
-        assert floor < numbers(r"loss of the last: ([\d.]+)\. ", output)[0] < floor + 0.2
+        assert math.log(188) < numbers(r"^loss of the first step: ([\d.]+)\.$", output)[0] < math.log(188) + 1
+        assert floor < numbers(r"^loss of the last: ([\d.]+)\.$", output)[0] < floor + 0.2
 
     def test_sentences_and_structures_are_translated_that_were_never_seen(self, output: str) -> None:
         assert "the cat danced, among them: False" in output
