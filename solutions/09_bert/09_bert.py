@@ -224,14 +224,20 @@ def vocabulary():
     return SubwordVocabulary.load_bert(SMALL_BERT / "vocab.txt")
 
 
+@functools.cache
+def read_small_bert():
+    """The small BERT as it is in its file."""
+    return BERT.from_pretrained(SMALL_BERT).to(device)
+
+
 def small_bert():
     """The encoder after pre-training: a fresh copy in each call."""
-    return BERT.from_pretrained(SMALL_BERT).to(device)
+    return copy.deepcopy(read_small_bert())
 
 
 def new_bert():
     """The same encoder before it has read anything."""
-    return BERT(small_bert().config).to(device)
+    return BERT(read_small_bert().config).to(device)
 
 
 def encoded(pairs):
@@ -1276,24 +1282,32 @@ class Bag(nn.Module):
         return self.output(mean_pooling(self.embedding(ids), mask))
 
 
+@functools.cache
+def told():
+    """The words of each review, as lesson 00 cuts it."""
+    return [re.findall(r"[a-z']+|[0-9]+|[!?]", one.text.lower()) for one in reviews]
+
+
 def bag_trained(chosen, seed):
     """Lesson 00's bag, with its hyperparameters, on these reviews."""
-    told = [re.findall(r"[a-z']+|[0-9]+|[!?]", one.text.lower()) for one in reviews]
-    often = Counter(word for position in chosen.tolist() for word in told[position])
+    often = Counter(word for position in chosen.tolist() for word in told()[position])
     known = {word: number for number, word in enumerate((w for w, n in often.items() if n >= 2), start=2)}
-    rows = [torch.tensor([known.get(word, 1) for word in words] or [1], device=device) for words in told]
-    batch, mask = padded(rows)
+
+    def ids_of(positions):
+        rows = [[known.get(word, 1) for word in told()[position]] for position in positions]
+        return padded([torch.tensor(row or [1], device=device) for row in rows])
+
     torch.manual_seed(seed)
     model = Bag(len(known) + 2).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05, weight_decay=0.001)
-    labels, chosen = positive[chosen].to(device), chosen.to(device)
+    read, labels = ids_of(chosen.tolist()), positive[chosen].to(device)
     for _ in range(100):
-        loss = F.cross_entropy(model(batch[chosen], mask[chosen]), labels)
+        loss = F.cross_entropy(model(*read), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     with torch.no_grad():
-        return right_on_test(model(batch[ALL:], mask[ALL:]))
+        return right_on_test(model(*ids_of(range(ALL, len(reviews)))))
 
 
 def probed(feature, chosen):
@@ -1404,12 +1418,12 @@ def tuned(chosen, seed, epochs):
     return right_on_test(found[ALL:])
 
 
-GAINED = {200: [0.0, -0.2], ALL: [0.7]}  # kept with the lesson, like the numbers above
+GAINED = {200: [0.3, -0.2], ALL: [0.7]}  # kept with the lesson, like the numbers above
 
 
 @show.when_ready
 def does_fine_tuning_pay():
-    for size, epochs, draws in ((200, 3, DRAWS[:2]), (ALL, 1, DRAWS[:1])):
+    for size, epochs, draws in ((200, 2, DRAWS[:2]), (ALL, 1, DRAWS[:1])):
         if encoder is None:
             gains = GAINED[size]
         else:

@@ -58,7 +58,7 @@ class TestBERT(ExecutedLesson):
             assert min(found["the mean", size]) > max(found["[CLS]", size]) > max(found["embeddings", size])
         (cell,) = (cell.source for cell in read_lesson(self.lesson).cells if "KEPT = {" in cell.source)
         names: dict[str, dict[str, dict[int, list[float]]]] = {}
-        exec(cell[cell.index("KEPT") : cell.index("}\n\n")] + "}", {"ALL": 2382}, names)
+        exec(cell[cell.index("KEPT = {") :].partition("}\n\n")[0] + "}", {"ALL": 2382}, names)
         for name, kept in names["KEPT"].items():
             for size, shares in kept.items():
                 measured = found[
