@@ -397,8 +397,10 @@ class _Run:
             email=person.email or newest.email,
             handed_in=_iso(newest.handed_in),
             late=newest.late,
+            attempt=newest.attempt,
             digest=staged.digest,
             rank=newest.rank,
+            extra=newest.extra,
             others=_once([*others, *(before.others if before else ())]),
         )
 

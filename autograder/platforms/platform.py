@@ -35,6 +35,8 @@ class Found:
         handed_in: when, in UTC; None where nothing tells.
         number_of_submission: one that the platform counts up, 0 where this has none; None where it does not count.
         late: whether the platform calls it late; None where it does not say.
+        attempt: the platform's number of the attempt, from 1; 0 where it has none.
+        extra: what else the way back needs.
     """
 
     title: str
@@ -47,6 +49,8 @@ class Found:
     handed_in: datetime | None = None
     number_of_submission: int | None = None
     late: bool | None = None
+    attempt: int = 0
+    extra: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rank(self) -> int:

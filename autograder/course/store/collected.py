@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,6 @@ from autograder.course.course import Course
 from autograder.course.semester import SEMESTER_NAME
 from autograder.course.store.files import read_stored, write_stored
 from autograder.words import some
-
-_NO_LONGER_KEPT = ("attempt", "extra")
-"""Facts that earlier versions have written, and nothing has ever read."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,10 @@ class Delivery:
         email: the student's address; empty where nothing tells.
         handed_in: when, in ISO 8601 and UTC; empty where nothing tells.
         late: whether the platform calls it late; None where it does not say.
+        attempt: the platform's number of the attempt, from 1; 0 where it has none.
         digest: SHA-256 of the notebook that is graded, in hexadecimal; empty where there is none.
         rank: the platform's own count or time, which is higher for a later submission; 0 where there is none.
+        extra: what else the way back needs, by name, such as "assignment" or "submission".
         others: what the same student handed in as well, newest first.
     """
 
@@ -69,8 +68,10 @@ class Delivery:
     email: str = ""
     handed_in: str = ""
     late: bool | None = None
+    attempt: int = 0
     digest: str = ""
     rank: int = 0
+    extra: Mapping[str, str] = field(default_factory=dict)
     others: tuple[OlderDelivery, ...] = ()
 
     @property
@@ -116,5 +117,4 @@ def write_collected(course: Course, lesson: str, students: Mapping[str, Delivery
 
 def _delivery(student: str, facts: Mapping[str, Any]) -> Delivery:
     others = tuple(OlderDelivery(**other) for other in facts["others"])
-    kept = {name: fact for name, fact in facts.items() if name not in _NO_LONGER_KEPT}
-    return Delivery(student=student, **{**kept, "names": tuple(facts["names"]), "others": others})
+    return Delivery(student=student, **{**facts, "names": tuple(facts["names"]), "others": others})

@@ -72,6 +72,7 @@ class Canvas(Platform):
                 name=first.get("name") or "",
                 number_of_submission=last,
                 late=any(match["late"] for match, _ in parts),
+                extra={"file": str(last)},
             )
 
     def page_name(self, delivery: Delivery, lesson: str) -> str:

@@ -84,6 +84,7 @@ def _is_handed_in(file: File) -> bool:
 def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any]) -> Iterator[Found]:
     match = FOLDER.match(folder)
     number = match["number"] if match else ""
+    earlier = facts.get(":history")
     submitters = facts.get(":submitters")
     people = [one for one in submitters if isinstance(one, dict)] if isinstance(submitters, list) else []
     for person in people or [{}]:
@@ -96,6 +97,8 @@ def _submissions(folder: str, files: Mapping[str, File], facts: Mapping[str, Any
             email=_text(person.get(":email")),
             handed_in=_moment(facts.get(":created_at")),
             number_of_submission=int(number) if number else None,
+            attempt=len(earlier) + 1 if isinstance(earlier, list) else 0,
+            extra={"submission": number},
         )
 
 

@@ -111,6 +111,7 @@ def _submission(title: str, read_message: Message) -> Found:
         name=name,
         email=address,
         handed_in=_received(message),
+        extra={"message": str(message["Message-ID"] or "")[:200]},
     )
 
 

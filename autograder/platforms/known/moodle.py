@@ -69,6 +69,7 @@ class Moodle(Platform):
                 number=number,
                 id=name if called[name] == 1 else "",
                 name=name,
+                extra={"participant": number},
             )
 
     def number_in_table(self, cell: str) -> str:

@@ -207,7 +207,7 @@ CASES = {
             f"cy@uni.example/{LESSON}/src/{NAME}": C,
             f"cy@uni.example/{LESSON}/timestamp.txt": b"2020-11-20 17:00:00.000000 UTC",
         },
-        kept={"ada": {"email": "ada@uni.example"}},
+        kept={"ada": {"attempt": 2, "extra": {"submission": "55"}, "email": "ada@uni.example"}},
     ),
     "gradescope, without its list and with its grades": Case(
         "gradescope",
