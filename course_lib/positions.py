@@ -25,7 +25,7 @@ ROUNDING = 1e-4
 def order_matters(
     model: Callable[[Tensor], Tensor], x: Float[Tensor, "batch tokens d_model"], order: Int[Tensor, " tokens"]
 ) -> Bool[Tensor, "batch tokens"]:
-    """Which tokens of shuffled sentences get another vector than before, wherever they are now.
+    """Which tokens of shuffled sentences get a different vector than before, wherever they are now.
 
     None where the model is equivariant to permutations (Lee et al., 2019, "Set Transformer"), as self-attention
     without positions is: a shuffle moves each vector along with its token, and changes none.

@@ -14,29 +14,30 @@
 # %% [markdown]
 # # Lesson 03 · Positions
 #
-# *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world. The
-# bag of lesson 00 could not tell the two apart. Can attention? Here you predict it, measure it, and fix it.
+# *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
+# Lesson 00's bag of words couldn't tell the two apart. Can attention? Here you predict the answer, test it, and fix what
+# is missing.
 #
-# By the end you can say exactly what a shuffle does to attention, with a mask and without. You know five ways to give
+# By the end you can say exactly what a shuffle does to attention, with and without a mask. You know five ways to give
 # tokens a **position**, and what is wrong with each.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | a test: does a model notice a shuffle? | 2 | 12 |
 # | 2 | a prediction: a shuffle under a causal mask | 2 | 12 |
-# | 3 | the position as one more number | 2 | 8 |
+# | 3 | the position as an extra number | 2 | 8 |
 # | 4 | positions in binary | 2 | 10 |
 # | 5 | sinusoids, the paper's positions | 3 | 15 |
 # | 6 | the matrix that shifts them | 4 | 20 |
 # | 7 | a layer of learned positions | 3 | 12 |
-# | 8 | attention that minds the distance | 4 | 20 |
+# | 8 | attention that penalizes distance | 4 | 20 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
 # Stuck? `hint("positions.order_matters")` opens a hint, and each further call the next one. `solution(...)` shows the answer
 # with its reason once you have tried; `progress()` shows how far you are.
 #
-# Positions are counted from 0 throughout the course. The demos use your masks and weights of lesson 02 where they have
-# passed, else the course's; the first cell says which. No check depends on them.
+# Positions are counted from 0 throughout the course. The demos use your masks and weights from lesson 02 if they have
+# passed, otherwise the course's; the first cell says which. No check depends on them.
 
 # %%
 import math
@@ -51,7 +52,7 @@ from course_lib.mine import answer
 from course_lib.training.progress import track
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # a second one doesn't speed up matrices as small as these
 torch.set_printoptions(precision=4, sci_mode=False)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -68,8 +69,8 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## 1. A bag of words
 #
-# A table of embeddings sees neither a word's context nor the order of the words. Attention has fixed the first. Has it
-# fixed the second?
+# A table of embeddings sees neither a word's context nor the order of the words. Attention has fixed the first problem.
+# Has it fixed the second?
 #
 # Here are two sentences with made-up embeddings. Dimension 0 says how much of an animal a word is, dimension 1 how much of
 # an action; the other two are habits of cats and of dogs.
@@ -91,29 +92,29 @@ print(" ".join(sentence), " -> ", " ".join(shuffled))
 # %% [markdown]
 # **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors, `out`.
 # Shuffle the words, and run attention again. What comes out? Think of *cat*, which meets the same keys as before, only in
-# another order. What does that do to *its* vector? And in which row is it now?
+# a different order. What does that do to *its* vector? And in which row is it now?
 #
 # To find out, write a test that works for any model, as in lesson 02.
 #
 # ### Exercise 1 · Does order matter?
 # `positions.order_matters` · 2 points · about 12 minutes
 #
-# Run a model on sentences and on the same sentences shuffled. Which **tokens** get another vector? Compare each token with
-# itself, wherever it is now.
+# Run a model on sentences and on the same sentences shuffled. Which **tokens** get a different vector? Compare each token
+# with itself, wherever it is now.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `model(x)` is `[batch, tokens, d_out]`, `order` is an integer tensor `[tokens]`,
-# the same for all sentences: token `i` of a shuffled sentence is token `order[i]` of the old one. The result is boolean
-# `[batch, tokens]`, in the order of the shuffled sentences, True where the vector has changed. (A difference
-# below 0.0001 is rounding, and no change.)
+# Shapes: `x` is `[batch, tokens, d_model]`, `model(x)` is `[batch, tokens, d_out]`, `order` is an integer tensor
+# `[tokens]`, the same for all sentences: token `i` of a shuffled sentence is token `order[i]` of the old one. The result
+# is boolean `[batch, tokens]`, in the order of the shuffled sentences, True where the vector has changed. (A difference
+# below 0.0001 is rounding, not a change.)
 
 # %% [markdown] tags=["fine-print"]
-# The same numbers, added up in another order, differ in their last digits: such rounding is no change. In the check,
+# Adding the same numbers in a different order changes the last digits: that is rounding, not a change. In the check,
 # vectors that change do so by more than 0.001 in at least one component, and rounding stays below 0.00001.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-order_matters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def order_matters(model, x, order):
-    """Which tokens get another vector when their sentences are shuffled.
+    """Which tokens get a different vector when their sentences are shuffled.
 
     model: a function; takes [batch, tokens, d_model], returns [batch, tokens, d_out]
     x: [batch, tokens, d_model]
@@ -128,10 +129,10 @@ def order_matters(model, x, order):
 
 
 # %% [markdown] tags=["reason"]
-# The first run's outputs are brought into the new order, so that each token is compared with itself. Row i belongs to the
-# token that is now at position i, token `order[i]`; the inverse order would be right for swaps only. The shuffle goes into
-# the dimension of the tokens, or whole sentences of a batch would change places. Sums in another order are rounded
-# differently, so ask whether two vectors differ by more than rounding.
+# The first run's outputs are put into the new order, so that each token is compared with itself. Row i belongs to the
+# token that is now at position i, token `order[i]`; the inverse order would be right only for swaps. Shuffle along the
+# token dimension; otherwise whole sentences of a batch trade places. Sums in a different order are rounded differently,
+# so ask whether two vectors differ by more than rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-order_matters-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.order_matters")
@@ -140,7 +141,7 @@ check("positions.order_matters", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now ask it about attention.
+# Now try it on attention.
 
 
 # %% tags=["demo"]
@@ -154,18 +155,18 @@ def does_attention_notice():
     show.matrices(
         show.Panel("out", out, sentence, dimensions),
         show.Panel("out, after the shuffle", computed, shuffled, dimensions),
-        alt="Outputs for both sentences: the rows of dog and cat have changed places, their numbers have not changed.",
+        alt="Outputs for both sentences: the rows of dog and cat trade places, and their numbers stay the same.",
     )
     noticed = order_matters(attention, x.unsqueeze(0), order)[0]
-    print("tokens with another vector:", [token for token, other in zip(shuffled, noticed, strict=True) if other])
-    print(f"largest difference between the rows, brought into order: {(out[order] - computed).abs().max():.1e}")
+    print("tokens with a different vector:", [token for token, other in zip(shuffled, noticed, strict=True) if other])
+    print(f"largest difference between the rows, put in the same order: {(out[order] - computed).abs().max():.1e}")
     print("mean vector of the first sentence: ", out.mean(dim=0))
     print("mean vector of the second sentence:", computed.mean(dim=0))
 
 
 # %% [markdown]
 # The same rows, shuffled in the same way: self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
-# Transformer"). *Dog* gets the vector that it got before, whether it chases or is chased.
+# Transformer"). *Dog* gets the same vector, whether it chases or is chased.
 #
 # Now look at the last two lines. The mean of the rows is **invariant**: you get the same vector twice. No classifier on
 # top of it, however large, can ever learn who chased whom. Without positions, attention sees a bag of words.
@@ -180,10 +181,10 @@ def does_attention_notice():
 # Under the causal mask of lesson 02, a token attends to itself and to what comes *before* it. So order must matter
 # somehow. How much?
 #
-# Predict again. In `<s>` *die Katze tanzte* the middle tokens swap: `<s>` *Katze die tanzte*. No positions are added;
-# there is one self-attention under a causal mask. Which of the four tokens keep their vectors?
+# Predict again. In `<s>` *die Katze tanzte* the middle tokens swap: `<s>` *Katze die tanzte*. We add no positions, and
+# use one self-attention layer under a causal mask. Which of the four tokens keep their vectors?
 #
-# - `<s>` attends to itself, now as before.
+# - `<s>` attends to itself, as before.
 # - *Katze* has moved forward and *die* back. What did each attend to before, and what now?
 # - *tanzte* is where it was, but two tokens before it have swapped. Does it notice?
 #
@@ -191,7 +192,7 @@ def does_attention_notice():
 # `positions.same_under_causal_mask` · 2 points · about 12 minutes
 #
 # Answer for any order, without running attention. Assume that all tokens differ, and that any difference in what a token
-# attends to shows in its vector.
+# attends to changes its vector.
 #
 # Shapes: `order` is an integer tensor `[tokens]`, the result is a boolean tensor `[tokens]`: entry i is True where the token
 # at position i of the *shuffled* sentence has the vector that this same token had before.
@@ -212,10 +213,10 @@ def same_under_causal_mask(order):
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask a token's vector depends on the set of tokens up to and including itself, and it is unchanged exactly
-# if that set is. Then the token is at its old position, since sets of other sizes cannot be equal, and no token from
-# further back has come in front of it. Staying at its position is not enough: a token before it and one after it may have
-# swapped.
+# Under a causal mask a token's vector depends on the set of tokens up to and including itself, and stays the same exactly
+# when that set does. Then the token is at its old position, since sets of different sizes can't be equal, and no token
+# from further back has moved in front of it. Keeping its position is not enough: a token before it and one after it may
+# have swapped.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -251,12 +252,13 @@ def which_tokens_notice():
     )
     for position, token in enumerate(tokens):
         free, masked = changes["no mask"][position], changes["causal mask"][position]
-        said = "the same" if predicted[position] else "another"
+        said = "the same" if predicted[position] else "different"
         print(f"{token:7} changes by {free:.4f} without a mask, by {masked:.4f} under it; you said: {said}")
 
 
 # %% [markdown]
-# Without a mask nothing changes; with it, *Katze* and *die* do, and *tanzte* does not. The equivariance is gone.
+# Without a mask no vector changes. With it, those of *Katze* and *die* change, and that of *tanzte* doesn't. The
+# equivariance is gone.
 #
 # The mask lets in a little order: a token knows *which* tokens came before it, but not in what order. (In a second layer
 # *tanzte* would notice, because *die* and *Katze* bring different vectors by then. Decoders without any positions do learn
@@ -281,7 +283,7 @@ def which_tokens_notice():
 
 # %% [markdown] tags=["fine-print"]
 # The result has the dtype of `x`, and the gradient of `x` is compared too. One point is for the values, and one for the
-# device: make what you make on that of `x`.
+# device: create new tensors on the device of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-appended_index-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -298,9 +300,9 @@ def appended_index(x):
 
 
 # %% [markdown] tags=["reason"]
-# The index is made in the dtype of `x`: a wider one would change the dtype of the whole result, and a small integer type
-# overflows in long sentences. Tokens are the second-to-last dimension: `len(x)` works for a single sentence and counts
-# sentences in a batch.
+# The index has the dtype of `x`: a wider dtype would change the dtype of the whole result, and a small integer type
+# overflows in long sentences. Tokens are the second-to-last dimension: `len(x)` works for a single sentence, but counts
+# the sentences of a batch.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.appended_index")
@@ -309,13 +311,13 @@ check("positions.appended_index", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Why is it not done like that? Look at a dot product. Sixteen dimensions of ordinary numbers make a score of ordinary
-# size. The seventeenth adds *pos × pos'* to it: 0 if either is the first token, 900 for two around position 30. Then a
-# token attends not to what fits, but to the largest number. Below, the middle token of random sentences divides its
-# attention.
+# Why not do it like that? Look at a dot product. Sixteen dimensions of ordinary numbers give a score of ordinary size.
+# The seventeenth adds *pos × pos'* to it: 0 if either is the first token, 900 for two tokens around position 30. Then a
+# token attends not to what fits, but to the largest number. Below, you see how the middle token of random sentences
+# divides its attention.
 #
-# **Guess first.** A fair share of a sentence of 17 tokens is 6 %. What will the last token get? Write it down here; the
-# next cell shows it beside what is measured. (Guesses are not collected, but you remember a wrong one best.)
+# **Guess first.** In a sentence of 17 tokens, an equal share is 6 %. How much will the last token get? Write it down
+# here; the next cell shows it next to the measurement. (Guesses are not collected, but you remember a wrong one best.)
 
 # %%
 share_of_the_last_of_17 = None  # in %
@@ -336,18 +338,18 @@ def the_index_takes_over():
     axes.plot(lengths, appended, "o-", color=show.ORANGE, label="with the position appended")
     axes.plot(lengths, plain, "o-", color=show.BLUE, label="tokens only")
     axes.set(xlabel="tokens in the sentence", ylabel="share of attention", ylim=(-0.05, 1.08))
-    axes.set_title("What the middle token gives to the last one")
+    axes.set_title("Attention from the middle token to the last")
     axes.legend(loc="center right")
     show.figure(drawn, "Attention to the last token: near 0 for tokens only, rising to 1 with the position appended.")
     show.prediction("the last of 17 tokens", share_of_the_last_of_17, 100 * appended[lengths.index(17)], " %")
 
 
 # %% [markdown]
-# At 17 tokens most of its attention goes there, at 65 all of it. A second fault: if you train on sentences of up to 1,000
-# tokens, every token beyond carries a number that the model has never seen. (Dividing by the length keeps the numbers
-# small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the next.)
+# At 17 tokens most of its attention goes to the last token, at 65 all of it. And if you train on sentences of up to 1,000
+# tokens, every token beyond that carries a number that the model has never seen. (Dividing by the length keeps the
+# numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the next.)
 #
-# We want numbers that stay **bounded**, that **differ** from position to position, and where a step means the **same
+# We want numbers that stay **bounded**, that **differ** from position to position, and for which a step means the **same
 # everywhere**.
 #
 # ## 4. Counting with two digits
@@ -386,9 +388,9 @@ def binary_counting(length, bits, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Dividing by 2ʲ with `//` moves bit j to the lowest digit, and the remainder by 2 reads it. Broadcasting a column of
+# Dividing by 2ʲ with `//` moves bit j to the lowest digit, and the remainder modulo 2 reads it. Broadcasting a column of
 # positions against a row of powers does that for all bits of all positions. An ordinary division instead of `//` leaves
-# fractions, and the remainder then is no digit.
+# fractions, and then the remainder is not a digit.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-binary_counting-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.binary_counting")
@@ -411,35 +413,36 @@ def sixteen_positions_in_binary():
 
 
 # %% [markdown]
-# Bounded, and all different. Each row of the picture is a rhythm: the ones change at every token, the twos half as often, the
-# eights only once. Fast rhythms tell neighbours apart, slow ones the front of the sentence from its end.
+# The numbers are bounded, and no two positions look the same. Each row of the picture is a rhythm: the ones change at
+# every token, the twos half as often, the eights only once. Fast rhythms tell neighbours apart, slow ones tell the front
+# of the sentence from its end.
 #
-# But the steps are not all alike. From 7 to 8 all four digits change, from 8 to 9 only one; and 8 is nearer to 0 than to its
-# own neighbour 7. A model would have to learn arithmetic with carries before it could find the next token. We want the
-# rhythms without the jumps.
+# But not all steps are the same size. From 7 to 8 all four digits change, from 8 to 9 only one does; and 8 is nearer to 0
+# than to its own neighbour 7. A model would have to learn arithmetic with carries before it could find the next token. We
+# want the rhythms without the jumps.
 
 # %% [markdown] tags=["slides"]
-# The index, its two faults and the binary numbers 0 to 15 are S4's.
+# The index, its two faults and the binary numbers 0 to 15 come from S4.
 
 # %% [markdown]
 # ## 5. Clocks
 #
-# The smooth form of a digit that goes round and round is the **hand of a clock**. Two numbers say where it points: the
+# The smooth version of a digit that goes round and round is the **hand of a clock**. Two numbers say where it points: the
 # sine and the cosine of its angle. The paper's **sinusoidal positions** are a wall of clocks, each slower than the one
 # before (Vaswani et al. 2017, section 3.5):
 #
 # $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
-# Clock $i$ has two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is $10000^{-2i/d_\text{model}}$
-# radians per token. The first goes round once in $2\pi \approx 6$ tokens. The last, in long vectors, takes nearly
-# $2\pi\cdot10000$, a whole novel.
+# Clock $i$ takes up two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is
+# $10000^{-2i/d_\text{model}}$ radians per token. The first goes round once in $2\pi \approx 6$ tokens. In long vectors,
+# the last takes nearly $2\pi\cdot10000$, a whole novel.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
 #
-# Sine and cosine of one clock are side by side. (Some libraries put all the sines first. That is harmless in training, and
-# ruinous when you load weights that expect the other order.)
+# Put the sine and cosine of a clock side by side. (Some libraries put all the sines first. That is harmless in training,
+# but ruinous when you load weights that expect the other order.)
 #
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 
@@ -468,9 +471,10 @@ def sinusoidal_encoding(length, d_model, device=None):
 
 # %% [markdown] tags=["reason"]
 # Wavelengths grow from 2π in a geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a
-# sine alone has the same value twice in every turn. The two share one angle, or the hand is no longer a hand and the shift
-# of the next exercise no longer a rotation. The 2i of the formula is the even dimension itself, so stepping by 2 and then
-# doubling counts the two twice. All sines first is the same encoding with its columns in another order.
+# sine alone takes each value twice in every turn. The two must share an angle: otherwise the hand is no longer a hand,
+# and the shift of the next exercise is no longer a rotation. The 2i of the formula is the even dimension itself, so
+# stepping by 2 and then doubling counts the 2 twice. All sines first is the same encoding with its columns in a different
+# order.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.sinusoidal_encoding")
@@ -479,9 +483,10 @@ check("positions.sinusoidal_encoding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at twelve
-# and turn to the right. Press Play and watch. Which hand is the first to come round again? And look along the diagonal of
-# the picture: what the first hand has done after one token, the second has done after ten, the third after a hundred.
+# Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at
+# twelve and turn clockwise. Press Play and watch. Which hand is the first to come round again? And look along the
+# diagonal of the picture: the second hand takes ten tokens to turn as far as the first does in one, and the third takes a
+# hundred.
 
 
 # %% tags=["demo"]
@@ -497,19 +502,19 @@ def the_wall_of_clocks():
 
 
 # %% [markdown]
-# The formula is easy to get wrong in a way that no shape betrays. Position 3 with a `d_model` of 6 should be 0.1411,
-# -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common slip printed
+# The formula is easy to get wrong in a way that no shape reveals. Position 3 with a `d_model` of 6 should be 0.1411,
+# -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
 #
 # | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
 # |---|---|---|---|---|---|
 #
 # The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change
-# the first line below until it does.
+# the exponents below until yours does too.
 
 
 # %%
 def suspected_exponents(d_model):
-    return torch.arange(0, d_model, 2) / d_model  # right, and not what was printed: change this line
+    return torch.arange(0, d_model, 2) / d_model  # right, but not what was printed: change this line
 
 
 angles = 3 / 10000 ** suspected_exponents(6)
@@ -519,10 +524,10 @@ print([round(number, 4) for number in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown]
-# The formula's $2i$ *is* 0, 2, 4: if you double it again, every clock but the first is too slow. Such a model even trains,
-# with half its clocks standing still.
+# The formula's $2i$ *is* 0, 2, 4: if you double it again, every clock but the first is too slow. Such a model even
+# trains, although half its clocks stand still.
 #
-# And this is the picture that everybody shows, of fifty positions and 128 dimensions.
+# And this is the picture that everybody shows, for fifty positions and 128 dimensions.
 
 
 # %% tags=["demo"]
@@ -536,11 +541,11 @@ def fifty_tokens_in_128_dimensions():
 
 
 # %% [markdown]
-# Read it by columns. On the left, fast clocks flicker from token to token; on the right, a sentence of fifty tokens is
-# over before they have moved at all. It is the binary picture again, with soft edges.
+# Read it column by column. On the left, fast clocks flicker from token to token; on the right, a sentence of fifty tokens
+# is over before the clocks have moved at all. It is the binary picture again, with soft edges.
 #
-# Is a step now the same everywhere? Measure two things: how far each token is from the next, in binary and in sinusoids; and
-# the dot product of two positions, which is what attention will see.
+# Does a step now mean the same everywhere? Measure two things: how far each position is from the next, in binary and in
+# sinusoids; and the dot product of two positions, which is what attention will see.
 
 
 # %% tags=["demo"]
@@ -570,12 +575,11 @@ def steps_and_similarities():
 
 # %% [markdown]
 # Every step of the sinusoids has the same length. And the three curves on the right coincide: how alike two positions are
-# depends **only on how far apart they are**. That is $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Thirteen tokens away
-# two thirds of the dot product are still there, because the slow clocks have hardly moved. Only the peak tells neighbours
-# apart.
+# depends **only on how far apart they are**. That is $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Thirteen tokens away,
+# two thirds of the dot product remain, because the slow clocks have hardly moved. Only the peak tells neighbours apart.
 #
 # How do the positions get into the tokens? The paper does not append the encoding, it **adds** it: `x + encoding`. That
-# costs no dimension, and in a few hundred dimensions there is room for both. So, once more, who chased whom?
+# needs no extra dimension, and in a few hundred dimensions there is room for both. So, once more, who chased whom?
 
 
 # %% tags=["demo"]
@@ -599,21 +603,21 @@ def who_chased_whom():
 #
 # ## 6. A shift is a matrix
 #
-# Why this formula? A model often wants to say *the token before this one*, or *four tokens back*: a **relative position**.
-# The paper hopes that sinusoids make this easy, because for every shift $k$ there is **one** matrix, the **shift matrix**,
-# that takes each position to the one $k$ tokens on:
+# Why this formula? A model often needs to refer to *the token before this one*, or *four tokens back*: a **relative
+# position**. The paper hopes that sinusoids make this easy, because for every shift $k$ there is **one** matrix, the
+# **shift matrix**, that takes each position to the one $k$ tokens on:
 #
 # $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
 #
 # Take one clock, with frequency $\omega$. A shift by $k$ tokens turns its hand by $b = \omega k$, wherever it points.
-# School trigonometry says how sine and cosine change then, with $a = \omega\, pos$:
+# School trigonometry tells you how its sine and cosine change, with $a = \omega\, pos$:
 #
 # $$\begin{aligned}
 # \sin(a + b) &= \phantom{-}\cos b\, \sin a + \sin b\, \cos a \\
 # \cos(a + b) &= -\sin b\, \sin a + \cos b\, \cos a
 # \end{aligned}$$
 #
-# The same thing as a matrix:
+# As a matrix:
 #
 # $$\begin{pmatrix} \sin(a+b) \\ \cos(a+b) \end{pmatrix} =
 # \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
@@ -629,8 +633,8 @@ def who_chased_whom():
 # ### Exercise 6 · The shift matrix
 # `positions.shift_matrix` · 4 points · about 20 minutes
 #
-# Build it. Mind the signs: our pairs are (sine, cosine), so the minus is at the lower left, not where the rotation matrix of
-# your geometry book has it.
+# Build it. Mind the signs: our pairs are (sine, cosine), so the minus is at the lower left, not where your geometry book
+# puts it.
 #
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
 
@@ -658,13 +662,13 @@ def shift_matrix(shift, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# The formulas for sin(a + b) and cos(a + b), read as a matrix that acts on (sine, cosine), are the block. The angle b
+# Each block is the formulas for sin(a + b) and cos(a + b), written as a matrix that acts on (sine, cosine). The angle b
 # depends on the shift and the clock but not on the position, so one matrix moves every position: a linear map, which
 # attention can learn.
 #
-# With pairs (cosine, sine), as in most geometry books, the minus is at the upper right; copied unchanged it turns the
-# clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no special case, since the sine
-# changes its sign by itself.
+# With pairs (cosine, sine), as in most geometry books, the minus is at the upper right; copied unchanged, that matrix
+# turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no special case,
+# since the sine changes its sign by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.shift_matrix")
@@ -673,9 +677,9 @@ check("positions.shift_matrix", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Can that be true for *every* position? Let a method that knows nothing about sines find the matrix: **least squares**. It
-# gets the encodings of the first thirty tokens, each with that of the token after it, and finds the matrix that best takes
-# one to the other. Will that still be right at token 1999, to two decimals?
+# Can that be true for *every* position? Let a method that knows nothing about sines find the matrix: **least squares**.
+# It gets the encodings of the first thirty tokens, each paired with that of the next, and finds the matrix that best
+# takes one to the other. Will it still be right at token 1999, to two decimals?
 
 # %%
 right_at_token_1999 = None  # True or False
@@ -693,7 +697,7 @@ def found_without_trigonometry():
         show.Panel("yours, from the formula", yours, dimensions, dimensions, decimals=3),
         show.Panel("found from 30 tokens", found, dimensions, dimensions, decimals=3),
         title="One token to the right",
-        alt="Two equal matrices of 2 × 2 rotations along the diagonal: the first turns by 1 radian, the last hardly.",
+        alt="Two equal matrices of 2 × 2 rotations along the diagonal: the first turns by 1 radian, the last hardly at all.",
     )
     for position in (40, 400, 1999):
         error = (found @ encoding[position] - encoding[position + 1]).abs().max()
@@ -704,9 +708,9 @@ def found_without_trigonometry():
 # %% [markdown]
 # Thirty tokens were enough to move token 1999.
 #
-# Here is the same thing as clocks: blue is a token, orange the token a hundred positions on. Both hands turn, but the
-# **angle between them** never changes. These four angles are all there is to $M_{100}$. The second slider changes the
-# hundred, and with it the matrix and the dot product, again the same for every token.
+# Here it is as clocks: blue is a token, orange the token a hundred positions on. Both hands turn, but the **angle between
+# them** never changes. These four angles determine all of $M_{100}$. The second slider changes the hundred, and with it
+# the matrix and the dot product, which is again the same for every token.
 
 
 # %% tags=["demo"]
@@ -722,11 +726,10 @@ def two_hands():
 
 
 # %% [markdown]
-# What is it good for? Say an attention (a **head**, lesson 04 will call it)
-# wants to look **two tokens back**. Let its query be the token's own position, moved by
-# $M_{-2}$, and its key the position of each token. The dot product is largest where the two are the same: two tokens back,
-# for every token of every sentence, without training. A learned matrix in front of the queries, as lesson
-# 04 has it, can *be* that matrix.
+# What is it good for? Say one attention (lesson 04 will call it a **head**) wants to look **two tokens back**. Let a
+# token's query be its own position, moved by $M_{-2}$, and each token's key its position. The dot product is largest
+# where the two are equal: two tokens back, for every token of every sentence, without training. The learned query matrix
+# of lesson 04 can *be* that matrix.
 
 
 # %% tags=["demo"]
@@ -743,30 +746,31 @@ def a_head_that_looks_two_tokens_back():
 
 
 # %% [markdown]
-# (The first two tokens look for positions -2 and -1, and take what is nearest.)
+# (The first two tokens look for positions -2 and -1, and take the nearest.)
 #
 # ## 7. Learned positions
 #
-# Or *let the model learn it*, as GPT and BERT do: a table with one vector for each position, random at first, trained like
-# everything else. The paper tried both kinds, and the results were nearly identical (section 3.5; table 3, row E).
+# Or *let the model learn them*, as GPT and BERT do, in a table with one vector for each position, random at first and
+# trained like everything else. The paper tried both kinds, and the results were nearly identical (section 3.5; table 3,
+# row E).
 #
-# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), and none
-# for token 2,048. A good layer says so clearly, rather than let torch complain about shapes three calls deeper.
+# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), so token
+# 2,048 has none. A good layer says so clearly, rather than letting torch complain about shapes three calls deeper.
 #
 # ### Exercise 7 · Learned positions
 # `positions.learned_positions` · 3 points · about 12 minutes
 #
-# The constructor is given: it makes the table, an `nn.Parameter` of shape `[context_length, d_model]`. Write `forward`: add
-# row *pos* to the token at position *pos*. Where there are more tokens than rows, raise a `ValueError` that names both
+# The constructor is given: it creates the table, an `nn.Parameter` of shape `[context_length, d_model]`. Write `forward`:
+# add row *pos* to the token at position *pos*. If there are more tokens than rows, raise a `ValueError` that names both
 # numbers.
 #
 # Shapes: `x` is `[..., tokens, d_model]`, the result has its shape.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the values, and one for refusing too many tokens. The check asks for a ValueError only, but the user of
-# your layer will read its message. Leave the name of `encoding` as it is, because the check loads weights into it. The
-# result has the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its device; the
-# gradients of both are compared.
+# Two points are for the values, and one for refusing too many tokens. The check only asks for a ValueError, but the user
+# of your layer will read its message. Don't rename `encoding`, because the check loads weights into it. The result has
+# the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its device; the gradients of
+# both are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-learned_positions-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -797,10 +801,10 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Learned positions are an embedding table whose word is the position. Past the last row nothing was ever trained, so the
-# layer refuses. If it did not, a table of a single row would broadcast over any sentence without complaint, and for all
-# others torch's message would speak of sizes and not of positions. Slicing leaves later rows without gradient in this
-# step, which is why late positions, seen by few sentences, are trained less well.
+# Learned positions are an embedding table, indexed by position. Past the last row there is nothing trained, so the layer
+# refuses. If it did not, a table of a single row would broadcast over any sentence without complaint, and for all others
+# torch's message would speak of sizes and not of positions. Slicing gives later rows no gradient in this step, so late
+# positions, which few sentences reach, are trained less well.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.learned_positions")
@@ -828,9 +832,9 @@ def one_token_too_long():
 # %% [markdown]
 # ### A table that was trained
 #
-# A learned table is told nothing about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose table of
-# words lesson 00 opened, has 512 rows for positions as well. We draw the cosine of every two of its first 64 rows as a
-# matrix, beside that of your sinusoids.
+# A learned table is told nothing about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose word
+# embeddings lesson 00 opened, also has a table of 512 positions. We draw the cosines of all pairs of its first 64 rows as
+# a matrix, next to that of your sinusoids.
 #
 # **Predict first.** Which rows of the published table are more alike, on average: those 3 tokens apart, or those 5 apart?
 
@@ -877,15 +881,16 @@ def learned_beside_computed():
 
 
 # %% [markdown]
-# Both matrices are made of lines along the diagonal: how alike two positions are depends mostly on how far apart they are,
-# although nothing asked the learned table for that. And it has **stripes**. Three tokens away, two rows are unlike; five
-# or six tokens away, they are alike again, and at eight they are not. What comes back regularly goes round.
+# Both matrices are made of lines parallel to the diagonal: how alike two positions are depends mostly on how far apart
+# they are, although nothing told the learned table to do that. And it has **stripes**. Three tokens apart, two rows
+# differ; five or six apart, they are alike again; eight apart, they are not. Whatever returns regularly goes round, like
+# a clock.
 #
-# So is there *one* matrix that moves every row to the next? Twelve directions hold nearly all in which its rows differ,
-# and in them least squares finds the best such matrix from the first 300 rows. If it is made of rotations, its
-# **eigenvalues** say so: a clock that turns by the angle $b$ a token brings $\cos b \pm i \sin b$, a number of size 1, and
-# comes round every $2\pi / b$ tokens. (Two rows are left out: the first belongs to a special token that begins every text,
-# the last to the end of the longest ones.)
+# So is there *one* matrix that moves every row to the next? Twelve directions contain nearly all the variance of its
+# rows; in them, least squares finds the best such matrix from the first 300 rows. If it is made of rotations, its
+# **eigenvalues** show it: a clock that turns by an angle $b$ per token contributes $\cos b \pm i \sin b$, two numbers of
+# size 1, and comes round every $2\pi / b$ tokens. (We leave out two rows: the first belongs to a special token that
+# begins every text, the last to the end of the longest texts.)
 
 # %% tags=["demo"]
 if published is None:
@@ -894,10 +899,12 @@ else:
     rows = published[1:-1].double()
     left, sizes, _ = torch.linalg.svd(rows - rows.mean(dim=0), full_matrices=False)
     positions = left[:, :12] * sizes[:12]
-    print(f"twelve directions hold {sizes[:12].square().sum() / sizes.square().sum():.0%} of how the rows differ")
+    print(
+        f"twelve directions contain {sizes[:12].square().sum() / sizes.square().sum():.0%} of the variance of the rows"
+    )
     one_on = torch.linalg.lstsq(positions[:299], positions[1:300]).solution
     for name, some in (("rows that it saw", positions[:300]), ("rows that it did not see", positions[300:])):
-        print(f"{name}: missed by {(some[:-1] @ one_on - some[1:]).norm() / some[1:].norm():.0%} of their size")
+        print(f"{name}: off by {(some[:-1] @ one_on - some[1:]).norm() / some[1:].norm():.0%} of their size")
 
     eigenvalues, directions = torch.linalg.eig(one_on)
     turning = [number for number in range(12) if eigenvalues[number].imag > 1e-6]  # one of each pair
@@ -909,11 +916,12 @@ else:
         hands = hands / hands.abs().mean()
         axes.scatter(hands.real + 3 * ring, hands.imag, c=range(len(hands)), cmap="viridis", s=6, linewidths=0)
         axes.text(3 * ring, -1.85, f"{turns[ring]:.3g} tokens", ha="center")
-    axes.set(title="Once round in how many tokens?", ylim=(-1.9, 1.5), aspect="equal")
+    axes.set(title="How many tokens does a full turn take?", ylim=(-1.9, 1.5), aspect="equal")
     axes.axis("off")
     show.figure(
         drawn,
-        "Five rings, made of the 510 learned positions in five planes; once round takes 5.87, 16.5, 50.7, 153 and 442 tokens.",
+        "Five rings, made of the 510 learned positions in five planes; a full turn takes 5.87, 16.5, 50.7, 153 and "
+        "442 tokens.",
     )
     print("sizes of their eigenvalues:", ", ".join(f"{eigenvalues[number].abs():.3f}" for number in turning))
     print("tokens for a turn:          ", ", ".join(f"{tokens:.1f}" for tokens in turns))
@@ -921,36 +929,36 @@ else:
     print("each slower than the last: ", ", ".join(f"{ratio:.1f} times" for ratio in ratios))
 
 # %% [markdown]
-# **Five clocks**, each about three times as slow as the one before, from six tokens for a turn to nearly the length of the
+# **Five clocks**, each about three times as slow as the one before, from six tokens per turn to nearly the length of the
 # table. Each dot is a position, from dark at the front of a text to bright at its end; the fast hand has gone round more
 # than eighty times by then. The matrix found from 300 rows moves the other 200 on as well, though not perfectly.
 #
-# A table that began as random numbers, and was trained on texts, came out as what the paper's authors had written down as
-# a formula, frequencies in a geometric series included. (This is one model, and not a law.) So it is less surprising that
-# the two kinds did equally well in the paper.
+# A table that began as random numbers, and was trained on text, arrived at what the paper's authors had written down as a
+# formula, including frequencies in a geometric series. (This is one model, not a law.) So it is less surprising that the
+# two kinds did equally well in the paper.
 #
 # ## 8. Distance as a penalty
 #
-# All of these put positions into the *vectors*. **ALiBi**, attention with linear biases, leaves the vectors alone and lets
-# distance lower the **scores** (Press et al. 2022, [*Train Short, Test Long*](https://arxiv.org/abs/2108.12409), section
-# 3):
+# All these methods put positions into the *vectors*. **ALiBi**, attention with linear biases, leaves the vectors alone
+# and lets distance lower the **scores** (Press et al. 2022, [*Train Short, Test Long*](https://arxiv.org/abs/2108.12409),
+# section 3):
 #
 # $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
 #
-# Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. They are not learned. A head with a
-# steep slope looks at its nearest neighbours, one with a flat slope sees far. Nothing has an end.
+# Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. Slopes are not learned. A head with a
+# steep slope looks at its nearest neighbours, one with a flat slope sees far. There is no last position.
 #
 # ### Exercise 8 · Distance as a penalty
 # `positions.alibi_weights` · 4 points · about 20 minutes
 #
-# Turn the scaled scores of several heads into causal attention weights: lower them by slope times distance, forbid the
-# future, and take the softmax along the keys.
+# Turn the scaled scores of several heads into causal attention weights: lower them by slope times distance, mask the
+# future, and take the softmax over the keys.
 #
 # Shapes: `scaled` is `[..., heads, tokens, tokens]`, and so is the result. Rows are queries.
 
 # %% [markdown] tags=["fine-print"]
-# Three points are for values and the gradient of `scaled`, one for the device: make what you make on that of `scaled`. The
-# result has its dtype, and the number of heads is any.
+# Three points are for the values and the gradient of `scaled`, one for the device: create new tensors on the device of
+# `scaled`. The result has its dtype. There may be any number of heads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-alibi_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -971,8 +979,8 @@ def alibi_weights(scaled):
 
 
 # %% [markdown] tags=["reason"]
-# The distance from a query back to a key is a column of positions minus a row; it is negative in the future, which is what
-# the mask is made from. Slopes belong to heads, so they get two more dimensions to broadcast over queries and keys. The
+# The distance from a query back to a key is a column of positions minus a row; it is negative for future keys, and so
+# gives you the mask. Slopes belong to heads, so they get two more dimensions to broadcast over queries and keys. The
 # penalty is subtracted before the softmax, so a row still sums to 1. (Since a softmax ignores what is the same in a whole
 # row, adding slope times the key's own position gives the same weights.)
 
@@ -993,7 +1001,7 @@ def four_slopes():
             show.Panel(f"head {head + 1}: slope 1/{4 ** (head + 1)}", alpha[head], tokens, tokens, decimals=1)
             for head in (0, 1, 3)
         ),
-        alt="Weights of three heads: the first attends to the last few tokens, the last to all earlier ones alike.",
+        alt="Weights of three heads: the first attends to the last few tokens, the last to all earlier ones equally.",
     )
     far = [alibi_weights(torch.zeros(4, tokens, tokens))[:, -1, -4:] for tokens in (12, 500)]
     print("weights of the last four tokens, head 1, of 12:   ", far[0][0])
@@ -1001,24 +1009,25 @@ def four_slopes():
 
 
 # %% [markdown]
-# The last two lines are alike: in its steep heads, a token at position 499 sees nearly what one at position 11 sees.
-# Lesson 12 builds the other well-known way to let scores see only distances, rotary positions, from your shift matrix.
+# The last two lines are nearly equal: in the steepest head, a token at position 499 sees the same as one at position 11.
+# Lesson 12 builds the other well-known way to make scores depend only on distance, rotary positions, from your shift
+# matrix.
 #
 # ## 9. Past the trained length
 #
-# Sinusoids have no end. The authors chose them hoping that a model might go on to sentences longer than any in training
-# (section 3.5). Learned positions stop. What really happens?
+# Sinusoids have no end. The authors chose them hoping that a model might extrapolate to sentences longer than any in
+# training (section 3.5). Learned positions end. What really happens?
 #
 # The task: in a sequence of random symbols, name at each position the symbol **two positions back**. The model has
 # embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16 symbols at a time and
-# then look at 64. Three models of each kind:
+# then test on 64, with three models of each kind:
 #
 # - with your sinusoids;
-# - with your learned positions, and a table of 64 rows, so that it can be asked at all;
+# - with your learned positions, in a table of 64 rows, so that we can test it;
 # - with no positions, only the mask (section 2).
 #
 # **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right
-# 12.5 % of the time. The nine training runs take some ten seconds on a processor.
+# 12.5 % of the time. The nine training runs take about ten seconds on a CPU.
 
 # %%
 right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in %
@@ -1100,14 +1109,14 @@ def past_the_trained_length():
     axes.axhline(1 / symbols, color=show.INK, linewidth=0.8, linestyle=":")
     axes.axvspan(0, trained - 0.5, color="#f1f4f8", zorder=0)
     axes.text(trained / 2, 1.1, "trained", ha="center", fontsize=9.5)
-    axes.set(xlabel="position", ylabel="share of right answers", xlim=(0, longest - 1), ylim=(0, 1.22))
+    axes.set(xlabel="position", ylabel="accuracy", xlim=(0, longest - 1), ylim=(0, 1.22))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.legend(loc="upper right", ncols=4)
     axes.set_title("Naming the symbol two positions back")
     show.figure(
         drawn,
-        "Right answers by position. Up to 16 sinusoids and learned positions are perfect; beyond, learned fall to "
-        "chance at once, sinusoids waver between chance and perfect, the head made by hand stays perfect.",
+        "Accuracy by position. Up to 16, sinusoids and learned positions are perfect; beyond it, learned positions "
+        "fall to chance at once, sinusoids waver between chance and perfect, and the head made by hand stays perfect.",
     )
     for name, curve in curves.items():
         within, beyond = curve[: trained - back].mean(), curve[trained - back :].mean()
@@ -1118,27 +1127,29 @@ def past_the_trained_length():
 
 # %% [markdown]
 # - **Learned positions stop.** Rows past the 16th never got a gradient, and are as random as on the first day. The model
-#   falls to blind guessing at the very next token.
-# - **Sinusoids extend, the trained model only now and then.** Some tokens past the end still come out right and others do
-#   not, differently in each run. A likely reason: within 16 tokens the slow clocks hardly moved, so the model never learned what to do once
-#   they do.
+#   drops to blind guessing at the very next token.
+# - **Sinusoids extrapolate; the trained model does so only now and then.** Past the end, some answers are still right and
+#   others are not, and which ones differs from run to run. A likely reason: within 16 tokens the slow clocks hardly move,
+#   so the model never learned what to do once they do.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found a
-#   different solution, which agrees with it only as far as training asked.
-# - **The mask alone** gets you some way at the front of a sentence, and less and less as you go on.
+#   different solution, which agrees with it only as far as training went.
+# - **The mask alone** helps at the front of a sentence, and less and less further on.
 #
-# A formula *can* be evaluated past the trained length; whether a model can, you have to measure. This is called **length
-# generalisation**. Press et al. (2022) measured it on real language models: sinusoids hardly extended, and ALiBi did.
+# A formula *can* be evaluated past the trained length; whether a model can use it, you have to measure. This is called
+# **length generalisation**. Press et al. (2022) measured it on real language models: sinusoids hardly extrapolated, and
+# ALiBi did.
 
 # %% [markdown] tags=["slides"]
-# S4 adds a sober remark: many people no longer mind; they learn their positions and cut longer texts into pieces.
+# S4 adds a sober remark: many people no longer care; they learn their positions and split longer texts.
 
 # %% [markdown]
 # ### Exercise 9 · In your own words
 # `positions.how_would_you_know` · 2 points, read by a person · about 10 minutes
 #
-# A colleague writes: "Our model uses sinusoidal positions, which are defined for every position. So it handles texts of any
-# length, although we trained on 512 tokens." Which step of this argument fails, and how do you know from this lesson? What
-# would you measure before you believe the conclusion, and against what would you compare it? Four to six sentences.
+# A colleague writes: "Our model uses sinusoidal positions, which are defined for every position. So it handles texts of
+# any length, although we trained on 512 tokens." Which step of this argument fails, and how do you know from this lesson?
+# What would you measure before you believe the conclusion, and what would you compare it with? Write four to six
+# sentences.
 #
 # Learning on your own? Once yours is written,
 # `solution("positions.how_would_you_know")`, in a cell of its own, shows one good answer and what earns its points.
@@ -1149,8 +1160,8 @@ def past_the_trained_length():
 # models with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently in
 # each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by position
 # on texts much longer than 512 tokens, for several seeds, and compare it with the loss within the first 512, and with the
-# same model that is only shown the last 512 tokens. If the longer context is worse than the cut one, the model does not
-# use what it is given.
+# same model that is only shown the last 512 tokens. If the longer context is worse than the shorter one, the model does
+# not use what it is given.
 #
 # *(One point: defined is not learned, with evidence from section 9: the trained models or the head made by hand. One point: a
 # measurement by position beyond the trained length, compared with something, such as the trained range, a cut context or
@@ -1163,11 +1174,13 @@ def past_the_trained_length():
 #
 # 1. Train on the same 16 symbols, but let each batch begin at a *random* position of the encoding, from 0 to 48. What do
 #    sinusoids do now beyond token 16, and what do learned positions do? Predict both.
-# 2. Replace the 10000 of the formula by 10. Which two positions look the same to the model then, and does it matter here?
-# 3. Append the sinusoids to the tokens instead of adding them, with as many dimensions in all. Which learns faster?
+# 2. Replace the 10000 in the formula with 10. Which two positions look the same to the model then, and does it matter here?
+# 3. Append the sinusoids to the tokens instead of adding them, with the same total number of dimensions. Which learns
+#    faster?
 # 4. Replace the positions by your `alibi_weights`, with four heads. Can they learn *two positions back*? Why is that hard for
 #    a penalty that only falls with distance?
-# 5. The same five clocks in `published`: fit the matrix on the *last* 300 rows, or on random ones. Which turns change?
+# 5. Look for the five clocks in `published` again, but fit the matrix on the *last* 300 rows, or on random ones. Which
+#    turns change?
 
 # %%
 # Your own experiments.
@@ -1184,13 +1197,14 @@ def past_the_trained_length():
 #   pair of dimensions.
 # - **Frequency**: that step, in radians per token; $10000^{-2i/d_\text{model}}$ for pair $i$.
 # - **Rotation**: a 2 × 2 matrix that turns a hand by an angle and keeps its length.
-# - **Shift matrix** $M_k$: rotations along a diagonal; it takes the encoding of every position to that of the position $k$
-#   tokens on.
+# - **Shift matrix** $M_k$: rotations along the diagonal; it takes the encoding of every position to that of the position
+#   $k$ tokens on.
 # - **Absolute and relative position**: where a token is, and how far one token is from another.
 # - **Learned positions**: a table of vectors, one for each position, trained with the rest of the model.
 # - **Context length**: how many positions a model has.
-# - **ALiBi**: attention with linear biases, whose scores fall with the distance of the key, in each head by its own slope.
-# - **Least squares**: finds the matrix whose squared errors have the smallest sum.
+# - **ALiBi**: attention with linear biases, whose scores fall with the distance to the key, in each head with its own
+#   slope.
+# - **Least squares**: finds the matrix with the smallest sum of squared errors.
 # - **Eigenvalue**: the number by which a matrix multiplies some vector whose direction it keeps; for a rotation by $b$ it
 #   is the complex $\cos b + i \sin b$ or its mirror image.
 # - **Length generalisation**: being right on sentences longer than any in training.
@@ -1198,8 +1212,8 @@ def past_the_trained_length():
 # %% [markdown]
 # ## What you have now
 #
-# Tokens that know their positions, a matrix that moves them, attention that minds the distance, and a measured opinion about
-# what happens beyond the last position.
+# Tokens that know their positions, a matrix that moves them, attention that penalizes distance, and a measured opinion
+# about what happens beyond the last position.
 #
 # One head can look two tokens back. But the token may also want to look at its verb, at its article, and at the start of
 # the sentence. One row of attention weights cannot do all that, because it sums to 1. So the next lesson gives it several:

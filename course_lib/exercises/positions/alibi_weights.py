@@ -137,7 +137,7 @@ EXERCISE = Exercise(
                 (" + 1", ""),
             ),
             slopes_halved=(
-                "Your slopes are 1/2, 1/4, 1/8, ... for any number of heads, which is right for 8 heads only. Use the "
+                "Your slopes are 1/2, 1/4, 1/8, ... for any number of heads, which is right only for 8 heads. Use the "
                 "exponent -8h / heads.",
                 (_SLOPE, "2.0 ** (-number)"),
             ),
@@ -175,8 +175,8 @@ EXERCISE = Exercise(
                 ("return alpha", "return alpha.tril()"),
             ),
             itself_forbidden=(
-                "Your answer forbids each token to attend to itself, which leaves the first token with nothing. Allow "
-                "distance 0.",
+                "Your answer forbids each token from attending to itself, which leaves the first token with nothing. "
+                "Allow distance 0.",
                 ("distance < 0", "distance <= 0"),
             ),
             one_slope_for_all=(

@@ -77,7 +77,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "As a column, the index is `[tokens, 1]`. `expand` it to the leading dimensions of `x`, with a 1 at the "
-            "end. Then `[..., tokens, d_model]` and `[..., tokens, 1]` make `[..., tokens, d_model + 1]`.",
+            "end. Then `[..., tokens, d_model]` and `[..., tokens, 1]` give `[..., tokens, d_model + 1]`.",
             answers=("always_single", "small_integers", "length_appended"),
         ),
     ),
@@ -101,14 +101,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shrunk_to_one",
-            "Your answer scales the positions so that the last is 1. Then one step means something different in each "
-            "length of sentence. Use the positions themselves: 0, 1, 2, ...",
+            "Your answer scales the positions so that the last is 1. Then one step means something different for each "
+            "sentence length. Use the positions themselves: 0, 1, 2, ...",
             _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / max(1, x.shape[-2] - 1))")),
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of tokens. Then one step means something different in "
-            "each length of sentence. Use the positions themselves: 0, 1, 2, ...",
+            "Your answer divides the positions by the number of tokens. Then one step means something different for "
+            "each sentence length. Use the positions themselves: 0, 1, 2, ...",
             _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / x.shape[-2])")),
         ),
         Misconception(

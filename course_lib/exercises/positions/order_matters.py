@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     title="Does order matter?",
     statement=(
         "order_matters(model, x [batch, tokens, d_model], order int64 [tokens]) -> bool [batch, tokens]: True where "
-        "model gives the token at this position of the shuffled sentence another vector than in the old sentence; "
+        "model gives the token at this position of the shuffled sentence a different vector than in the old sentence; "
         "token i of the shuffled sentence is token order[i] of the old one; ignore rounding."
     ),
     points=2,
@@ -134,8 +134,8 @@ EXERCISE = Exercise(
                 (_BEFORE, "model(x)"),
             ),
             rounding_counts=(
-                "Your answer counts rounding as a change: adding numbers in another order changes their last digits. "
-                "Ask whether they differ by more than, say, 1e-4.",
+                "Your answer counts rounding as a change: adding numbers in a different order changes their last "
+                "digits. Ask whether they differ by more than, say, 1e-4.",
                 (_COMPARED, "difference.amax(dim=-1) > 0"),
             ),
             inverted=(

@@ -163,7 +163,8 @@ EXERCISE = Exercise(
             ),
             moved_forward_is_harmless=(
                 "You predict that a token keeps its vector if it kept its position or moved toward the front. But "
-                "further in front it attends to fewer tokens, and even at its old position others may come before it.",
+                "further toward the front it attends to fewer tokens, and even at its old position other tokens may "
+                "now come before it.",
                 (_RULE, "order >= position"),
             ),
             nothing_lost_is_harmless=(
@@ -178,7 +179,7 @@ EXERCISE = Exercise(
             ),
             all_or_none=(
                 "You predict one value for the whole sentence: True if no token moves, otherwise False. Decide for "
-                "each token: does it attend to exactly the same tokens as before?",
+                "each token whether it attends to exactly the same tokens as before.",
                 (_RULE, "stays.all().expand(len(order))"),
             ),
         ),

@@ -158,7 +158,7 @@ EXERCISE = Exercise(
             ),
             divided_by_length=(
                 "Your answer divides the positions by the number of tokens. Then one step means something different "
-                "in each length of sentence. Use the positions themselves: 0, 1, 2, ...",
+                "for each sentence length. Use the positions themselves: 0, 1, 2, ...",
                 (_ANGLE, "position / length / 10_000**exponent"),
             ),
         ),
