@@ -14,9 +14,9 @@
 # %% [markdown]
 # # Lesson 000 · Primer
 #
-# Begin here if you know Python but have never written a training loop, or not in years. In an hour and three quarters you meet
-# what the other lessons take for granted: tensors and their shapes, broadcasting, gradients, models, and the loop that
-# trains them. Ten questions below say what to read and what to skip.
+# Begin here if you know Python but have never written a training loop, or not in years. In an hour and three quarters
+# you learn what the other lessons take for granted: tensors and their shapes, broadcasting, gradients, models, and the
+# loop that trains them. The ten questions below tell you what to read and what to skip.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -25,18 +25,18 @@
 # | 3 | a bag of words for every sentence | 2 | 8 |
 # | 4 | the gradient of a loss | 2 | 7 |
 # | 5 | gradient descent | 2 | 7 |
-# | 6 | a model of two layers | 2 | 6 |
-# | 7 | a split into training and test | 1 | 5 |
+# | 6 | a two-layer model | 2 | 6 |
+# | 7 | a training and test split | 1 | 5 |
 # | 8 | a training loop | 3 | 12 |
 # | 9 | a short answer, in words | 2 | 10 |
 
 # %% [markdown]
-# **How checks work.** Below each task there is a cell to write in and one that checks what you wrote, as often as you
-# like. The check tells you what it called, what came back and what it expected, and names your mistake if it knows it.
+# **How checks work.** Below each task is a cell for your answer and one that checks it, as often as you like. The check
+# tells you what it called, what came back and what it expected, and names your mistake if it recognizes it.
 #
-# Stuck? `hint("primer.last_words")` opens a hint, and each further call the next one. `case("primer.last_words")`
-# returns the inputs on which your answer fails. `solution("primer.last_words")` shows the course's answer with its
-# reason, once you have tried. `progress()` shows how far you are.
+# Stuck? Each call of `hint("primer.last_words")` opens another hint. `case("primer.last_words")` returns the inputs on
+# which your answer fails. Once you have tried, `solution("primer.last_words")` shows the course's answer and explains
+# it. `progress()` shows how far you have come.
 
 # %%
 import random
@@ -54,18 +54,18 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. A tensor has a shape
 #
-# A **tensor** is a box of numbers. A list has one **dimension**, a table two, a stack of tables three. The **shape**
-# counts the entries along each dimension.
+# A **tensor** is a box of numbers. A list has one **dimension**, a table two, a stack of tables three. Its **shape** is
+# the number of entries along each dimension.
 #
-# Three cats dance, and we note where they are at each of four beats, in two numbers: across and up. That makes a tensor
-# of shape `[3, 4, 2]`, or, with what the dimensions mean, `[cats, beats, 2]`. Dimensions are numbered from 0: the cats
-# are dimension 0, the beats dimension 1.
+# Three cats dance. At each of four beats we note where they are, as two numbers: across and up. That gives a tensor of
+# shape `[3, 4, 2]`, or, with the dimensions named, `[cats, beats, 2]`. Dimensions are numbered from 0: the cats are
+# dimension 0, the beats dimension 1.
 #
 # An index says what to take along each dimension, from left to right:
 #
-# - A number takes one entry, and the dimension is gone. Entries count from 0; -1 is the last one.
-# - A slice such as `1:3` takes some, here entries 1 and 2, and the dimension stays. `:` takes all.
-# - Dimensions that you do not mention stay. `...` means as many `:` as are needed.
+# - A number takes one entry, and the dimension is gone. Entries are counted from 0; -1 is the last one.
+# - A slice such as `1:3` takes several, here entries 1 and 2, and the dimension stays. `:` takes all.
+# - Dimensions that you do not mention stay. `...` means as many `:` as needed.
 #
 # **Predict first.** What is the shape of each of these?
 
@@ -86,13 +86,13 @@ for indexed, shape in shapes.items():
     show.prediction(indexed, my_shapes[indexed], str(shape))
 
 # %% [markdown]
-# When code fails, print shapes first. Most mistakes are a dimension that is missing, left over, or in the wrong
+# When code fails, print the shapes first. Most bugs are a dimension that is missing, left over, or in the wrong
 # position.
 #
-# Then print the **dtype**, the type that all numbers of a tensor share: `float32` for numbers with a point, `int64` for
-# whole numbers, `bool` for True and False. Ids and classes are whole numbers; weights and gradients need floats.
-# `x.float()` converts to `float32`. Where its seven digits are too few there is `float64`, or **double precision**, with
-# sixteen.
+# Then print the **dtype**, the type that all numbers of a tensor share: `float32` for numbers with a decimal point,
+# `int64` for whole numbers, `bool` for True and False. Ids and classes are whole numbers; weights and gradients need
+# floats. `x.float()` converts to `float32`. When its seven digits are not enough, use `float64`, or **double
+# precision**, with sixteen.
 
 # %%
 print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor([3, 1]) > 2).dtype)
@@ -101,9 +101,8 @@ print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor(
 # ### Exercise 1 · The last word of each sentence
 # `primer.last_words` · 1 point · about 4 minutes
 #
-# A **batch** of sentences, that is several at once, is a tensor too: each word is a list of `d_model` numbers, a
-# **vector**. Take the last word of each sentence. Try the check with nothing written, then with a mistake, then with
-# the answer.
+# A **batch**, several sentences at once, is a tensor too: each word is a list of `d_model` numbers, a **vector**. Take
+# the last word of each sentence. Run the check before you write anything, then with a mistake, then with the answer.
 #
 # Shapes: `x` is `[sentences, words, d_model]`, the result is `[sentences, d_model]`.
 
@@ -121,9 +120,9 @@ def last_words(x):
 
 
 # %% [markdown] tags=["reason"]
-# The colon keeps the first dimension, -1 takes the last entry of the second, and the third, not mentioned, stays. A
-# slice such as `-1:` would keep the second dimension with size 1, and nothing would complain until it met another
-# tensor, much later.
+# The colon keeps the first dimension, -1 takes the last entry of the second, and the third stays because it isn't
+# mentioned. A slice such as `-1:` would keep the second dimension, with size 1. You would get no error until the result
+# met another tensor, much later.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-last_words-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("primer.last_words")
@@ -136,27 +135,27 @@ check("primer.last_words", hidden=True)
 #
 # `x.sum(dim=1)` adds up along dimension 1: `[3, 4, 2]` becomes `[3, 2]`. `mean`, `amax` (the largest) and `any` do the
 # same to the shape. `dim` names the dimension that *goes*, not the one that stays; -1 is the last one. (`max` with a
-# `dim` returns two tensors: the largest numbers, and where they are.)
+# `dim` returns two tensors: the largest numbers and their indices.)
 #
-# Without `dim` everything goes, and one number of shape `[]` is left. With `keepdim=True` the dimension stays, with
+# Without `dim`, all dimensions go, and one number of shape `[]` is left. With `keepdim=True`, the dimension stays, with
 # size 1; section 3 needs that.
 
 # %%
 scores = torch.tensor([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]])  # [cats, judges]
-print("of each cat:  ", scores.sum(dim=1))
-print("of each judge:", scores.sum(dim=0))
-print("of all:       ", scores.sum())
-print("kept:         ", scores.sum(dim=1, keepdim=True).tolist())
+print("per cat:  ", scores.sum(dim=1))
+print("per judge:", scores.sum(dim=0))
+print("in all:   ", scores.sum())
+print("kept:     ", scores.sum(dim=1, keepdim=True).tolist())
 
 # %% [markdown]
-# Arithmetic needs no loop. `a - b` and `a * b` work on the numbers at the same position of two tensors, `x.square()`
-# and `x.sqrt()` on every number of one.
+# Arithmetic needs no loop. `a - b` and `a * b` combine the numbers at the same position in two tensors; `x.square()`
+# and `x.sqrt()` work on every number of one.
 #
 # ### Exercise 2 · How far each cat has danced
 # `primer.distance_danced` · 2 points · about 8 minutes
 #
 # Return the length of each cat's path: the lengths of its steps from beat to beat, added up. A step of 3 across and 4
-# up has the length √(3² + 4²) = 5. There are at least two beats.
+# up has length √(3² + 4²) = 5. There are at least two beats.
 #
 # Shapes: `positions` is `[cats, beats, 2]`, the result is `[cats]`.
 
@@ -177,8 +176,8 @@ def distance_danced(positions):
 
 # %% [markdown] tags=["reason"]
 # All beats but the first minus all beats but the last gives every step at once. Then come two sums: over the two
-# coordinates, under the root, and over the steps. The order matters: a root for each step gives its length; a single
-# root at the very end does not give the path's.
+# coordinates, under the root, and over the steps. The order matters: the root for each step gives its length, but a
+# single root at the very end doesn't give the path's.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")
@@ -197,28 +196,28 @@ def two_dances():
     drawn, [axes] = show.frames(width=6.4, height=3.6)
     for name, path, far, colour in zip(("Minka", "Felix"), positions, danced, (show.BLUE, show.ORANGE), strict=True):
         axes.plot(*path.T, "o-", color=colour, label=f"{name}: {far:.2f}")
-    axes.set(xlabel="across", ylabel="up", title="Two dances of four beats, and how far they go")
+    axes.set(xlabel="across", ylabel="up", title="Two dances of four beats, and their lengths")
     axes.legend(loc="upper left")
-    show.figure(drawn, "Two paths of three steps: Minka's comes back to where it began, Felix's leads up.")
+    show.figure(drawn, "Two paths of three steps: Minka's returns to its start, Felix's goes up.")
 
 
 # %% [markdown]
-# Minka ends where she began, and has danced further than Felix.
+# Minka ends where she began, yet has danced further than Felix.
 #
 # ## 3. Broadcasting
 #
-# What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one is 1;
-# a missing dimension counts as 1. Where a size is 1, its one entry is repeated. This is **broadcasting**.
+# What is a table plus a row? Torch lines the shapes up **from the right**. Two sizes fit if they are equal or one of
+# them is 1; a missing dimension counts as 1. Where a size is 1, its one entry is repeated. This is **broadcasting**.
 #
 # | what | first | second | result |
 # |---|---|---|---|
 # | a table and a row | `[2, 3]` | `[3]` | `[2, 3]`: the row is added to each row |
 # | a table and a column | `[2, 3]` | `[2, 1]` | `[2, 3]`: the column is added to each column |
-# | a column and a row | `[2, 1]` | `[3]` | `[2, 3]`: each with each |
+# | a column and a row | `[2, 1]` | `[3]` | `[2, 3]`: all pairs |
 # | what does not fit | `[2, 3]` | `[2]` | an error: from the right, 3 meets 2 |
 #
 # `x.unsqueeze(-1)`, or `x[..., None]`, adds a dimension of size 1 at the end: it turns a list `[2]` into a column
-# `[2, 1]`. Attention uses *each with each* all the time.
+# `[2, 1]`. Attention needs *all pairs* all the time.
 
 # %%
 cats = torch.tensor([0.0, 10.0])
@@ -226,8 +225,8 @@ beats = torch.tensor([1.0, 2.0, 3.0])
 print(cats.unsqueeze(-1) + beats)
 
 # %% [markdown]
-# **Predict first.** A square table is the trap. `square` below is `[3, 3]`, and each cat's mean is subtracted from its
-# scores, or so it seems. No error is raised. Is the first cat's mean 0 afterwards?
+# **Predict first.** A square table is a trap. Below, `square` is `[3, 3]`, and each cat's mean seems to be subtracted
+# from its own scores. There is no error. Is the first cat's mean 0 afterwards?
 
 # %%
 is_first_mean_0 = None  # True or False
@@ -243,15 +242,15 @@ judges = [f"judge {number}" for number in (1, 2, 3)]
 show.matrices(
     show.Panel("minus [3]: wrong", careless, ["Minka", "Felix", "Mia"], judges, decimals=0),
     show.Panel("minus [3, 1]: right", careful, ["Minka", "Felix", "Mia"], judges, decimals=0),
-    alt="Left each column has lost another cat's mean, and the first row's mean is -3; right every row is -1, 0, 1.",
+    alt="On the left, each column has lost a different cat's mean, and row 1 has mean -3; right, each row is -1, 0, 1.",
 )
 
 # %% [markdown]
 # The means, `[3]`, line up with the *columns*: Felix's mean is subtracted from the second judge's scores.
-# `keepdim=True` makes a column of them, `[3, 1]`. Had the table not been square, torch would have complained.
+# `keepdim=True` makes them a column, `[3, 1]`. If the table weren't square, torch would have raised an error.
 #
-# Comparing broadcasts too. Here three words, written as numbers from 0 to 3, are each compared with all four numbers,
-# which `torch.arange(4)` lists. Every row has one True:
+# Comparisons broadcast too. Here are three words, written as numbers from 0 to 3. Each is compared with all four
+# numbers, `torch.arange(4)`, so every row has one True:
 
 # %%
 print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
@@ -260,8 +259,8 @@ print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
 # ### Exercise 3 · A bag for every sentence
 # `primer.bags_of_words` · 2 points · about 8 minutes
 #
-# A **vocabulary** is a list of words, and a word's number in it is its **id**. A **bag of words** says how often each word of
-# the vocabulary occurs in a sentence. Make one for every sentence. (The sum of booleans counts what is True.)
+# A **vocabulary** is a list of words, and a word's index in it is its **id**. A **bag of words** says how often each
+# word of the vocabulary occurs in a sentence. Make one for every sentence. (Summing booleans counts the True ones.)
 #
 # Shapes: `ids` is an integer tensor `[sentences, words]`, `vocab_size` is an int, the result is an integer tensor
 # `[sentences, vocab_size]`.
@@ -282,9 +281,10 @@ def bags_of_words(ids, vocab_size):
 
 
 # %% [markdown] tags=["reason"]
-# With a last dimension of size 1 the ids meet all numbers of the vocabulary at once: `[sentences, words, 1]` against
-# `[vocab_size]` is `[sentences, words, vocab_size]`. The sum over the words counts; `any` would say *that* a word
-# occurs, not how often. A loop is just as right, and slower; torch's `one_hot` makes the same comparison.
+# With a last dimension of size 1, broadcasting compares each id with the whole vocabulary at once:
+# `[sentences, words, 1]` against `[vocab_size]` gives `[sentences, words, vocab_size]`. Summing over the words counts;
+# `any` would say *whether* a word occurs, not how often. A loop is just as correct but slower; torch's `one_hot` makes
+# the same comparison.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-bags_of_words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.bags_of_words")
@@ -306,27 +306,27 @@ def three_bags():
 
 
 # %% [markdown]
-# The first two rows are equal. Lesson 00 is about that.
+# The first two rows are equal. That is what lesson 00 is about.
 #
 # ## 4. A gradient says which way is up
 #
-# A **model** turns inputs into predictions, with numbers that it has learned: its **weights**. The simplest one
-# predicts the applause for a sentence as the sum of its words' weights. With a bag of words `x` and weights `w` that is
-# `x @ w`, a **matrix product**: each count times its word's weight, added up. A table of bags gives one sum for each
+# A **model** turns inputs into predictions, using numbers that it has learned: its **weights**. The simplest one
+# predicts the applause for a sentence as the sum of its words' weights. With a bag of words `x` and weights `w`, that
+# is `x @ w`, a **matrix product**: each count times its word's weight, added up. A table of bags gives one sum for each
 # row.
 #
-# The **loss** says how wrong the model is, in one number, here the mean of the squared errors. Learning changes `w` so
-# that the loss falls. But which weight, and in which direction?
+# The **loss** says how wrong the model is, in one number: here, the mean squared error. Learning changes `w` so that
+# the loss falls. But which weight, and in which direction?
 #
-# The **gradient** answers that. It says, for each weight, how fast the loss rises if this weight grows a little. If the
-# number is positive, make the weight smaller. Torch computes it in three steps:
+# The **gradient** answers that. For each weight, it says how fast the loss rises as that weight grows. If the number is
+# positive, make the weight smaller. Torch computes it in three steps:
 #
-# 1. `requires_grad_()` tells torch to watch a tensor. (`torch.tensor(2.0, requires_grad=True)` makes one that is watched.)
+# 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked one.)
 # 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
-# 3. It is then in the tensor's `.grad`.
+# 3. You find it in the tensor's `.grad`.
 #
-# **Predict first.** *Cat danced* got 5 claps. With the weight 1 for each word the model says 2, so the loss is
-# (2 - 5)² = 9. What are the gradient's two numbers? At least: are they positive or negative, and are they equal?
+# **Predict first.** *Cat danced* got 5 claps. With a weight of 1 for each word, the model predicts 2, so the loss is
+# (2 - 5)² = 9. What are the gradient's two numbers? Or at least: are they positive or negative, and are they equal?
 
 # %%
 my_gradient = {"cat": None, "danced": None}  # two numbers
@@ -341,7 +341,7 @@ for word, rise in zip(my_gradient, weights.grad.tolist(), strict=True):
     show.prediction(f"the gradient for {word}", my_gradient[word], rise)
 
 # %% [markdown]
-# Both are -6: more weight for either word would make the loss smaller, and both words occur once.
+# Both are -6: a larger weight for either word would lower the loss, and each word occurs once.
 #
 # **A trap.** `backward()` *adds* to `.grad`: after two calls it holds the sum of two gradients. So every training loop
 # sets the old gradients to zero before it computes new ones.
@@ -355,8 +355,8 @@ print("after a second backward():", weights.grad)
 # ### Exercise 4 · Which way is up
 # `primer.loss_gradient` · 2 points · about 7 minutes
 #
-# Return the gradient at `w` of the loss, the mean over all examples of (x @ w - y)². Let torch compute it, or work out
-# the formula. Leave the caller's `w` as it is: work on a copy, `w.clone()`.
+# Return the gradient of the loss at `w`; the loss is the mean of (x @ w - y)² over all examples. Let torch compute it,
+# or work out the formula. Don't change the caller's `w`: work on a copy, `w.clone()`.
 #
 # Shapes: `w` is `[features]`, `x` is `[examples, features]`, `y` is `[examples]`, the result is `[features]`.
 
@@ -379,9 +379,9 @@ def loss_gradient(w, x, y):
 
 
 # %% [markdown] tags=["reason"]
-# Torch notes every step from the copy of `w` to the loss, and `backward()` walks back along them by the chain rule. By
-# hand the gradient is 2 xᵀ(xw - y) / examples. The copy matters: if the caller's own tensor is suddenly watched, or
-# keeps a gradient, the code that uses it next is in for a surprise.
+# Torch records every step from the copy of `w` to the loss, and `backward()` goes back through them by the chain rule.
+# Worked out by hand, the gradient is 2 xᵀ(xw - y) / examples. The copy matters: if the caller's own tensor is suddenly
+# tracked, or keeps a gradient, the code that uses it next is in for a surprise.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-loss_gradient-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.loss_gradient")
@@ -396,14 +396,14 @@ check("primer.loss_gradient", hidden=True)
 #
 # $$w \leftarrow w - \text{rate} \cdot \text{gradient}(w)$$
 #
-# That is **gradient descent**, and all training in this course is some form of it. Steps are longer with a larger rate,
-# the **learning rate**, and where the loss is steeper.
+# That is **gradient descent**, and all training in this course is some form of it. Steps are longer where the loss is
+# steeper, and with a larger rate, the **learning rate**.
 #
 # ### Exercise 5 · Step by step downhill
 # `primer.walk_downhill` · 2 points · about 7 minutes
 #
 # Take `steps` steps and return the whole path, with the start as its first position. `gradient(w)` computes the
-# gradient at `w`. (`torch.stack` makes one tensor out of a list of equally large ones.)
+# gradient at `w`. (`torch.stack` turns a list of tensors of one shape into a single tensor.)
 #
 # Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, `steps` an int; the result is
 # `[steps + 1, features]`.
@@ -440,9 +440,9 @@ check("primer.walk_downhill", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are three sentences with their applause, and the loss as a landscape over the two weights, seen from above. A
-# grey line joins points of equal loss, and the cross is the lowest point. Three walks begin at the same point, with the
-# rates 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
+# Below is the loss for three sentences and their applause: a landscape over the two weights, seen from above. Grey
+# lines join points of equal loss, and the cross is the lowest point. Three walks begin at the same point, with rates of
+# 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
 
 # %%
 rate_that_fails = None  # 0.05, 0.2 or 0.28
@@ -474,19 +474,19 @@ def three_walks():
 
 
 # %% [markdown]
-# With a small rate the walk is safe and slow. With a larger one it swings across the valley and still gets down. A
-# little more, and each step lands higher on the other side: the loss keeps growing. If a loss of yours grows or turns
-# to `nan`, try a smaller rate first.
+# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets down. A
+# little more, and each step lands higher on the other side: the loss keeps growing. If your loss grows or becomes
+# `nan`, try a smaller rate first.
 #
 # ## 6. A model is an nn.Module
 #
 # Weights that belong together live in a class, an **`nn.Module`**. You write two methods:
 #
-# - `__init__` makes the parts, after a first line `super().__init__()`. A part stored in `self` is **registered**: its
+# - `__init__` calls `super().__init__()`, then creates the parts. A part stored in `self` is **registered**: its
 #   weights are now the model's **parameters**.
-# - `forward` computes the output. You never call it by its name: `model(x)` does.
+# - `forward` computes the output. You never call it yourself: `model(x)` does.
 #
-# The most common part is a **linear layer**. `nn.Linear(3, 2)` goes from 3 numbers to 2, with a weight `[2, 3]` and a
+# The most common part is a **linear layer**. `nn.Linear(3, 2)` maps 3 numbers to 2, with a weight `[2, 3]` and a
 # **bias** `[2]`. It computes `x @ weight.T + bias`, where `.T` turns rows into columns.
 
 # %%
@@ -521,17 +521,17 @@ for kind in (Pair, Listed):
 
 # %% [markdown]
 # A plain list hides its layers. They would never learn, because the **optimizer**, which changes the weights in
-# training, sees only parameters. `nn.ModuleList` is a list that registers.
+# training, sees only parameters. `nn.ModuleList` is a list that registers them.
 #
-# Two linear layers in a row can do no more than one, since a product of two matrices is a matrix. So something
-# nonlinear goes in between. The simplest is the **ReLU**, `torch.relu`: it keeps what is positive and turns the rest
+# Two linear layers in a row can do no more than one, since the product of two matrices is a matrix. So a nonlinear
+# function goes in between. The simplest is the **ReLU**, `torch.relu`: it keeps positive numbers and turns the rest
 # into 0.
 #
-# Often a model does not predict a number but chooses between **classes**: applause or none. It returns one number for
-# each class, its **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the logits,
-# `[examples, classes]`, and each example's right class, an integer tensor `[examples]`. It turns the logits into
-# probabilities itself, with a softmax (see lesson 01), so never put one in front of it. The loss is small when the
-# right class has a high probability.
+# Often a model doesn't predict a number but chooses between **classes**: applause or none. It returns one number for
+# each class, the **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the logits,
+# `[examples, classes]`, and each example's correct class, an integer tensor `[examples]`. It turns the logits into
+# probabilities itself, with a softmax (see lesson 01), so never apply one yourself. The loss is small when the correct
+# class has a high probability.
 
 # %%
 logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
@@ -542,8 +542,8 @@ print("if 1 is right:", F.cross_entropy(logits, torch.tensor([1])))
 # ### Exercise 6 · A critic of two layers
 # `primer.critic` · 2 points · about 6 minutes
 #
-# Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. Keep the constructor's
-# names: the check loads weights into them. The gradients of all weights are compared too.
+# Write `forward`: the bags go through `hidden`, then through a ReLU, then through `output`. Keep the names in the
+# constructor: the check loads weights into them. The gradients of all weights are compared too.
 #
 # Shapes: `bags` is `[sentences, vocab_size]`, the result is `[sentences, classes]`.
 
@@ -575,8 +575,8 @@ class Critic(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# You call each layer like a function. The ReLU is between the two and nowhere else: after the last layer it would
-# forbid negative logits. Torch watches a module's parameters by itself, so gradients reach all four of them.
+# You call each layer like a function. The ReLU goes between the two and nowhere else: after the last layer, it would
+# rule out negative logits. Torch tracks a module's parameters automatically, so gradients reach all four of them.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-critic-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.critic")
@@ -587,16 +587,16 @@ check("primer.critic", hidden=True)
 # %% [markdown]
 # ## 7. A split keeps you honest
 #
-# A model can learn its examples by heart. Then it is right about all of them and knows nothing. So keep some examples away from
-# training, and judge the model by those. This is a **split** into **training** and **test**.
+# A model can learn its examples by heart. Then it is right about all of them, yet knows nothing. So keep some examples
+# out of training, and judge the model by those. This is a **split** into **training** and **test** sets.
 #
-# Shuffle before you cut. Data is often sorted, and then the two sides would hold different kinds of examples. Shuffle
-# the **labels**, the right answers, *with* the examples.
+# Shuffle before you cut. Data is often sorted, so the two sets would contain different kinds of examples. Shuffle the
+# **labels**, the correct answers, *with* the examples.
 #
-# The test is for the end. If you try several learning rates and keep the one that does best on the test, its result is
-# partly luck. Choose by a third part, for **validation**.
+# Save the test set for the end. If you try several learning rates and keep the one that does best on it, its result is
+# partly luck. Choose with a third set, for **validation**.
 #
-# A shuffle is a list of numbers, and it can index a tensor:
+# A shuffle is a list of indices, and you can index a tensor with it:
 
 # %%
 order = torch.tensor([2, 0, 1])
@@ -606,8 +606,8 @@ print(torch.tensor([10, 11, 12])[order])
 # ### Exercise 7 · What is kept for the test
 # `primer.split` · 1 point · about 5 minutes
 #
-# Put the examples and their labels in the given order. The last `tested` of them are the test, the others are for
-# training. Each side has at least one.
+# Put the examples and their labels in the given order. The last `tested` examples are the test set; the others are for
+# training. Each set has at least one.
 #
 # Shapes: `x` is `[examples, features]`; `labels` and `order` are integer tensors `[examples]`; the result is a tuple
 # `(x_training, labels_training, x_test, labels_test)`.
@@ -615,7 +615,7 @@ print(torch.tensor([10, 11, 12])[order])
 
 # %% nbgrader={"grade": false, "grade_id": "primer-split-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split(x, labels, order, tested):
-    """The examples in another order, cut into training and test.
+    """The examples in the given order, cut into training and test sets.
 
     x: [examples, features]
     labels: int [examples]
@@ -630,8 +630,8 @@ def split(x, labels, order, tested):
 
 
 # %% [markdown] tags=["reason"]
-# Cut the order, not the data, and it is hard to go wrong: the same list of numbers indexes examples and labels. The
-# worst mistake raises no error: if the test is part of training, every result is too good, and nothing tells you.
+# Cut the order, not the data, and it is hard to go wrong: the same indices select examples and labels. The worst
+# mistake raises no error: if the test examples are also trained on, every result is too good, and you never find out.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-split-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("primer.split")
@@ -643,7 +643,7 @@ check("primer.split", hidden=True)
 # ## 8. The training loop
 #
 # Here is a whole training run: a linear layer learns how much applause each word is worth. Read it line by line.
-# (`F.mse_loss` is the mean squared error; the seed makes every run begin with the same random weights.)
+# (`F.mse_loss` is the mean squared error; the seed makes every run start from the same random weights.)
 
 # %% tags=["demo"]
 torch.manual_seed(0)
@@ -663,30 +663,30 @@ print("cat, danced, slept:", model.weight.detach())
 
 # %% [markdown]
 # - The optimizer, here `sgd`, knows all parameters and takes the steps, by gradient descent as in section 5. The *S* is
-#   for *stochastic*: each step usually sees only a batch of random examples. Here all fit into one.
-# - Each turn of the loop does the same: **loss, zero, backward, step**. Without `zero_grad` old gradients add up;
-#   without `step` nothing is learned. Neither raises an error.
-# - **Adam** is the optimizer that this course uses. It gives each weight steps of its own size. If a weight's
-#   gradient keeps its sign, the step is about the learning rate, even if the gradient is tiny; if the sign changes, the
-#   step is smaller. You use it the same way, and write it yourself in lesson 05.
+#   for *stochastic*: each step usually sees only a random batch of examples. Here one batch holds them all.
+# - Each iteration does the same: **loss, zero, backward, step**. Without `zero_grad`, old gradients add up; without
+#   `step`, the model learns nothing. Neither mistake raises an error.
+# - This course uses the optimizer **Adam**. It adapts the step size of each weight. If a weight's gradient keeps its
+#   sign, the step is about as large as the learning rate, even if the gradient is tiny; if the sign changes, the step
+#   is smaller. You use it the same way, and will write it yourself in lesson 05.
 #
-# *Cat* was worth 2, *danced* 3 and *slept* -1. The model has found these numbers from the claps for four sentences.
+# *Cat* was worth 2, *danced* 3 and *slept* -1. The model has recovered these numbers from the claps for four sentences.
 #
 # ### Exercise 8 · A training loop
 # `primer.train` · 3 points (2 for the values, 1 in double precision) · about 12 minutes
 #
-# Train a linear layer to choose between classes. Begin with the given weight and bias, and take `steps` steps of
+# Train a linear layer to choose between classes. Start from the given weight and bias, and take `steps` steps of
 # `torch.optim.Adam` with the learning rate `rate` on the cross-entropy of all examples. Return the trained weight and
-# bias and the losses, each as it was *before* its step.
+# bias, and the loss *before* each step.
 #
-# An optimizer takes any list of watched tensors, such as `weight.clone().requires_grad_()`, so you need no `nn.Linear`.
+# An optimizer accepts any list of tracked tensors, such as `weight.clone().requires_grad_()`, so you don't need
+# `nn.Linear`.
 #
 # Shapes: `weight` is `[classes, features]`, `bias` is `[classes]`, `x` is `[examples, features]`, `labels` is an integer tensor
 # `[examples]`; the result is a tuple of `weight`, `bias` and `losses`, which is `[steps]`.
 
 # %% [markdown] tags=["fine-print"]
-# All three come out without gradients (`detach()`). Leave the caller's tensors as they are. Numbers in double precision
-# (float64) are tried too.
+# Detach all three results (`detach()`). Don't change the caller's tensors. Double precision (float64) is tested too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "primer-train-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -716,9 +716,9 @@ def train(weight, bias, x, labels, rate, steps):
 
 
 # %% [markdown] tags=["reason"]
-# Make one optimizer before the loop, for copies that are watched: Adam remembers earlier gradients, and a new one at
-# every step would forget them. Then loss, zero, backward, step. Each loss is detached; otherwise it would keep the
-# whole graph of its step alive. It is the loss before the step, since its gradient was followed.
+# Create one optimizer before the loop, for tracked copies: Adam remembers earlier gradients, and a new one at every
+# step would forget them. Then come loss, zero, backward and step. Detach each loss; otherwise it keeps the whole graph
+# of its step alive. Keep the loss from before the step: its gradient is the one that the step follows.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("primer.train")
@@ -727,8 +727,8 @@ check("primer.train", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now use it. On each of 200 evenings another cat performed. *Cat 3 sang beautifully*: applause. *Cat 2 fell loudly*:
-# none. About one audience in six was in a strange mood and did the opposite.
+# Now use it. On each of 200 evenings, a different cat performed. *Cat 3 sang beautifully*: applause. *Cat 2 fell
+# loudly*: none. About one audience in six was in a strange mood and did the opposite.
 
 # %%
 VERBS = {"danced": 3, "sang": 1, "slept": -1, "fell": -3}
@@ -743,8 +743,8 @@ for sentence, clapped in evenings[:4]:
     print(clapped, sentence)
 
 # %% [markdown]
-# The model gets every word, the cats' names included. It trains on 100 evenings; the other 100 are the test. **Predict
-# first:** how often is it right about each? What happens to the two losses?
+# The model gets every word, the cats' names included. It trains on 100 evenings; the other 100 are the test set.
+# **Predict first:** how often is it right on each? What happens to the two losses?
 
 # %%
 my_accuracies = {"training": None, "test": None}  # in %
@@ -764,7 +764,7 @@ def two_hundred_evenings():
         unseen.append(F.cross_entropy(x_test @ weight.T + bias, y_test).item())
     for name, rows, right in (("training", x, y), ("test", x_test, y_test)):
         share = ((rows @ weight.T + bias).argmax(dim=-1) == right).float().mean().item()
-        show.prediction(f"right in {name}", my_accuracies[name], 100 * share, " %")
+        show.prediction(f"right on the {name} set", my_accuracies[name], 100 * share, " %")
     drawn, [axes] = show.frames(width=6.8, height=3.6)
     axes.plot(seen, color=show.BLUE, label="training")
     axes.plot(numbers, unseen, color=show.ORANGE, label="test")
@@ -774,19 +774,19 @@ def two_hundred_evenings():
     axes.legend()
     show.figure(
         drawn,
-        "Two losses over 300 steps: that of training falls towards 0, that of the test falls at first and then rises.",
+        "Two losses over 300 steps: the training loss falls towards 0; the test loss falls at first, then rises.",
     )
 
 
 # %% [markdown]
-# In the end the model is right about every training evening, the strange ones too. It uses its weight for each cat's
-# name to remember how that one evening went. The test has none of those names. Meanwhile the other weights keep
-# growing, until the model is surer about the test evenings than it should be. So the test's loss is lowest at the dot,
-# and rises from then on. That is **overfitting**. Without the split you would have seen only the blue line, and been
-# proud of it.
+# In the end, the model is right about every training evening, even the strange ones. It uses its weight for each cat's
+# name to remember how that one evening went. The test set has none of those names. Meanwhile the other weights keep
+# growing, until the model is surer about the test evenings than it should be. So the test loss is lowest at the dot,
+# and rises after it. That is **overfitting**. Without the split, you would have seen only the blue line, and been proud
+# of it.
 #
-# No model can be right about the whole test. Even if you knew the rule, you would be wrong wherever the mood is
-# strange, about one time in six.
+# No model can get the whole test set right. Even if you knew the rule, you would be wrong whenever the mood is strange,
+# about one time in six.
 #
 # ### Exercise 9 · In your own words
 # `primer.best_of_five` · 2 points, read by a person · about 10 minutes
@@ -794,22 +794,22 @@ def two_hundred_evenings():
 # A friend has seen the picture above. She trains five models on the 100 training evenings, for 10, 30, 60, 100 and 300
 # steps, measures each on the test, and keeps the one with the lowest test loss. She reports that loss as what to expect
 # on new evenings. "I never trained on the test", she says. In three to six sentences: is her number too good, too bad,
-# or right? Why, although no step saw a test evening? What would you do with the same 200 evenings? And would five
+# or right? Why, even though no step saw a test evening? What would you do with the same 200 evenings? And would five
 # *hundred* models make it better or worse?
 #
-# Learning on your own? Once yours is written,
-# `solution("primer.best_of_five")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("primer.best_of_five")`, in a cell of its own, shows one good answer and what earns the points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "primer-best_of_five-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Her number is too good, on average. The five results differ partly by chance, because the test has only 100 evenings, a sixth of
-# them strange. Choosing the lowest keeps the model for which that chance was kindest, and on new evenings it will be like any
-# other. No step saw the test, but the choice did, and choosing is learning, too. I would cut the evenings into three: 100 for
-# training, 50 for validation and 50 for the test; choose the number of steps by validation, and measure the chosen model once
-# on the test. With five hundred models the luckiest is luckier still, so the number gets worse as a forecast while it looks
-# better.
+# Her number is too good, on average. The five results differ partly by chance, because the test set has only 100
+# evenings, a sixth of them strange. Choosing the lowest keeps the model that was luckiest, and on new evenings it won't
+# be. No step saw the test, but the choice did, and choosing is learning, too. I would split the evenings into three:
+# 100 for training, 50 for validation and 50 for the test; choose the number of steps by validation, and measure the
+# chosen model once on the test. With five hundred models the luckiest is luckier still, so the number gets worse as a
+# forecast while it looks better.
 #
-# *(One point: too good, because the choice uses the test and keeps what was lucky on it; more models make it worse. One point:
-# a third part to choose by, and the test used once, at the end.)*
+# *(One point: too good, because the choice uses the test and keeps what was lucky on it; more models make it worse. One
+# point: a third set to choose by, and the test set used once, at the end.)*
 
 # %% [markdown]
 # ## Glossary
@@ -819,7 +819,7 @@ def two_hundred_evenings():
 # - **dtype**: the type of a tensor's numbers: `float32`, `float64` (**double precision**), `int64`, `bool`.
 # - **Broadcasting**: sizes of 1 are repeated, so that two shapes fit.
 # - **Batch**: several examples in one tensor.
-# - **Vocabulary**, **id**: a list of words, and a word's number in it.
+# - **Vocabulary**, **id**: a list of words, and a word's index in it.
 # - **Bag of words**: how often each word of a vocabulary occurs in a sentence.
 # - **Weights**, **parameters**: the numbers that a model learns.
 # - **Loss**: how wrong a model is, in one number.
@@ -828,13 +828,13 @@ def two_hundred_evenings():
 # - **Learning rate**: what a gradient is multiplied by to make a step.
 # - **`nn.Module`**: a model as a class, which registers its parts.
 # - **Linear layer**: `x @ weight.T + bias`.
-# - **ReLU**: keeps what is positive, and turns the rest into 0.
+# - **ReLU**: keeps positive numbers and turns the rest into 0.
 # - **Logits**: a model's numbers for the classes; the largest one is its answer.
-# - **Cross-entropy**: the loss of a classifier; small where the right class is probable.
+# - **Cross-entropy**: the loss of a classifier; small when the correct class is probable.
 # - **Optimizer**: takes the steps; SGD by plain gradient descent, Adam with a step size for each weight.
-# - **Training and test**: the examples that a model learns from, and those kept away to judge it by.
-# - **Validation**: a third part, to choose by.
-# - **Overfitting**: what a model has learned of its training examples that is not true of others.
+# - **Training and test**: the examples that a model learns from, and those kept out of training to judge it by.
+# - **Validation**: a third set, to choose by.
+# - **Overfitting**: learning what is true only of the training examples.
 #
 # ## What you have now
 #

@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "factor_2_missing",
-            "Your answer is half of the gradient. The derivative of u² is 2u.",
+            "Your answer is half the gradient. The derivative of u² is 2u.",
             _slip(("2 * error", "error")),
         ),
         Misconception(

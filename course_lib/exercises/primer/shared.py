@@ -1,4 +1,4 @@
-"""Helpers for several exercises of the primer use."""
+"""Helpers that several exercises of the primer use."""
 
 from __future__ import annotations
 

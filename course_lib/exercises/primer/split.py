@@ -122,12 +122,12 @@ EXERCISE = Exercise(
         Misconception(
             "test_in_training",
             "Your answer trains on everything, including the test set, so the test says nothing about new examples. "
-            "Keep the last `tested` out of training.",
+            "Keep the last `tested` examples out of training.",
             _slip(("x[:cut], labels[:cut]", "x, labels")),
         ),
         Misconception(
             "test_first",
-            "Your answer tests on the first examples of the order. Test on the last `tested`.",
+            "Your answer tests on the first examples of the order. Test on the last `tested` examples.",
             lambda x, labels, order, tested: (
                 *(x[order[tested:]], labels[order[tested:]]),
                 *(x[order[:tested]], labels[order[:tested]]),
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "sides_swapped",
-            "Your answer returns the test set first. Return training first.",
+            "Your answer returns the test set first. Return the training set first.",
             _slip(("*training, *test", "*test, *training")),
         ),
         Misconception(

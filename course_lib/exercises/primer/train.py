@@ -124,7 +124,7 @@ EXERCISE = Exercise(
             "outline",
             "Make parameters from copies of weight and bias, and one Adam for both with `lr=rate`.\n"
             "At each step, compute the logits of all examples and their cross-entropy with the labels.\n"
-            "Set the gradients to zero, go backward, and take a step.\n"
+            "Set the gradients to zero, call `backward()`, and take a step.\n"
             "Keep the detached loss from before the step.\n"
             "At the end, return both parameters, detached, and the stacked losses.",
             answers=("gradients_add_up", "loss_after_the_step", "new_optimizer_at_every_step", "bias_not_trained"),
