@@ -14,12 +14,12 @@
 # %% [markdown]
 # # Lesson 06 · Decoding
 #
-# A cat that sees a mouse takes one of many possible steps, then looks again. A decoder writes a sentence like that: it
-# has a probability for every next word, picks one, and asks again.
+# A cat that sees a mouse takes one of many possible steps, then looks again. A decoder writes a sentence the same way:
+# it assigns a probability to every possible next word, picks one, and repeats.
 #
-# The model only answers *what comes next?* How its answers become a sentence is up to us: always the most probable word,
-# several beginnings side by side, or a roll of the dice. You write all three, find out when each is right, and make them
-# fast.
+# The model only answers *what comes next?* How its answers become a sentence is up to us: always take the most probable
+# word, follow several beginnings side by side, or roll the dice. You write all three, find out when to use each, and
+# make them fast.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -33,15 +33,15 @@
 # | 8 | a small model runs ahead | 4 | 20 |
 # | 9 | in your own words | 2 | 12 |
 #
-# Stuck? `hint("decoding.greedy")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# Stuck? `hint("decoding.greedy")` opens a hint, and each further call opens the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# Decoding uses every model in the same way, as a **step function**: the tokens so far go in, the logits of the next
-# token come out. (A **token** is what a model reads and writes at a time: here a word, `<s>` or `<e>`.)
+# Decoding treats every model as a **step function**: the tokens so far go in, the logits of the next token come out. (A
+# **token** is the unit that a model reads and writes: here a word, `<s>` or `<e>`.)
 
 # %% [markdown] tags=["fine-print"]
-# Results have the dtype of the numbers that come in, and gradients are not compared. Where points are split, as in *2
-# for the values, 1 for …*, the others count only once those for the values are earned.
+# Results have the same dtype as the inputs, and gradients are not compared. Where points are split, as in *2 for the
+# values, 1 for …*, you must earn those for the values before the others count.
 
 # %%
 import functools
@@ -74,19 +74,20 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. No teacher at test time
 #
-# Training spoils a decoder. To learn *the cat danced* → *die Katze tanzte* it reads the right German words, shifted by
-# one, and predicts the next one at every position. Whatever nonsense it says at word 2, at word 3 it gets the right
-# beginning again. That is **teacher forcing**, and thanks to the causal mask all positions are trained at once.
+# Training spoils a decoder. To learn *the cat danced* → *die Katze tanzte*, it reads the right German words, shifted by
+# one, and predicts the next one at every position. Whatever nonsense it predicts for word 2, it gets the right
+# beginning again for word 3. That is **teacher forcing**, and thanks to the causal mask all positions are trained at
+# once.
 #
-# At test time there are no right words. The model predicts one word, reads it as if it were given, predicts the next,
-# and so on: **autoregressive** decoding.
+# At test time the right words aren't available. The model predicts one word, reads it as if it were given, predicts the
+# next, and so on: **autoregressive** decoding.
 
 # %% [markdown] tags=["slides"]
 # S4 says it in one line: at test time there is no translation to mask, so words are predicted one by one.
 
 # %% [markdown]
-# We need a translator to watch. It learns clauses of the course's toy grammar, some with *yesterday* in front. Clauses
-# built like *the cat danced* are held out, and a tenth of the others: it never sees them in training.
+# We need a translator to watch. It learns clauses from the course's toy grammar, some starting with *yesterday*.
+# Clauses built like *the cat danced* are held out, along with a tenth of the others: it never sees them in training.
 
 # %%
 rng = random.Random(0)
@@ -104,8 +105,8 @@ models = {}  # by how many steps they were trained
 BEGINNER, TRAINED = 160, 500
 
 # %% [markdown]
-# The translator is yours: the attention, the norms and the blocks of lessons 04 and 05, wherever yours have passed their
-# checks. The lines below the cell say which are borrowed from the course.
+# The translator is yours: it uses your attention, norms and blocks from lessons 04 and 05, wherever they have passed
+# their checks. The output below the cell says which parts are borrowed from the course.
 
 # %%
 sinusoidal_encoding = answer("positions.sinusoidal_encoding")
@@ -155,12 +156,12 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# The next cell trains two of them, in a few seconds. The first stops after a third of the steps: this **beginner** is
-# useful when we need a model that is often in doubt.
+# The next cell trains two translators, in a few seconds. The first stops after a third of the steps: this **beginner**
+# is useful when we need a model that is often unsure.
 #
-# **Guess first:** what are the losses of their last steps? A uniform guess over all German tokens costs a little over 5
-# nats. Training uses lesson 05's label smoothing of 0.1, with which even a model that is always right has a loss above 0:
-# here about 0.8. The next cell says how close you were. (Such guesses are for you alone.)
+# **Guess first:** what is the loss of each at its last step? A uniform guess over all German tokens costs a little over
+# 5 nats. Training uses lesson 05's label smoothing of 0.1, so even a perfect model has a loss above 0: here about 0.8.
+# The next cell says how close you were. (These guesses are for you alone.)
 
 # %%
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
@@ -189,8 +190,8 @@ show.loss_curve(
 )
 
 # %% [markdown]
-# This is the step function of a translator for one English sentence. The decoder reads the German tokens so far, and we
-# keep only what it says after the **last** of them.
+# This is a translator's step function for one English sentence. The decoder reads the German tokens so far, and we keep
+# only its logits at the **last** one.
 
 
 # %%
@@ -220,10 +221,10 @@ def step_for(sentence, trained_for=TRAINED):
 # %% [markdown]
 # ## 2. One word after the other
 #
-# The simplest choice is **greedy decoding**: at every step the most probable token. The decoder reads `<s>` and says
-# *die*. It reads `<s>` *die* and says *Katze*. Then it says *tanzte*, then `<e>`, and that is the end.
+# The simplest choice is **greedy decoding**: take the most probable token at every step. The decoder reads `<s>` and
+# predicts *die*. It reads `<s>` *die* and predicts *Katze*. Then come *tanzte* and `<e>`, and the sentence is complete.
 #
-# `<e>` is a token like any other. A model may never say it, so every decoder needs a limit as well.
+# `<e>` is a token like any other. A model may never produce it, so every decoder needs a limit as well.
 
 # %% [markdown] tags=["slides"]
 # S2 steps through the same four steps, and writes *tantze* for *tanzte*.
@@ -232,16 +233,16 @@ def step_for(sentence, trained_for=TRAINED):
 # ### Exercise 1 · Greedy decoding
 # `decoding.greedy` · 3 points (2 for the values, 1 for the limit) · about 15 minutes
 #
-# Write the loop. It gets a step function, the ids of `<s>` and `<e>`, and the most tokens that may be written, at least 1.
-# After `<e>` the model is not asked again. Return the tokens that were written: without `<s>`, and with `<e>` if it was
-# reached.
+# Write the loop. It takes a step function, the ids of `<s>` and `<e>`, and the maximum number of new tokens (at least
+# 1). Don't call the model again after `<e>`. Return the new tokens: without `<s>`, and with `<e>` if the model produced
+# it.
 #
 # Shapes: `step` takes the ids so far, int64 `[tokens]`, beginning with `start_id`, and returns logits `[vocab_size]`. The
 # result is int64 `[new]`.
 
 # %% [markdown] tags=["fine-print"]
-# `step` also takes a plain list of ids. A logit is −∞ for a token that cannot follow. The two ids differ, and need not be
-# those of this lesson. `<e>` counts among the `max_new_tokens` tokens, `<s>` does not.
+# `step` also takes a plain list of ids. A token that cannot come next has a logit of −∞. The two ids differ, and need
+# not be those of this lesson. `<e>` counts toward `max_new_tokens`, `<s>` does not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -262,11 +263,11 @@ def greedy(step, start_id, end_id, max_new_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# The softmax keeps the order of the logits, so their `argmax` is enough. All tokens so far go back in, because a step
-# function remembers nothing between calls.
+# The softmax preserves the order of the logits, so their `argmax` is enough. All tokens so far go back in, because a
+# step function doesn't remember anything between calls.
 #
-# Loops go wrong at their ends. `<e>` belongs to the result and counts. `<s>` was given, not written: it is left out and
-# does not count. Count it, and every limited sentence is one token short.
+# Loops go wrong at their ends. `<e>` is part of the result and counts toward the limit. `<s>` was given, not generated:
+# leave it out and don't count it, or every sentence that reaches the limit is one token short.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.greedy")
@@ -276,11 +277,10 @@ check("decoding.greedy", hidden=True)
 
 # %% [markdown]
 # Now watch your loop translate. For every token the picture shows what the decoder had read, where its cross-attention
-# looked (the mean of its two heads), and which German tokens it thought likely. The slider goes through the steps one by
-# one.
+# looked (the mean of its two heads), and which German tokens it found likely. Use the slider to go through the steps.
 #
-# (One pass over the finished sentence gives all these numbers: under the causal mask the decoder says at each position
-# what it said when that position was the last.)
+# (One pass over the finished sentence gives all these numbers: under the causal mask, the output at each position is
+# the same as when that position was the last.)
 
 
 # %% tags=["demo"]
@@ -315,8 +315,8 @@ def token_by_token():
 
 
 # %% [markdown]
-# The attention walks from left to right, one English word for each German one. Always? German puts the verb second, so
-# after *gestern* it comes before the subject.
+# The attention moves from left to right, one English word for each German one. Does it always? German puts the verb
+# second, so after *gestern* it comes before the subject.
 
 
 # %% tags=["demo"]
@@ -337,11 +337,11 @@ def the_attention_crosses():
 
 
 # %% [markdown]
-# To write *tanzte* after *gestern* the decoder jumps ahead to *danced*, then comes back for *the* and *cat*. The
-# training data never says which word translates which. It learned to look there because looking there lowers the loss.
+# To write *tanzte* after *gestern*, the decoder jumps ahead to *danced*, then comes back for *the* and *cat*. The
+# training data never says which word translates which. The model learned to look there because it lowers the loss.
 #
-# **And if it makes a mistake?** Its own wrong word becomes part of the beginning, and it has never seen a wrong
-# beginning in training. This is **exposure bias** (Ranzato et al., 2016). Let us put a wrong first word into its mouth.
+# **What if it makes a mistake?** The wrong word becomes part of its input, and it has never seen a wrong beginning in
+# training. This is **exposure bias** (Ranzato et al., 2016). Let's put a wrong first word into its mouth.
 
 
 # %% tags=["demo"]
@@ -357,17 +357,16 @@ def a_wrong_beginning():
 
 
 # %% [markdown]
-# Sometimes it makes the best of it, sometimes not. Either way, it can never take the word back. That is the price of
-# greed.
+# Sometimes it recovers, sometimes it doesn't. Either way, it can never take the word back. That is the price of greed.
 #
 # ## 3. How probable is a sentence?
 #
-# To say that one sentence is better than another we need a number for a whole sentence. The **chain rule** gives it: the
-# probability of a German sentence $e = e_1, \dots, e_n$ for an English sentence $f$ is
+# To compare sentences, we need one number for a whole sentence. The **chain rule** provides it: the probability of a
+# German sentence $e = e_1, \dots, e_n$ for an English sentence $f$ is
 #
 # $$P(e \mid f) = \prod_{t=1}^{n} P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Nothing is approximated. Every factor is what the model says at one step, `<e>` included: a sentence must also *end*.
+# This is exact. Every factor is the model's output at one step, `<e>` included: a sentence must also *end*.
 
 # %% [markdown] tags=["slides"]
 # S1 and S4 write the same formula; S4 has French for $f$ and English for $e$.
@@ -382,13 +381,13 @@ print("sum of their logarithms:     ", factors.log().sum(), "and exp of that:", 
 print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.3:", 90 * torch.tensor(0.3).log())
 
 # %% [markdown]
-# The last line is why programs do not multiply. The probability of 90 words at 0.3 each is too small for a float: it is
-# rounded to 0, and all long sentences look alike. So we add **log-probabilities**:
+# The last line shows why programs don't multiply. The probability of 90 words at 0.3 each is too small for a float: it
+# underflows to 0, and all long sentences look alike. So we add **log-probabilities**:
 #
 # $$\log P(e \mid f) = \sum_{t=1}^{n} \log P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# With a minus in front, and divided by $n$, this is lesson 05's negative log-likelihood. There the $e_t$ are the right
-# words; here they may be any. `F.cross_entropy` does the sum:
+# Negated and divided by $n$, this is lesson 05's negative log-likelihood. There the $e_t$ are the right words; here
+# they can be any words. `F.cross_entropy` computes the sum:
 
 
 # %%
@@ -428,12 +427,13 @@ def judged_by_the_model():
 judged_by_the_model()
 
 # %% [markdown]
-# A sensible order: right first, word salad last. Is the sentence that greedy decoding writes the most probable of all?
+# The order is sensible: the right one first, word salad last. But is the sentence that greedy decoding writes always
+# the most probable one?
 #
 # ## 4. Where greedy decoding loses
 #
-# Take a model so small that it fits on the page. It translates *the cat danced*, is not sure of the article, and cannot
-# decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. These are all its sentences, with the
+# Take a model small enough to fit on the page. It translates *the cat danced*, isn't sure of the article, and can't
+# decide between *die Katze tanzte* and the perfect tense *die Katze hat getanzt*. Here are all its sentences, with the
 # probabilities at every branch:
 
 # %%
@@ -449,7 +449,7 @@ TREE = {
     ("eine", "Katze"): {"tanzte": 0.6, "hat": 0.4},
     ("eine", "Katze", "tanzte"): {"<e>": 0.7, "dort": 0.3},
     ("eine", "Katze", "hat"): {"getanzt": 1.0},
-}  # from the tokens so far to what may follow; where nothing is said, <e> follows
+}  # from the tokens so far to what may follow; if not listed, <e> follows
 VOCABULARY = "<pad> <s> <e> die eine Katze Mieze hat tanzte tanzt getanzt gerade dort".split()
 LETTERS = {
     "A": "die Katze tanzte",
@@ -482,22 +482,21 @@ show.tree(
 
 # %% [markdown]
 # Greedy decoding keeps one beginning: it is a search with one beam. A search with **several beams** keeps the 2 (or 3,
-# or $k$) most probable *beginnings* of each length, and in the end writes the most probable sentence among those that it
-# kept.
+# or $k$) most probable *beginnings* of each length, and at the end returns the most probable sentence it has kept.
 #
 # ### Exercise 2 · Predict first
 # `decoding.sentence_found` · 1 point · about 10 minutes
 #
-# Which sentence does a search write with 1 beam, with 2, with 3? Go through the tree with pencil and paper: after each
-# word multiply, compare all beginnings of the same length, and keep the best ones. (`<e>` counts as a word; a finished
-# sentence keeps its probability.) Return for each width the letter and, as your reason, the probabilities of the
-# beginnings that the search holds after the third word, the best first.
+# Which sentence does the search return with 1 beam, with 2, with 3? Work through the tree with pencil and paper: after
+# each word multiply the probabilities, compare all beginnings of the same length, and keep the best ones. (`<e>` counts
+# as a word; a finished sentence keeps its probability.) For each width, return the letter and, as your reason, the
+# probabilities of the beginnings kept after the third word, best first.
 #
 # Shapes: `beams` is the int 1, 2 or 3. The result is a letter, "A" to "F", and a list of `beams` floats. After the
 # *second* token the list of two beams would be `[0.54, 0.4]`.
 
 # %% [markdown] tags=["fine-print"]
-# Give the products as they are, not rounded. The check says which widths are right, and names the common mistakes.
+# Don't round the products. The check says which widths are right, and names the common mistakes.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -513,10 +512,11 @@ def sentence_found(beams):
 
 
 # %% [markdown] tags=["reason"]
-# A search throws away beginnings, so it finds a sentence only if it holds its beginning at each length. One beam follows
-# the best article and ends in B. Two beams find E. The best sentence of all has only the third best beginning of three
-# words, so it takes three beams to find A. A wider beam is no guarantee. All beginnings of one length compete together;
-# giving each its own best continuation would be several greedy searches side by side.
+# A search throws away beginnings, so it finds a sentence only if it keeps the sentence's beginning at each length. One
+# beam follows the best article and ends in B. Two beams find E. The best sentence of all has only the third best
+# beginning of three words, so it takes three beams to find A. A wider beam guarantees nothing. All beginnings of one
+# length compete with each other; giving each its own best continuation would amount to several greedy searches side by
+# side.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-sentence_found-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("decoding.sentence_found")
@@ -525,7 +525,7 @@ check("decoding.sentence_found", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is the tree with the three ways that you predicted, and the probabilities of the sentences.
+# Here is the tree with the three paths you predicted, and the probabilities of the sentences.
 
 
 # %% tags=["demo"]
@@ -544,48 +544,48 @@ def three_ways_through_the_tree():
         TREE,
         ways={name: [*tokens, "<e>"] for name, tokens in ways.items()},
         ends=ends,
-        alt="The tree with three ways: one beam to die Katze hat getanzt, two to eine Katze tanzte, three to die Katze tanzte.",
+        alt="The tree with three paths: one beam to die Katze hat getanzt, two to eine Katze tanzte, three to die Katze tanzte.",
     )
 
 
 # %% [markdown]
-# Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the perfect tense
-# needs it. But then these sentences part ways, and each gets little. *tanzte* is less probable as a word and leads to
-# the most probable **sentence**.
+# Why does greed lose? *hat* is the most probable **word** after *die Katze*, because every sentence in the perfect
+# tense needs it. But these sentences then branch, and each gets only a share of the probability. *tanzte* is less
+# probable as a word but leads to the most probable **sentence**.
 #
-# Real languages are full of such words: auxiliaries, articles and prepositions are probable because so much may follow
+# Real languages are full of such words: auxiliaries, articles and prepositions are probable because so much can follow
 # them.
 #
 # ## 5. Several beginnings at once
 #
-# **Beam search**, then. At each step it holds a list of beginnings with their log-probabilities. It
+# That brings us to **beam search**. At each step it has a list of beginnings with their log-probabilities. It
 #
-# 1. continues every beginning with every word of the vocabulary: these are the candidates, each with the log-probability
-#    of its beginning plus that of the new word;
-# 2. adds the finished sentences to the candidates: a sentence that has its `<e>` is not continued, and its score stays;
-# 3. keeps the best `beams` of all candidates.
+# 1. extends every beginning by every word in the vocabulary: these are the candidates, each scored by the
+#    log-probability of its beginning plus that of the new word;
+# 2. adds the finished sentences to the candidates: a sentence that ends in `<e>` is not extended, and keeps its score;
+# 3. keeps the `beams` best candidates.
 #
-# It starts from the single beginning `<s>` with log-probability 0 and ends after `max_new_tokens` steps, or earlier when there
-# is nothing left to continue. It returns the best of what it holds.
+# It starts from the single beginning `<s>` with log-probability 0 and ends after `max_new_tokens` steps, or earlier if
+# everything it has kept is finished. It returns the best sentence kept.
 #
-# With as many beams as possible sentences the search is exhaustive, and must find the best one. With fewer it may miss
-# it, as with two beams above: a **search error**. The transformer paper used 4 beams (Vaswani et al., 2017, section
+# With one beam for every possible sentence, the search is exhaustive and must find the best one. With fewer it may miss
+# it, as two beams did above: a **search error**. The transformer paper used 4 beams (Vaswani et al., 2017, section
 # 6.1).
 #
 # ### Exercise 3 · Beam search
 # `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
 #
-# Write it for one sentence, with plain Python lists if you like. Speed is no concern here.
+# Write it for one sentence, with plain Python lists if you like. It doesn't have to be fast.
 #
 # Shapes: as for `greedy`, with `beams`, an int of at least 1. The result is int64 `[new]`, the best sentence, without `<s>`.
 
 # %% [markdown] tags=["fine-print"]
-# A sentence that has no `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
+# A sentence without `<e>` after `max_new_tokens` tokens counts as it is. The vocabulary may be smaller than `beams`.
 #
-# Finished sentences may keep their beam, as above; or be set aside, so that beginnings move up into their beams; or be
-# set aside with their beams, so that the search gets narrower. All three are accepted: the checks ask only where they
-# agree. In each, an ending counts only if it is among the best of its step. Stop early only when nothing still under way
-# could become the best: not as soon as one sentence is finished, nor when `beams` of them are.
+# Finished sentences may keep their beams, as above; or be set aside, so that beginnings move up into their beams; or be
+# set aside with their beams, so that the search gets narrower. All three are accepted: the checks use only cases where
+# they agree. In each, an ending counts only if it is among the best of its step. Stop early only when no unfinished
+# sentence can still win: not as soon as one sentence is finished, nor when `beams` of them are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -610,13 +610,13 @@ def beam_search(step, start_id, end_id, beams, max_new_tokens):
 
 
 # %% [markdown] tags=["reason"]
-# A new word adds its log-probability to the score. The log-softmax makes beginnings comparable: raw logits of two steps
-# have different, arbitrary offsets.
+# Each new word adds its log-probability to the score. The log-softmax makes beginnings comparable: raw logits from two
+# steps have different, arbitrary offsets.
 #
-# Finished sentences stay among the candidates with the score that they have. Stopping at the first one returns a short
-# sentence that a better one would have overtaken. Continuing after `<e>` changes scores of sentences that are over. All
-# candidates of a step are sorted together: with a separate best for each parent, the search would be several greedy
-# ones.
+# Finished sentences stay among the candidates with their scores. If you stop at the first one, you return a short
+# sentence that a better one would have overtaken. If you continue after `<e>`, you change the scores of complete
+# sentences. All candidates of a step are sorted together: picking the best for each parent would amount to several
+# greedy searches.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-beam_search-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("decoding.beam_search")
@@ -627,8 +627,8 @@ check("decoding.beam_search", hidden=True)
 # %% [markdown]
 # Does the program agree with your pencil? And **how many beams are enough?** We make up a hundred random models of four
 # words and `<e>`, so small that a search with 1000 beams sees every sentence of up to five words, and count how often a
-# narrow search finds the most probable one. **Guess first:** how often does one beam, greedy decoding, find it? And
-# four?
+# narrower search finds the most probable one. **Guess first:** how often does one beam (greedy decoding) find it? How
+# often do four?
 
 # %%
 found_by = {1: None, 4: None}  # of 100 models
@@ -667,12 +667,12 @@ def how_many_beams():
 
 
 # %% [markdown]
-# The first few beams bring most of it, the next ones little, and each costs as much as the first.
+# Most of the gain comes from the first few beams; later ones add little, and each costs as much as the first.
 #
 # Now the translator. The trained one is nearly always sure, so we give the **beginner** fifty sentences that it has
-# never seen, and compare the log-probabilities of what greedy decoding and a search with 4 beams find. Each dot is a
-# sentence; on the dotted line both found the same. **Guess first:** for how many does the search find a more probable
-# translation, and for how many a shorter one?
+# never seen, and compare the log-probabilities of its translations by greedy decoding and by a search with 4 beams.
+# Each dot is a sentence; on the dotted line the two are equal. **Guess first:** for how many does the search find a
+# more probable translation, and for how many a shorter one?
 
 # %%
 of_50_sentences = {"more probable": None, "shorter": None}
@@ -698,9 +698,10 @@ def greedy_and_beam_on_the_translator():
     drawn, [axes] = show.frames(width=4.6, height=4.2)
     axes.plot([lowest, 0], [lowest, 0], color=show.GREY, linestyle=":")
     axes.scatter(x, y, color=show.ORANGE, s=22)
-    axes.set(xlabel="greedy decoding", ylabel="4 beams", title="log-probability of what was found")
+    axes.set(xlabel="greedy decoding", ylabel="4 beams", title="log-probability of the translation found")
     show.figure(
-        drawn, "Log-probabilities of what greedy decoding and beam search find: most dots lie on or above the diagonal."
+        drawn,
+        "Log-probabilities of translations by greedy decoding and beam search: most dots lie on or above the diagonal.",
     )
     better = sum(beam > one + 1e-4 for one, beam in points)
     worse = sum(beam < one - 1e-4 for one, beam in points)
@@ -713,29 +714,28 @@ def greedy_and_beam_on_the_translator():
 
 
 # %% [markdown]
-# More probable in the eyes of the model, that is, which need not be *better*: a search finds only what the model
-# believes.
+# More probable to the model, that is, which doesn't have to mean *better*: a search finds only what the model believes.
 #
-# And look at the last line: what the search finds instead is often **shorter**. That is no accident.
+# And look at the last line: the translation that the search finds is often **shorter**. That is no accident.
 #
 # ## 6. Short sentences win
 #
-# Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search likes short
-# ones. An exact search found that for more than half of a test set a translator's most probable output was the **empty
-# one**, `<e>` at once. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
+# Every factor of the chain rule is at most 1. Each further word makes a sentence less probable, so a search favors
+# short ones. For more than half of a test set, an exact search found that a translator's most probable output was
+# **empty**: just `<e>`. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
 # search with few beams does well because it misses it.
 #
-# One common remedy is to divide the log-probabilities by a **length penalty** that grows with the number of tokens,
-# `<e>` included (Wu et al., 2016, equation 14):
+# One common remedy is to divide the log-probability by a **length penalty** that grows with the number of tokens, `<e>`
+# included (Wu et al., 2016, equation 14):
 #
 # $$\text{score}(e) = \frac{\log P(e \mid f)}{\left(\frac{5 + \text{length}}{6}\right)^{\alpha}}.$$
 #
-# Log-probabilities are negative; dividing by a larger number brings them nearer to 0, so long sentences gain. With
+# Log-probabilities are negative; dividing by a larger number brings them closer to 0, which helps long sentences. With
 # $\alpha = 0$ nothing changes. The transformer paper used $\alpha = 0.6$. (This $\alpha$ has nothing to do with
 # attention weights.)
 #
-# An example: of *the old cat slept because the dog danced* one candidate translates half, with log-probability −3.2; the
-# whole translation has −4.0.
+# For example, take *the old cat slept because the dog danced*. One candidate translates only half of it, with a
+# log-probability of −3.2; the full translation has −4.0.
 
 # %%
 short, whole = "die alte Katze schlief <e>", "die alte Katze schlief , weil der Hund tanzte <e>"
@@ -768,29 +768,30 @@ where_the_whole_sentence_wins()
 
 # %% [markdown]
 # A search applies the penalty to finished sentences; the beginnings of one step all have the same length. The result is
-# not a probability. A fault in the model is repaired with a fault in the comparison, and a tuned number.
+# not a probability. We correct a flaw in the model with a flaw in the comparison, and a tuned number.
 #
-# Another remedy needs no such number: stop asking for the *most probable* sentence. Draw a handful of translations
-# (section 7 says how), and choose the one that **agrees best with all the others**. However probable, an empty sentence
-# is like none of the rest. This is **minimum Bayes risk decoding** (Kumar and Byrne, 2004; Eikema and Aziz, 2020, *Is
-# MAP Decoding All You Need?*). How alike are two sentences $a$ and $b$? We use the F1 of their tokens,
+# Another remedy doesn't need a tuned number: stop asking for the *most probable* sentence. Draw a handful of
+# translations (section 7 says how), and choose the one that **agrees best with all the others**. However probable an
+# empty sentence is, it doesn't resemble the rest. This is **minimum Bayes risk decoding** (Kumar and Byrne, 2004;
+# Eikema and Aziz, 2020, *Is MAP Decoding All You Need?*). How similar are two sentences $a$ and $b$? We use the F1 of
+# their tokens,
 #
 # $$F_1(a, b) = \frac{2 \cdot \text{shared}(a, b)}{\text{length}(a) + \text{length}(b)},$$
 #
-# where a token is shared as often as it is in both. *die Katze die* and *die die Hunde* share two tokens. Real systems
-# compare with BLEU or with a learned metric, both in lesson 10.
+# where a token is shared as many times as it occurs in both. *die Katze die* and *die die Hunde* share two tokens. Real
+# systems compare with BLEU or a learned metric, both in lesson 10.
 #
 # ### Exercise 4 · The translation that agrees with the others
 # `decoding.consensus` · 4 points · about 15 minutes
 #
-# Return the sample whose F1 with all samples has the largest sum. `Counter` is imported: `Counter(a) & Counter(b)` keeps the
-# smaller count of each token.
+# Return the sample whose F1 scores with all samples have the largest sum. `Counter` is imported: `Counter(a) &
+# Counter(b)` keeps the smaller count of each token.
 #
 # Shapes: `samples` is a list of lists of token ids, and the result is one of these lists.
 
 # %% [markdown] tags=["fine-print"]
 # Every sample has at least one token, its `<e>`. A sample drawn twice is listed twice and counts twice. Comparing a
-# sample with itself adds 1 to each sum and changes nothing. No two different samples tie at the top.
+# sample with itself adds 1 to every sum, which changes nothing. Two different samples never tie for first.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-consensus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -812,10 +813,10 @@ def consensus(samples):
 
 
 # %% [markdown] tags=["reason"]
-# Each sample votes for everything like it. The winner need not be probable by itself: it is in the middle of where the
-# probability lies, far from an outlier such as the empty sentence. F1 needs both lengths: divide by one alone, and short
-# sentences win again, or long ones. Sets instead of `Counter` go wrong as soon as a word repeats. Equal samples must all
-# be counted: what was drawn twice is likelier.
+# Each sample votes for every sample like it. The winner doesn't have to be probable by itself: it is in the middle of
+# where the probability lies, far from an outlier such as the empty sentence. F1 needs both lengths: divide by only one,
+# and short sentences win again, or long ones. Sets instead of `Counter` fail as soon as a word repeats. Count identical
+# samples separately: a sentence drawn twice is likelier.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-consensus-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.consensus")
@@ -824,9 +825,9 @@ check("decoding.consensus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it work? For thirty held-out sentences we draw twenty translations each from the beginner and let them vote. We
-# compare the winner with the first of the twenty and with greedy decoding, by the mean F1 with the right translation.
-# **Guess first:** is the vote better than a single draw? Than greedy decoding?
+# Does it work? For each of thirty held-out sentences we draw twenty translations from the beginner and let them vote.
+# We compare the winner with the first of the twenty and with greedy decoding, by the mean F1 against the right
+# translation. **Guess first:** is the vote better than a single draw? Than greedy decoding?
 
 # %%
 better_than = {"a single draw": None, "greedy decoding": None}  # True or False
@@ -857,18 +858,18 @@ def the_vote():
         for name, ids in zip(found, (samples[0], best, consensus(samples)), strict=True):
             found[name] += 100 * shared_f1(ids, right) / len(asked)
     for name, f1 in found.items():
-        print(f"F1 with the right translation, {name}: {f1:.1f} %")
+        print(f"F1 against the right translation, {name}: {f1:.1f} %")
     for name, guess in better_than.items():
         show.prediction(f"better than {name}", guess, found["the vote of twenty"] > found[name])
 
 
 # %% [markdown]
-# The vote gains a lot on a single draw: what the samples have in common is what the model is sure of. It does not catch
-# up with greedy decoding here. Label smoothing taught this translator to keep a tenth of its probability for everything
-# else, and every sample pays for that tail. And the vote costs twenty translations for one.
+# The vote is much better than a single draw: the samples agree on what the model is sure of. It doesn't catch up with
+# greedy decoding here. Label smoothing taught this translator to reserve a tenth of its probability for everything
+# else, and every sample pays for that tail. And one vote costs twenty translations.
 #
-# Watch a search at work as the beginner translates a sentence: press *Play*, then find a number of beams for which the
-# search beats greedy decoding. What does the penalty change? Can you beat the search, by keeping a candidate that it
+# Watch a search at work as the beginner translates a sentence: press *Play*, then find a number of beams with which the
+# search beats greedy decoding. What does the penalty change? Can you beat the search by keeping a candidate that it
 # would have dropped?
 
 
@@ -894,7 +895,7 @@ show.searching(likely_beginnings(step_for(in_doubt, BEGINNER), 200), in_doubt)
 # %% [markdown]
 # ## 7. Rolling the dice
 #
-# For a translation we want *the best* sentence. But you would not want the most probable story: it is dull, it repeats
+# For a translation we want *the best* sentence. But you wouldn't want the most probable story: it is dull, it repeats
 # itself, and it is always the same. People don't write the most probable word either (Holtzman et al., 2020, figure 2).
 # The alternative is to **sample**: draw each token at random, with the model's probabilities.
 #
@@ -908,8 +909,8 @@ print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replac
 
 # %% [markdown]
 # The trouble is in the **tail**. *verdampfte* has one chance in two hundred. A real vocabulary has tens of thousands of
-# such tokens, each nearly impossible, but not all of them together. In a text of hundreds of tokens one will come up,
-# and the model has to go on from there. Three remedies follow; most programs combine them.
+# such tokens: each is nearly impossible, but together they are not. In a text of hundreds of tokens one will come up,
+# and the model has to continue from there. Here are three remedies; most programs combine them.
 #
 # ### 7.1 Temperature
 #
@@ -917,11 +918,12 @@ print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replac
 #
 # $$p_i = \frac{\exp(\text{logits}_i / T)}{\sum_j \exp(\text{logits}_j / T)}.$$
 #
-# With $T = 1$ nothing changes. Below 1 the differences between logits grow, so the probable becomes more probable: near
-# 0 the best token gets everything, which is greedy decoding. Above 1 differences shrink, and for large $T$ all tokens
-# are equally probable. The name comes from physics (Ackley, Hinton and Sejnowski, 1985).
+# With $T = 1$ nothing changes. Below 1 the differences between logits grow, so probable tokens become more probable:
+# near 0 the best token gets everything, which is greedy decoding. Above 1 the differences shrink, and for large $T$ all
+# tokens are nearly equally probable. The name comes from physics (Ackley, Hinton and Sejnowski, 1985).
 #
-# You know one already: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from becoming too sharp.
+# You have seen a temperature before: lesson 01 divided scores by $\sqrt{d_\text{head}}$ to keep the softmax from
+# becoming too sharp.
 
 
 # %%
@@ -935,15 +937,15 @@ for temperature in (0.5, 1.0, 2.0):
 # %% [markdown]
 # ### 7.2 Only the k most probable words
 #
-# Temperature makes the tail thinner, but leaves it there. **Top-k** cuts it off: keep the $k$ most probable tokens, give
-# the others probability 0, and divide by the sum so that what is left sums to 1 again (Fan et al., 2018; GPT-2's stories
-# were written with $k = 40$).
+# Temperature makes the tail thinner, but doesn't remove it. **Top-k** cuts it off: keep the $k$ most probable tokens,
+# give the others probability 0, and divide by the sum so that the probabilities sum to 1 again (Fan et al., 2018;
+# GPT-2's stories were generated with $k = 40$).
 #
 # ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
 #
-# From probabilities to probabilities. The tokens that stay keep their proportions. Where `k` is larger than the vocabulary,
-# all tokens stay.
+# Take probabilities and return probabilities. The tokens you keep stay in proportion. If `k` is larger than the
+# vocabulary, keep all tokens.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `k` is an int of at least 1, the result has the shape of `probabilities`.
 
@@ -966,10 +968,10 @@ def top_k(probabilities, k):
 
 
 # %% [markdown] tags=["reason"]
-# Top-k cuts the tail off and divides by the sum of what is left, so the tokens that stay keep their proportions. A
-# softmax of the remaining probabilities is the usual mistake: it makes them nearly equal, and turns the zeros back into
-# something. The result is in the order of the vocabulary, since drawing needs ids, not ranks. A k above the vocabulary
-# cuts nothing.
+# Top-k cuts the tail off and divides by the sum of the rest, so the tokens it keeps stay in proportion. The usual
+# mistake is a softmax of the remaining probabilities: it makes them nearly equal, and makes the zeros nonzero again.
+# The result is in the order of the vocabulary, since drawing needs ids, not ranks. If k exceeds the vocabulary size,
+# nothing is cut.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-top_k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.top_k")
@@ -980,28 +982,28 @@ check("decoding.top_k", hidden=True)
 # %% [markdown]
 # ### 7.3 The nucleus
 #
-# What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, with which German letters
-# begin, hardly more than two words are. A fixed $k$ cuts off good words in the first case, and lets nonsense into the
+# What is a good $k$? After *die Katze* hundreds of verbs are fine; after *Sehr geehrte*, the opening of a formal German
+# letter, hardly more than two words are. A fixed $k$ cuts off good words in the first case, and lets in nonsense in the
 # second.
 #
 # **Nucleus sampling** (**top-p**) fixes the mass instead of the number: sort the tokens by probability, and keep the
 # **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). Where the model is sure the nucleus is
 # small; where it is not, the nucleus is large.
 #
-# In our example with $p = 0.75$: 0.3, then 0.54, then 0.70, then 0.80. The fourth word crosses the line and belongs to
+# In our example with $p = 0.75$, the sums are 0.3, 0.54, 0.70 and 0.80. The fourth word crosses the line and belongs to
 # the nucleus: without it the mass would be too small.
 #
 # ### Exercise 6 · Nucleus
 # `decoding.nucleus` · 3 points (2 for the values, 1 for p reached exactly, or not quite) · about 18 minutes
 #
-# Keep the nucleus, divide by its sum. Its tokens may be anywhere in the vocabulary.
+# Keep the nucleus, and divide by its sum. Its tokens may be anywhere in the vocabulary.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `p` is a float above 0 and at most 1, the result has the shape of
 # `probabilities`.
 
 # %% [markdown] tags=["fine-print"]
-# Where tokens sum to exactly $p$ they are enough: no more are kept. With $p = 1$ all tokens stay, even if their sum, by
-# rounding, does not quite reach 1. No two tokens are equally probable.
+# Tokens that sum to exactly $p$ are enough: keep no more. With $p = 1$ all tokens stay, even if rounding leaves their
+# sum just below 1. No two tokens are equally probable.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-nucleus-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1021,11 +1023,11 @@ def nucleus(probabilities, p):
 
 
 # %% [markdown] tags=["reason"]
-# Asking for the mass before a token, and not up to it, settles both edges at once: the best token is always in, and so
-# is the one that crosses p.
+# Checking the mass before a token, rather than up to it, settles both edges at once: the best token is always in, and
+# so is the one that crosses p.
 #
-# With p = 1 all tokens stay. That is a case of its own, because the cumulative sum of thousands of floats may reach 1
-# before the last token. What is kept is divided by its own sum and not by p, which it usually exceeds.
+# With p = 1 all tokens stay. That needs its own case, because the cumulative sum of thousands of floats may reach 1
+# before the last token. Divide the nucleus by its own sum, not by p, which it usually exceeds.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-nucleus-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("decoding.nucleus")
@@ -1034,15 +1036,15 @@ check("decoding.nucleus", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Set all three yourself. The sliders work in the usual order: temperature first, then top-k, then the nucleus of what is
-# left. Raise the temperature to 2 and see how many words the nucleus of 0.9 needs now. Then find a setting under which
-# *verdampfte* never comes up, and *miaute* still does.
+# Set all three yourself. They apply in the usual order: temperature first, then top-k, then the nucleus of the
+# remaining words. Raise the temperature to 2 and see how many words a nucleus of 0.9 needs now. Then find a setting
+# where *verdampfte* never comes up, but *miaute* still does.
 
 # %% tags=["demo"]
 show.sampling(WORDS, following)
 
 # %% [markdown]
-# All of them on the same ten words: bars are probabilities, dots what came up in 2000 draws.
+# Here are all of them on the same ten words: bars show probabilities, dots the shares in 2000 draws.
 
 
 # %% tags=["demo"]
@@ -1069,9 +1071,9 @@ def one_distribution_five_ways():
 
 
 # %% [markdown]
-# What happens to whole **sentences**? We draw a thousand at each of three temperatures from the tree of section 4, word by
-# word, and count. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most probable sentence of the
-# tree. Which one comes up most often at a temperature of 0.1?
+# What happens to whole **sentences**? We draw a thousand from the tree of section 4, word by word, at each of three
+# temperatures, and count them. The bars come from the chain rule. **Guess first:** *die Katze tanzte* is the most
+# probable sentence of the tree. Which one comes up most often at a temperature of 0.1?
 
 # %%
 most_often_when_cold = ""  # a sentence
@@ -1116,19 +1118,19 @@ sentences_by_chance()
 # sentences**.
 #
 # At lower temperatures the winner is not the most probable sentence, *die Katze tanzte*, but *die Katze hat getanzt*:
-# temperature sharpens each **step**, and near 0 you get greedy decoding, with all its faults.
+# temperature sharpens each **step**, and near 0 you get greedy decoding, with all its flaws.
 #
-# So which way is right? Where there is one right answer, more or less (translation, a transcript, a summary of facts),
-# search. Where many answers are good and you want one of them (a story, a conversation), sample, with a nucleus or a
-# temperature a little below 1.
+# So which method should you use? If there is more or less one right answer (a translation, a transcript, a summary of
+# facts), search. If many answers are good and you want one of them (a story, a conversation), sample, with a nucleus or
+# a temperature a little below 1.
 #
 # ## 8. What has been read need not be read again
 #
-# Is decoding as slow as a recurrent network, which also goes word by word? For both, $n$ tokens take $n$ steps in a row,
-# and no trick in this section changes that. But how much work is a **step**?
+# Is decoding as slow as a recurrent network, which also goes word by word? Both take $n$ sequential steps for $n$
+# tokens, and nothing in this section changes that. But how much work is a **step**?
 #
-# Look at `step_for` again. To get the 100th token the decoder reads 99 tokens, projects all of them to queries, keys and
-# values in every block, and sends all of them through the feed-forward networks. Then we throw away everything but the
+# Look at `step_for` again. To get the 100th token, the decoder reads 99 tokens, projects all of them to queries, keys
+# and values in every block, and sends them all through the feed-forward networks. Then we throw away everything but the
 # last row. At the next step it reads the same 99 tokens again, plus one more.
 
 # %% [markdown] tags=["slides"]
@@ -1137,20 +1139,20 @@ sentences_by_chance()
 
 # %%
 n = 100
-print("tokens read in order to write", n, "tokens, all so far at each step:", sum(range(1, n + 1)))
+print("tokens read to write", n, "tokens, rereading all so far at each step:", sum(range(1, n + 1)))
 
 # %% [markdown]
-# What has changed for the 99 tokens since the last step? **Nothing.** Under the causal mask they cannot see the new
-# token. Their vectors, keys and values are the same numbers as before, in every block.
+# What has changed for the 99 tokens since the last step? **Nothing.** Under the causal mask they can't see the new
+# token. Their vectors, keys and values are the same as before, in every block.
 #
-# What does the new token need of them? Only their **keys**, which its query meets, and their **values**, which the
-# weights average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append
-# its key and its value, and attend from its query to all of them (Shazeer, 2019). The keys and values of cross-attention
+# What does the new token need from them? Only their **keys**, to compare with its query, and their **values**, to
+# average. So keep these two in a **KV cache** (key-value cache): at each step project only the new token, append its
+# key and its value, and attend from its query to all of them (Shazeer, 2019). The keys and values of cross-attention
 # come from the source, which never changes, so they are computed once.
 #
 # Often several new tokens arrive at once: a prompt, or (in section 10) a few words that a smaller model proposes. Each
-# may attend to the cache, to the new tokens before it, and to itself. Two cached tokens and three new ones, rows are
-# queries:
+# may attend to the cache, to the new tokens before it, and to itself. With two cached tokens and three new ones (rows
+# are queries):
 #
 # | | cached | cached | new | new | new |
 # |---|---|---|---|---|---|
@@ -1161,17 +1163,18 @@ print("tokens read in order to write", n, "tokens, all so far at each step:", su
 # ### Exercise 7 · New tokens and a cache
 # `decoding.attend_with_cache` · 4 points (2 for a single new token, 2 for several) · about 20 minutes
 #
-# Self-attention of the new tokens, with the keys and values of all tokens before them. Return the output, and the cache with
-# the new keys and values **after** the others. You may use the course's `scaled_dot_product_attention(q, k, v, mask)`, with a
-# mask `[new, tokens + new]` that is True where a query may attend.
+# Compute the self-attention of the new tokens, with the keys and values of all tokens before them. Return the output,
+# and the cache with the new keys and values **after** the others. You may use the course's
+# `scaled_dot_product_attention(q, k, v, mask)`, with a mask `[new, tokens + new]` that is True where a query may
+# attend.
 #
 # Shapes: `x` is `[..., new, d_model]`; `keys` and `values` are `[..., tokens, d_head]`, with `tokens` 0 at the first step;
 # the projections are `[d_model, d_head]`, applied as `x @ W_q`. The result is a tuple of `[..., new, d_head]` and two of
 # `[..., tokens + new, d_head]`.
 
 # %% [markdown] tags=["fine-print"]
-# Leave the tensors that come in as they are. Torch's `F.scaled_dot_product_attention` is welcome as well. Mind its
-# `is_causal=True`: its triangle starts in the top left corner, as if nothing were cached.
+# Don't modify the input tensors. You may also use torch's `F.scaled_dot_product_attention`. Beware of `is_causal=True`:
+# its triangle starts in the top left corner, as if nothing were cached.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-attend_with_cache-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1193,11 +1196,11 @@ def attend_with_cache(x, keys, values, W_q, W_k, W_v):
 
 
 # %% [markdown] tags=["reason"]
-# With a cache a step costs one row of attention instead of all of them, and writing n tokens costs n² instead of n³ dot
-# products. The new tokens join the cache before they attend, since each sees itself. A single new token needs no mask,
-# as the cache holds only the past. Several need the lower triangle, shifted right by what is cached: the i-th new token
-# is the (cached + i)-th of the text. `torch.cat` makes new tensors and leaves the caller's cache alone, which beam
-# search relies on: several beams go on from the same one.
+# With a cache, a step computes one row of attention instead of all of them, and writing n tokens takes on the order of
+# n² dot products instead of n³. The new tokens join the cache before they attend, since each sees itself. A single new
+# token doesn't need a mask, as the cache contains only the past. Several need the lower triangle, shifted right by the
+# number of cached tokens: the i-th new token is the (cached + i)-th of the text. `torch.cat` makes new tensors and
+# leaves the caller's cache alone. Beam search relies on this: several beams continue from the same cache.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-attend_with_cache-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.attend_with_cache")
@@ -1206,9 +1209,9 @@ check("decoding.attend_with_cache", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# *The same numbers* can be tested. First your function, one token at a time and then two and three at once, beside
-# causal self-attention over all five tokens. Then a GPT of four blocks with random weights (lesson 07) reads random
-# tokens with the library's cache and without, and we compare all its logits.
+# We can test whether they are *the same*. First we compare your function, one token at a time and then two and three at
+# once, with causal self-attention over all five tokens. Then a GPT of four blocks with random weights (lesson 07) reads
+# random tokens with and without the library's cache, and we compare all its logits.
 
 
 # %% tags=["demo"]
@@ -1241,10 +1244,9 @@ def cached_equals_uncached():
 
 
 # %% [markdown]
-# Equal up to rounding. Now measure: how long does **the next token** take after $n$ tokens? We compare the GPT without a
-# cache, the GPT with one, and a recurrent network of four layers of the same width (torch's `nn.GRU`), which needs
-# nothing of the past but its state. **Guess first:** after 384 words, how many times slower is the next one without the
-# cache?
+# They are equal up to rounding. Now measure: how long does **the next token** take after $n$ tokens? We compare the GPT
+# without a cache, the GPT with one, and a recurrent network of four layers of the same width (torch's `nn.GRU`), which
+# needs only its state. **Guess first:** after 384 words, how many times slower is the next one without the cache?
 
 # %%
 times_as_long_without = None  # a number
@@ -1268,7 +1270,7 @@ with torch.inference_mode():
     at_once = milliseconds(lambda: gpt(ids[:, :LONGEST]))
 
 drawn, [axes] = show.frames(height=3.6)
-axes.plot(at, without, "o-", color=show.ORANGE, label="GPT, all tokens again")
+axes.plot(at, without, "o-", color=show.ORANGE, label="GPT, without a cache")
 axes.plot(at, with_cache, "o-", color=show.BLUE, label="GPT, with a cache")
 axes.plot(at, network, "o-", color=show.GREEN, label="GRU")
 axes.set(xlabel="tokens so far", ylim=(0, None), title=f"milliseconds for the next token, on this {device.upper()}")
@@ -1283,40 +1285,40 @@ print(
 )
 show.prediction("without the cache, times as long", times_as_long_without, without[-1] / with_cache[-1])
 numbers = 2 * LAYERS * LONGEST * WIDTH
-print(f"the cache then holds {numbers:,} numbers; the state of the GRU {LAYERS * WIDTH:,}")
+print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYERS * WIDTH:,}")
 
 # %% [markdown]
-# Other programs on the same computer make single points jump, so look at the right ends of the lines: without the cache the
-# time has grown several times over, with it hardly.
+# Other programs on your computer make single points jump, so look at the right ends of the lines: without the cache the
+# time has grown several times over; with it, hardly at all.
 #
-# **The cache changes the work of a step.** With it a step reads one token instead of all. What still grows is the
-# attention itself, one query against ever more keys, and that is little at these lengths.
+# **The cache changes the work per step.** With it, a step reads one token instead of all of them. Only the attention
+# itself still grows, one query against ever more keys, and that is little at these lengths.
 #
-# **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once takes
-# far less time, but only where they are known already: in training, in a prompt, in a draft (section 10). And a recurrent
-# network needs no cache at all. Its step is the same small work at any length, from a state that never grows, while the
-# cache grows with every token.
+# **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once is
+# far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section 10). A
+# recurrent network doesn't need a cache at all. Each step does the same small amount of work at any length, from a
+# state that never grows, while the cache grows with every token.
 
 # %% [markdown] tags=["slides"]
-# So S4's *no speed-up over a recurrent network* is right about the number of steps. About the work of a step it flatters
-# the transformer: without a cache it is slower, as the lines show.
+# So S4's *no speed-up over a recurrent network* is right about the number of steps. But it flatters the transformer:
+# without a cache each step is slower, as the lines show.
 
 # %% [markdown]
-# (On a GPU both lines of the GPT may look flat at these lengths. There the cache pays for longer texts and larger models, and
-# its own size becomes the problem: at every step all of it has to be fetched from memory. That was Shazeer's point.)
+# (On a GPU both GPT lines may look flat at these lengths. There the cache pays off for longer texts and larger models,
+# and its own size becomes the problem: every step has to fetch all of it from memory. That was Shazeer's point.)
 #
 # ## 9. All words at once?
 #
-# In **non-autoregressive** decoding no word waits for another: the decoder names all words of the sentence in one step
-# (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*). One step instead of $n$.
+# In **non-autoregressive** decoding words don't wait for each other: the decoder predicts all words of the sentence in
+# one step instead of $n$ (Gu et al., 2018, *Non-Autoregressive Neural Machine Translation*).
 #
-# What does it cost? Look at the chain rule of section 3 and take all the $e_1, \dots, e_{t-1}$ out of it:
+# What is the price? Look at the chain rule of section 3 and remove all the $e_1, \dots, e_{t-1}$ from it:
 #
 # $$P(e \mid f) \approx \prod_{t=1}^{n} P(e_t \mid f).$$
 #
-# Every position chooses without knowing what its neighbours choose. From our tree we compute how probable each word is
-# at each **position**, whatever is elsewhere, and let every position draw its own. **Guess first:** of a thousand texts
-# written in this way, how many are sentences of the tree?
+# Every position chooses a word without knowing what its neighbors choose. From our tree we compute how probable each
+# word is at each **position**, regardless of the others, and let every position draw its own. **Guess first:** of a
+# thousand texts written this way, how many are sentences of the tree?
 
 # %%
 sentences_of_1000 = None  # a number
@@ -1355,14 +1357,14 @@ def each_position_alone():
 each_position_alone()
 
 # %% [markdown]
-# *tanzte getanzt*, *hat* without a participle: each word is likely at its position, but they do not belong together. Gu
-# et al. call it the **multimodality problem**: where there are several good translations, positions that cannot agree on
-# one mix them. Taking the most probable word at each position is no safe way either: nothing makes those words
-# belong together. The problem vanishes only where there is a single good translation.
+# *tanzte getanzt*, *hat* without a participle: each word is likely at its position, but they don't belong together. Gu
+# et al. call this the **multimodality problem**: if there are several good translations, positions that can't agree on
+# one mix them. Taking the most probable word at each position isn't safe either: these words may come from different
+# translations too. The problem disappears only if there is a single good translation.
 #
-# The remedies give back some of the speed: train on data in which each sentence has only one translation (Gu et al. let a
-# teacher make it), or write in a few rounds, each of which revises the least certain words of the one before
-# (Ghazvininejad et al., 2019, *Mask-Predict*).
+# There are remedies: train on data where each sentence has only one translation (Gu et al. let a teacher model produce
+# it), or give back some of the speed and write in a few rounds, each revising the least certain words of the previous
+# one (Ghazvininejad et al., 2019, *Mask-Predict*).
 
 # %% [markdown] tags=["slides"]
 # S4 promises ways to write the whole sentence at once "for later"; these are they.
@@ -1370,36 +1372,40 @@ each_position_alone()
 # %% [markdown]
 # ## 10. A small model runs ahead
 #
-# One more way keeps the left-to-right model and exactly its distribution. **Speculative decoding** (Leviathan et al., 2023)
-# lets a small **draft model** write a few tokens ahead, one by one, which is cheap. The large **target model** then reads all
-# of them in *one* pass. On a GPU, where a step mostly waits for the weights to come from memory, this costs about as much as a
-# single step (their section 1), and the KV cache of exercise 7 takes several tokens at once.
+# Another method keeps the left-to-right model and exactly its distribution. In **speculative decoding** (Leviathan et
+# al., 2023), a small **draft model** writes a few tokens ahead, one by one, which is cheap. The large **target model**
+# then reads all of them in *one* pass. On a GPU, where a step mostly waits for the weights to arrive from memory, this
+# costs about as much as a single step (their section 1), and the KV cache of exercise 7 accepts several tokens at once.
 #
-# Which tokens may stay? Say the draft model drew a token with probability $q$, and the target model gives it probability
-# $p$. Go through the draft from the left:
+# Which tokens do we keep? Say the draft model drew a token with probability $q$, and the target model gives it
+# probability $p$. Go through the draft from left to right:
 #
-# 1. Keep the token with probability $\min(1, p / q)$: always where the target model likes it at least as much, else as often
-#    as the ratio says. In a program: draw a chance evenly between 0 and 1, and keep the token if chance $< p / q$.
-# 2. At the first token that is not kept, stop. Draw the next token from what the draft model gives too little of,
-#    $\max(0, p - q)$ of every token of the vocabulary, divided by its sum.
-# 3. If all are kept, the target model has said in the same pass what comes after them: draw one more token from that.
+# 1. Keep the token with probability $\min(1, p / q)$: always if the target model finds it at least as probable,
+#    otherwise with the probability of the ratio. In a program: draw a chance uniformly between 0 and 1, and keep the
+#    token if chance $< p / q$.
+# 2. Stop at the first token that you drop. Draw the next token from the probability that the draft model is missing:
+#    $\max(0, p - q)$ for every token in the vocabulary, divided by its sum.
+# 3. If you keep them all, the same pass of the target model has also predicted what comes after them: draw one more
+#    token from that.
 #
-# Why is the result distributed as if the target model had written alone? A token $x$ comes out of step 1 with probability
-# $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. What is missing to $p(x)$ is $\max(0, p(x) - q(x))$. Step 2 is reached with
-# the probability $\sum_x \max(0, p(x) - q(x))$ and draws from these numbers divided by that sum, so it adds just them.
+# Why is the result distributed as if the target model had written alone? Step 1 produces a token $x$ with probability
+# $q(x) \min(1, p(x)/q(x)) = \min(q(x), p(x))$. The difference from $p(x)$ is $\max(0, p(x) - q(x))$. Step 2 is reached
+# with probability $\sum_x \max(0, p(x) - q(x))$ and draws from these differences divided by that sum, so it adds
+# exactly what is missing.
 #
 # ### Exercise 8 · A small model runs ahead
 # `decoding.speculative_step` · 4 points (3 for a draft with a dropped token, 1 for one that is kept whole) · about 20 minutes
 #
-# Given a draft, both models' distributions and the chances, say how many tokens are kept, and from which distribution the
-# next token is drawn.
+# Given a draft, both models' distributions and the chances, return the number of tokens kept and the distribution that
+# the next token is drawn from.
 #
 # Shapes: `drafted` is int64 `[drafted]`, `draft` is `[drafted, vocab_size]`, `target` is `[drafted + 1, vocab_size]` and
 # `chances` is `[drafted]`. The result is a tuple of an int and `[vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# Row i of `draft` and row i of `target` are about token i of the draft; the last row of `target` is about the token after it.
-# Every drafted token has a positive probability in `draft`. No chance is so near a ratio that rounding could decide.
+# Row i of `draft` and row i of `target` are about token i of the draft; the last row of `target` is about the token
+# after it. Every drafted token has a positive probability in `draft`. No chance is so close to a ratio that rounding
+# could decide.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-speculative_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1423,10 +1429,10 @@ def speculative_step(drafted, draft, target, chances):
 
 
 # %% [markdown] tags=["reason"]
-# Drawing from p itself after a dropped token is the obvious mistake: part of p, min(q, p), has come out of the draft
-# already. What is missing is max(0, p - q). Tokens after the first dropped one continue a text that no longer exists, so
-# they go as well, however good they look. And a draft that is kept whole earns one token for free, because the target
-# model has read to its end.
+# The obvious mistake is to draw from p itself after a dropped token: the draft has already contributed part of p,
+# min(q, p). The rest is max(0, p - q). Tokens after the first dropped one continue a text that no longer exists, so
+# drop them as well, however good they look. And if you keep the whole draft, you get one token for free, because the
+# target model has read to its end.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-speculative_step-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("decoding.speculative_step")
@@ -1435,11 +1441,11 @@ check("decoding.speculative_step", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Two tests again. First the distribution: a draft model that gives the ten words of section 7 the same probability, a
-# target model that gives them theirs, and twenty thousand draws through your function. Then speed: the **beginner**
-# drafts four tokens at a time for the trained translator. Both choose their most probable token, so the result must be
-# **word for word** what greedy decoding writes with the trained translator alone. **Guess first:** how many
-# passes of the trained translator does a token cost now? Alone it takes one.
+# Two tests again. First, the distribution: the draft model gives the ten words of section 7 equal probability, the
+# target model gives them theirs, and we draw twenty thousand times through your function. Then, speed: the **beginner**
+# drafts four tokens at a time for the trained translator. Both choose their most probable token, so the result must
+# match, **word for word**, what greedy decoding writes with the trained translator alone. **Guess first:** how many
+# passes of the trained translator does a token take now? Alone it takes one.
 
 # %%
 passes_per_token = None  # a number
@@ -1485,66 +1491,68 @@ def a_draft_model_at_work():
         tokens, read = greedy_with_a_draft(pair.source)
         alone = greedy(step_for(pair.source), START_ID, END_ID, 16)
         written, passes, same = written + len(alone), passes + read, same + (tokens == alone.tolist())
-    print(f"{same} of {len(asked)} translations are word for word those of greedy decoding")
+    print(f"{same} of {len(asked)} translations match greedy decoding word for word")
     print(f"{passes / written:.2f} passes of the trained translator for each token, instead of 1")
     show.prediction("passes for each token", passes_per_token, passes / written)
 
 
 # %% [markdown]
-# The same text, with fewer passes of the large model. How many fewer depends on how often the two agree. It pays where a
-# pass is expensive and the draft cheap: our two translators are of one size, so here it saves no work.
+# You get the same text with fewer passes of the large model. How many fewer depends on how often the two agree. It pays
+# off if a pass is expensive and the draft is cheap: our two translators are the same size, so here it doesn't save any
+# work.
 #
 # ### Exercise 9 · In your own words
 # `decoding.which_way` · 2 points, read by a person · about 12 minutes
 #
-# A friend builds two programs with one language model: one transcribes meetings, the other invents bedtime stories. "I use
-# beam search with 50 beams for both", she says, "because more beams find more probable texts, and more probable is better."
-# In four to seven sentences: is her first claim right, and her second? What would you use for each program, and why? Name one
-# measurement of this lesson that supports you.
+# A friend builds two programs with one language model: one transcribes meetings, the other invents bedtime stories. "I
+# use beam search with 50 beams for both", she says, "because more beams find more probable texts, and more probable is
+# better." In four to seven sentences: is her first claim right, and her second? What would you use for each program,
+# and why? Name one measurement from this lesson that supports you.
 #
 # Learning on your own? Once yours is written,
 # `solution("decoding.which_way")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoding-which_way-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# More beams do tend to find more probable texts, although no number short of all texts guarantees it: on the random
-# models of section 5 the share of best sentences found rose steeply to four beams and then levelled off. But probable is
-# not good. The most probable text is often too short, sometimes empty, and a search finds only what the model believes.
-# For the transcript there is one right answer, so I search, with a handful of beams and a length penalty, or let several
-# samples vote. For stories many texts are good and the most probable one is dull and always the same, so I sample, with
-# a nucleus or a temperature a little below 1 against the tail.
+# More beams do tend to find more probable texts, although only an exhaustive search guarantees it: on the random models
+# of section 5, the share of best sentences found rose steeply up to four beams and then leveled off. But more probable
+# is not better. The most probable text is often too short, sometimes empty, and a search finds only what the model
+# believes. A transcript has one right answer, so I search, with a handful of beams and a length penalty, or let several
+# samples vote. For stories many texts are good, and the most probable one is dull and always the same, so I sample,
+# with a nucleus or a temperature a little below 1 to tame the tail.
 #
-# *(One point: more beams find more probable texts, without a guarantee, and probable is not good: short or empty texts win,
-# with a measurement that fits, such as the shorter translations of section 5. One point: search or vote where one answer is
-# right, sample where many are good, each with its reason.)*
+# *(One point: more beams find more probable texts, without a guarantee, and more probable is not better: short or empty
+# texts win, with a measurement that fits, such as the shorter translations of section 5. One point: search or vote if
+# one answer is right, sample if many are good, each with its reason.)*
 
 # %% [markdown]
 # ## Glossary
 #
 # - **Teacher forcing**: in training the decoder reads the right words before each position, not its own.
-# - **Step function**: from the tokens so far to the logits of the next token.
+# - **Step function**: maps the tokens so far to the logits of the next token.
 # - **Autoregressive**: each token is predicted from those before it.
 # - **Greedy decoding**: write the most probable token at every step.
 # - **Chain rule**: the probability of a sentence is the product of its tokens' probabilities, each given those before it.
 # - **Log-probability**: the logarithm of a probability; logarithms add up where probabilities multiply.
-# - **Exposure bias**: in training a model never reads its own mistakes, at test time it does.
+# - **Exposure bias**: a model never reads its own mistakes in training, but it does at test time.
 # - **Beam search**: keep the few most probable beginnings at every step.
-# - **Search error**: the search misses the sentence that the model thinks best.
-# - **Length penalty**: what log-probabilities are divided by, so that long sentences can compete.
+# - **Search error**: the search misses the sentence that the model finds most probable.
+# - **Length penalty**: a divisor for log-probabilities that lets long sentences compete.
 # - **Minimum Bayes risk decoding**: draw several texts, and choose the one that agrees best with all of them.
 # - **Sampling**: draw each token at random, with the model's probabilities.
-# - **Temperature**: what logits are divided by before the softmax; low is sharp, high is flat.
+# - **Temperature**: a divisor for the logits before the softmax; low is sharp, high is flat.
 # - **Top-k**: sample from the $k$ most probable tokens only.
-# - **Nucleus sampling (top-p)**: sample from the fewest most probable tokens that have mass $p$.
+# - **Nucleus sampling (top-p)**: sample from the smallest set of most probable tokens with mass $p$.
 # - **KV cache**: the keys and values of all tokens so far, kept so that each token is projected once.
-# - **Non-autoregressive decoding**: all words are named at once, none given another.
+# - **Non-autoregressive decoding**: all words are predicted at once, independently of each other.
 # - **Multimodality problem**: words that are chosen independently mix several good sentences into a bad one.
-# - **Speculative decoding**: a small draft model writes ahead, and the large target model checks all of it in one pass.
+# - **Speculative decoding**: a small draft model writes ahead, and the large target model checks the whole draft in one
+#   pass.
 #
 # ## What you have now
 #
-# Everything between a trained model and a text. The library has your functions for whole batches, with the cache inside:
-# `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in
+# You have everything between a trained model and a text. The library has your functions for whole batches, with a
+# cache: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in
 # `course_lib.decoding.sampling`.
 #
-# One thing was there through the whole lesson, and decoding never needed it: the English sentence. Take the encoder
-# away, and what is left is a language model. The next lesson builds one.
+# One thing was there all through the lesson, but decoding never needed it: the English sentence. Take the encoder away,
+# and you have a language model. You build one in the next lesson.

@@ -116,8 +116,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "no_mask",
-            "Your answer is right for a single token. With several, each one sees the new tokens after it. New token "
-            "i may attend to the cached tokens and to the new ones up to i.",
+            "Your answer is right for a single token. With several, each token sees the new tokens after it. New "
+            "token i may attend to the cached tokens and to the new ones up to i.",
             _slip((_TRIL, "tril(k.shape[-2])")),
             alone=True,
         ),
@@ -130,8 +130,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_token_ahead",
-            "Your mask also allows the token after each new one. Shift the diagonal by the number of cached tokens, "
-            "not by one more.",
+            "Your mask also lets each new token attend to the next one. Shift the diagonal by the number of cached "
+            "tokens, not by one more.",
             _slip((_TRIL, "tril(keys.shape[-2] + 1)")),
         ),
         Misconception(
@@ -147,8 +147,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "old_cache_returned",
-            "Your answer returns the keys and values it was given, so the next step knows nothing of the new tokens. "
-            "Return them with the new ones appended.",
+            "Your answer returns the keys and values it was given, so the next step misses the new tokens. Return "
+            "them with the new ones appended.",
             _slip((_RETURN, "return out, keys.clone(), values.clone()")),
         ),
         Misconception(

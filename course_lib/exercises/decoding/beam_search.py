@@ -201,7 +201,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Keep a few partial sentences, each with its score, the sum of its log-probabilities. At each step, "
-            "extend every unfinished one by every token and add the finished ones. Keep the best of them all.",
+            "extend every unfinished one by every token, add the finished ones, and keep the best of them all.",
         ),
         Hint(
             "shapes",
@@ -232,8 +232,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "greedy",
-            "Your answer writes what greedy decoding writes, however many beams it has. Keep the `beams` best of all "
-            "candidates at every step. Start with a single <s>: copies of it would all be extended alike.",
+            "Your answer writes the same as greedy decoding, however many beams it has. Keep the `beams` best of all "
+            "candidates at every step. Start with a single <s>: copies of it would all be extended the same way.",
             lambda step, start_id, end_id, beams, max_new_tokens: decoding.greedy(
                 step, start_id, end_id, max_new_tokens
             ),
@@ -279,15 +279,15 @@ EXERCISE = Exercise(
             _slip(("if sentence[1][-1] == end", "if False"), ("[:beams]", "[:beams] or kept")),
         ),
         *alike(
-            "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: go on until every "
-            "sentence you keep has one, up to max_new_tokens tokens.",
+            "Your answer stops as soon as one sentence has its <e>. Others may still overtake it: continue until "
+            "every sentence you keep has one, up to max_new_tokens tokens.",
             first_finished=_slip(_STOP, _FIRST_FINISHED),
             stopped_at_the_first_end=_slip(_STOP, paired=False),
         ),
         Misconception(
             "enough_finished",
-            "Your answer stops as soon as `beams` sentences are finished, and returns the best of those. An "
-            "unfinished one may be more probable: go on while one is, up to max_new_tokens tokens.",
+            "Your answer stops as soon as `beams` sentences are finished, and returns the best of those. Continue "
+            "while an unfinished one is more probable, up to max_new_tokens tokens.",
             _ENOUGH_FINISHED,
         ),
         *alike(
@@ -336,7 +336,7 @@ EXERCISE = Exercise(
         Misconception(
             "two_continuations_each",
             "Your answer extends each sentence only by its two best tokens. With more beams, the third may be among "
-            "the best overall: consider every token, or the `beams` best.",
+            "the best overall: consider every token, or the `beams` best ones.",
             _TWO_CONTINUATIONS_EACH,
         ),
         *ids_written_into_the_code(_searched),

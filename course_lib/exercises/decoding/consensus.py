@@ -110,9 +110,9 @@ EXERCISE = Exercise(
     name="consensus",
     title="The translation that agrees with the others",
     statement=(
-        "consensus(samples, a list of lists of token ids) -> one of them: the sample with the largest sum of F1 over "
-        "all samples. F1 = 2 · shared / (sum of both lengths), where `shared` counts a token as often as it is in "
-        "both."
+        "consensus(samples, a list of lists of token ids) -> one of them: the sample with the largest sum of F1 scores "
+        "over all samples. F1 = 2 · shared / (sum of both lengths), where `shared` counts a token as often as it "
+        "occurs in both."
     ),
     points=4,
     minutes=15,
@@ -140,8 +140,8 @@ EXERCISE = Exercise(
     misconceptions=(
         _told(
             "most_frequent",
-            "Your answer returns the sample that was drawn most often. There may be no repeated sample at all: return "
-            "the one that is most like all the others.",
+            "Your answer returns the sample that was drawn most often. There may be no repeated sample: return the "
+            "one most like the others.",
         ),
         _told("least_alike", "Your answer returns the sample that agrees least with the others. Take the largest sum."),
         _told(
@@ -161,13 +161,13 @@ EXERCISE = Exercise(
         ),
         _told(
             "each_token_once",
-            "Your answer counts each shared token once (a set). A token that is twice in both samples counts twice: "
-            "Counter(one) & Counter(other).",
+            "Your answer counts each shared token once (a set). A token that occurs twice in both samples counts "
+            "twice: Counter(one) & Counter(other).",
         ),
         _told(
             "counted_by_the_first",
-            "Your answer counts every token of one sample that is anywhere in the other. A token that is twice in one "
-            "and once in the other is shared once: Counter(one) & Counter(other).",
+            "Your answer counts every token of one sample that is anywhere in the other. A token that occurs twice in "
+            "one and once in the other is shared once: Counter(one) & Counter(other).",
         ),
         _told(
             "position_by_position",
@@ -176,8 +176,8 @@ EXERCISE = Exercise(
         ),
         _told(
             "repeated_samples_once",
-            "Your answer counts equal samples once. A sample drawn twice is more probable and has two votes: sum over "
-            "all samples.",
+            "Your answer counts identical samples once. A sample drawn twice is more probable and has two votes: sum "
+            "over all samples.",
         ),
         _told(
             "first_alone",

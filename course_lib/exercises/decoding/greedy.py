@@ -96,8 +96,8 @@ EXERCISE = Exercise(
     title="Greedy decoding",
     statement=(
         "greedy(step, start_id, end_id, max_new_tokens) -> int64 [new]: the most probable token at every step, until "
-        "it is <e> or there are max_new_tokens tokens (at least 1). Return the new tokens without <s>, with <e> if it "
-        "came."
+        "that is <e> or there are max_new_tokens tokens (at least 1). Return the new tokens without <s>, with <e> if "
+        "produced."
     ),
     points=3,
     minutes=15,
@@ -112,7 +112,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The largest logit belongs to the largest probability, so you need no softmax to choose. Call the model "
+            "The largest logit has the largest probability, so you don't need a softmax to choose. Call the model "
             "after every token, with all the tokens so far.",
         ),
         Hint(
@@ -163,8 +163,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "asked_once",
-            "Your answer calls the model once, after <s>, and writes down its tokens from the most probable one. Take "
-            "only the best, append it, and call the model again with all the tokens so far.",
+            "Your answer calls the model once and returns tokens in order of probability. Take only the best, append "
+            "it, and call the model again with all the tokens so far.",
             _slip(
                 ("step(torch.tensor(tokens))", "step(torch.tensor([start])).argsort(descending=True)"),
                 ("logits.argmax()", "logits[len(tokens) - 1]"),
@@ -177,7 +177,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "none_twice",
-            "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable one every "
+            "Your answer never writes a token twice. Sentences do repeat tokens: take the most probable token every "
             "time.",
             _slip(
                 ("logits.argmax", "logits.index_fill(0, torch.tensor(tokens[1:], dtype=torch.long), -torch.inf).argmax")
@@ -185,8 +185,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exp_overflows",
-            "Your answer compares exp of the logits. For large logits that is infinite, and different tokens look "
-            "alike. Compare the logits themselves: their order is the same.",
+            "Your answer compares exp of the logits. For large logits that overflows to infinity, and different "
+            "tokens look equal. Compare the logits themselves: their order is the same.",
             _slip(("logits.argmax", "logits.exp().argmax")),
         ),
         *ids_written_into_the_code(_greedily),

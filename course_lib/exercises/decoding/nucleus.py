@@ -103,13 +103,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Sort the tokens, best first. A token belongs to the nucleus if the mass before it is still below p. So "
-            "the first one always belongs, and the token that reaches p is the last.",
+            "the first always belongs to it, and the token that reaches p is the last.",
         ),
         Hint(
             "shapes",
             "Sorting gives values and positions, both `[..., vocab_size]`. The mass before each token is the "
-            "cumulative sum minus the token's own probability. `scatter` puts what you keep back in the order of the "
-            "vocabulary.",
+            "cumulative sum minus the token's own probability. `scatter` puts the values you keep back in the order "
+            "of the vocabulary.",
             answers=(
                 "sorted_order",
                 "gathered",
@@ -183,8 +183,8 @@ EXERCISE = Exercise(
             _slip(("torch.zeros_like(before, dtype=torch.bool).scatter(-1, positions, before < p)", "before < p")),
         ),
         *alike(
-            "Your answer compares each probability with a threshold. Add them up, from the most probable one, until "
-            "the sum is p.",
+            "Your answer compares each probability with a threshold. Add them up, from the most probable one down, "
+            "until the sum is p.",
             threshold=_slip((_STAYS, "ordered >= p")),
             share_of_the_best=_slip((_STAYS, "ordered >= p * ordered[..., :1]")),
         ),
@@ -196,8 +196,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_number_for_all_rows",
-            "Your answer keeps the same number of tokens in every row, the size of the first row's nucleus. Each row "
-            "has its own number.",
+            "Your answer keeps the same number of tokens in every row, the size of the first row's nucleus. Rows "
+            "differ.",
             _slip((_STAYS, "(before.reshape(-1, before.shape[-1])[0] < p).expand_as(before)")),
         ),
         Misconception(

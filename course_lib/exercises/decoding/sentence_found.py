@@ -81,7 +81,7 @@ EXERCISE = Exercise(
             "idea",
             "At each step a search keeps the best partial sentences of one length, wherever they come from. After two "
             "tokens, “die Katze” has 0.6 · 0.9 = 0.54, “eine Katze” 0.4 · 1 = 0.4 and “die Mieze” 0.06. Two beams "
-            "keep the first two, three keep all.",
+            "keep the first two; three keep all.",
         ),
         Hint(
             "outline",
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         Misconception(
             "second_best_word",
             "With one beam you continue “die Katze” with “tanzte”. One beam keeps only the most probable extension, "
-            "and “hat” is more probable: 0.5, against 0.4.",
+            "and “hat” is more probable (0.5 versus 0.4).",
             _slip(
                 ('"B"', '"A"'),
                 (_EACH, "[[0.216], [0.27, 0.24], [0.27, 0.24, 0.216]][beams - 1]"),
@@ -126,7 +126,7 @@ EXERCISE = Exercise(
         Misconception(
             "width_changes_nothing",
             "You predict the greedy sentence for every number of beams. More beams also keep others, such as “eine "
-            "Katze tanzte” (0.24), and one of these may end as the more probable sentence.",
+            "Katze tanzte” (0.24), and one of these may lead to a more probable sentence.",
             _slip(('"E"', '"B"'), ('"A"', '"B"')),
         ),
         Misconception(
@@ -138,14 +138,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "three_beams_do_not_suffice",
-            "You miss that the third beam keeps “die Katze tanzte” (0.216). <e> follows it with 0.9, which makes "
-            "0.1944 in the end: more than E.",
+            "You miss that the third beam keeps “die Katze tanzte” (0.216). <e> follows it with probability 0.9, so A "
+            "has 0.1944: more than E.",
             _slip(('"A"', '"E"')),
         ),
         Misconception(
             "two_beams_as_one",
             "You predict the same sentence for two beams as for one. Two beams keep “die Katze hat” (0.27) and “eine "
-            "Katze tanzte” (0.24). Multiply on: 0.27 · 0.6 = 0.162, but 0.24 · 0.7 = 0.168.",
+            "Katze tanzte” (0.24). Keep multiplying: 0.27 · 0.6 = 0.162, but 0.24 · 0.7 = 0.168.",
             _slip(('"E"', '"B"')),
         ),
         *alike(
@@ -162,8 +162,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "beginnings_of_two_words",
-            "You stop after two tokens, with “die Katze” first. Multiply by the third token as well: it decides which "
-            "ones the search keeps.",
+            "You stop after two tokens, with “die Katze” first. Multiply by the third token's probability as well: it "
+            "decides what the search keeps.",
             _slip((_HELD, "[0.54, 0.4, 0.06]")),
         ),
         *alike(

@@ -112,8 +112,7 @@ EXERCISE = Exercise(
     statement=(
         "speculative_step(drafted int64 [drafted], draft [drafted, vocab_size], target [drafted + 1, vocab_size], "
         "chances [drafted]) -> (kept, an int; the distribution [vocab_size] of the next token): keep drafted tokens "
-        "while chance < p / q. At the first that fails, the next token is drawn from max(0, p - q), divided by its "
-        "sum."
+        "while chance < p / q. At the first that fails, draw the next token from max(0, p - q), divided by its sum."
     ),
     points=4,
     minutes=20,
@@ -135,8 +134,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Row i of `draft` and row i of `target` belong to drafted token i. `target` has one more row, for the "
-            "token after a draft that you keep whole. What the draft model gives too little of is `[vocab_size]`, "
-            "with 0 where it gives too much.",
+            "token after a draft that you keep whole. The probability that the draft model is missing is "
+            "`[vocab_size]`, with 0 where the draft model gives too much.",
             answers=("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
         ),
     ),
@@ -151,7 +150,7 @@ EXERCISE = Exercise(
         Misconception(
             "drawn_from_the_target",
             "Your answer draws from the target model's own distribution after a dropped token. Then tokens that the "
-            "draft model favours come up too often: draw from max(0, p - q), divided by its sum.",
+            "draft model favors come up too often: draw from max(0, p - q), divided by its sum.",
             _slip((_REST, "p")),
         ),
         Misconception(
@@ -177,8 +176,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "goes_on",
-            "Your answer also counts tokens after a dropped one. They were written after a token that is gone: stop "
-            "at the first.",
+            "Your answer also counts tokens after a dropped one. They continue a token that is gone: stop at the "
+            "first one dropped.",
             lambda drafted, draft, target, chances: (
                 int((chances * draft[range(len(drafted)), drafted] < target[range(len(drafted)), drafted]).sum()),
                 _one_by_one(drafted, draft, target, chances)[1],

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`topk` along the last dimension gives values and positions, both `[..., k]`. Sum each row with keepdim. "
-            "`scatter` puts the values back at their positions, in zeros of the shape of the probabilities.",
+            "`scatter` puts the values back at their positions, in zeros shaped like the probabilities.",
             answers=(
                 "sorted_order",
                 "only_k_numbers",
@@ -109,8 +109,8 @@ EXERCISE = Exercise(
         Misconception("one_too_many", "Your answer keeps one token more than k.", _slip((_STAYS, "ranks < k + 1"))),
         Misconception(
             "only_the_best",
-            "Your answer keeps only the best token, whatever k is. The smallest value that topk returns is the last: "
-            "[..., -1:].",
+            "Your answer keeps only the best token, whatever k is. The smallest value that topk returns is the last "
+            "one: [..., -1:].",
             _slip((_STAYS, "ranks < 1")),
         ),
         Misconception(
@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "along_the_first_dimension",
-            "Your answer takes the most probable ones along the first dimension, which mixes the texts of a batch. "
+            "Your answer takes the most probable tokens along the first dimension, which mixes the texts of a batch. "
             "Use the vocabulary, the last dimension: dim=-1.",
             _slip(("argsort(dim=-1, ", "argsort(dim=0, "), ("argsort(dim=-1)", "argsort(dim=0)")),
         ),
