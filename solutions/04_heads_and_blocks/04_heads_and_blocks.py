@@ -14,13 +14,13 @@
 # %% [markdown]
 # # Lesson 04 · Heads and blocks
 #
-# A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. The attention of lesson
-# 01 cannot do that: each query has a single distribution, and what it spends on one token is gone for all others.
+# A cat on the sofa watches the bird with its eyes, the fridge with one ear, and you with the other. Lesson 01's attention
+# can't do that: each query has a single distribution, and what it spends on one token is lost to all others.
 #
-# In this lesson attention learns *what* to look for, looks for several things at once, and becomes part of the **block** from
-# which transformers are stacked. By the end you can
+# In this lesson attention learns *what* to look for, looks for several things at once, and becomes part of the **block**
+# that transformers stack. By the end you can
 #
-# - write multi-head attention and cross-attention with learned projections, and read off what each head looks at;
+# - write multi-head attention and cross-attention with learned projections, and see what each head looks at;
 # - write layer norm, dropout, the residual connection, GELU and the feed-forward network, and say what breaks without each;
 # - put them together into an encoder block, stack it, and classify sentences with it;
 # - count a block's parameters without building it, and say what it costs in time.
@@ -28,7 +28,7 @@
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | queries, keys and values by learned projections | 1 | 8 |
-# | 2 | the splitting into heads | 2 | 10 |
+# | 2 | splitting into heads | 2 | 10 |
 # | 3 | multi-head attention | 6 | 25 |
 # | 4 | layer norm | 3 | 12 |
 # | 5 | dropout | 2 | 8 |
@@ -37,18 +37,18 @@
 # | 8 | the feed-forward network | 3 | 12 |
 # | 9 | the encoder block | 4 | 15 |
 # | 10 | a short answer, in words | 2 | 10 |
-# | 11 | the number of the block's parameters | 3 | 12 |
+# | 11 | the block's number of parameters | 3 | 12 |
 #
 # Stuck? `hint("heads_and_blocks.project")` opens a hint, each further call the next. `solution(...)` shows the answer with
 # its reason once you have tried; `progress()` shows how far you are.
 #
-# From here on, attention itself is given, and it is torch's: `scaled_dot_product_attention(q, k, v, mask)` takes any number of
-# leading dimensions and returns the output. The mask is None, or boolean: True where a query may attend to a key. It
-# broadcasts to the scores. The demos use your own masked weights and learned positions where they have passed, otherwise the course's; the
-# first cell says which. No check depends on them.
+# From here on, attention itself is given, as torch's own function: `scaled_dot_product_attention(q, k, v, mask)` takes
+# any number of leading dimensions and returns the output. The mask is None, or boolean: True where a query may attend to
+# a key. It broadcasts to the scores. The demos use your own masked weights and learned positions if they have passed,
+# otherwise the course's; the first cell says which. No check depends on them.
 
 # %% [markdown] tags=["fine-print"]
-# Return the dtype that you were given: a `torch.zeros(...)` of your own is in single precision, and spoils double;
+# Return the dtype that you were given: a plain `torch.zeros(...)` is in single precision and loses double precision;
 # `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where an exercise's points are split, the
 # first part must be right before the others count.
 
@@ -66,7 +66,7 @@ from course_lib.mine import answer
 from course_lib.training.progress import track
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # a second one doesn't speed up matrices as small as these
 torch.set_printoptions(precision=4, sci_mode=False)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
@@ -82,13 +82,13 @@ def weights_of(q, k):
 # %% [markdown]
 # ## 1. Learned projections
 #
-# Back to *The train slowly left the station*. In lesson 01 a word looked for words that are **like itself**: the dot product
-# of two embeddings asks nothing else. But *station* has no use for another station. What would tell it which kind of station
-# it is? A *vehicle*.
+# Back to *The train slowly left the station*. In lesson 01 a word looked for words **like itself**: that is all the dot
+# product of two embeddings measures. But *station* has no use for another station. What would tell it which kind of
+# station it is? A *vehicle*.
 #
-# Attention cannot ask for one, because it has nothing to learn. So give it something. Before you compare two words, look at
-# the query word through a *location* lens and at each key word through a *transportation* lens. What such a lens keeps of a
-# vector is a **subspace**, and a matrix picks it out.
+# Attention cannot ask for one, because it has no parameters to learn. So give it some. Before you compare two words, look
+# at the query word through a *location* lens and at each key word through a *transportation* lens. Such a lens keeps only
+# a **subspace** of the vectors, and a matrix picks it out.
 #
 # Here are embeddings with four dimensions that we can name, and two matrices that each keep one of them.
 
@@ -108,30 +108,30 @@ location = torch.tensor([[0.0], [1.0], [0.0], [0.0]])  # for the query
 transportation = torch.tensor([[1.0], [0.0], [0.0], [0.0]])  # for the keys
 
 # %% [markdown]
-# In a model such matrices are parameters: training turns them until comparing is useful. There are three, one for each role
-# of a token:
+# In a model such matrices are parameters: training adjusts them until the comparison is useful. There are three, one for
+# each role of a token:
 #
 # $$q = x\, W_q, \qquad k = x\, W_k, \qquad v = x\, W_v .$$
 #
-# The third says what a token hands over once it is found, which need not be what it was found by.
+# The third determines what a token hands over once it is found, which may differ from what it was found by.
 #
 # In **self-attention** all three come from the same sentence. In **cross-attention** the queries come from one sentence, $x$,
 # and keys *and* values from another, the memory:
 #
 # $$q = x\, W_q, \qquad k = \text{memory}\; W_k, \qquad v = \text{memory}\; W_v .$$
 #
-# That is how the German half of a translator looks at the English half: the target asks, the source answers.
+# That is how the German half of a translator looks at the English half: the target asks, and the source answers.
 
 # %% [markdown] tags=["slides"]
-# S2 says it in a line: no parameters in scaled dot-product attention. The two lenses are S3's idea; it writes the projections
-# with words as columns, $Q w_j$, $K w_i$, $V w_i$. Here, then, are the learned matrices that lesson 01 spoke of when S2 took
-# keys and values for the same.
+# S2 says it in a line: no parameters in scaled dot-product attention. The two lenses are S3's idea; it writes the
+# projections with words as columns, $Q w_j$, $K w_i$, $V w_i$. These are the learned matrices that lesson 01 mentioned
+# where S2 made keys and values the same.
 
 # %% [markdown]
 # ### Exercise 1 · Queries, keys, values
 # `heads_and_blocks.project` · 1 point · about 8 minutes
 #
-# Make all three. For self-attention `memory` is simply `x` itself.
+# Compute all three. For self-attention `memory` is simply `x` itself.
 #
 # Shapes: `x` is `[..., queries, d_model]`, `memory` is `[..., keys, d_model]`; `W_q` and `W_k` are `[d_model, d_key]`, `W_v`
 # is `[d_model, d_value]`. Return the tuple `q, k, v`, in this order: `[..., queries, d_key]`, `[..., keys, d_key]`,
@@ -158,8 +158,8 @@ def project(x, memory, W_q, W_k, W_v):
 
 # %% [markdown] tags=["reason"]
 # Three learned projections give each token three roles: what it looks for, what it is found by, and what it hands over.
-# Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides a mix-up until the
-# first translation. Tokens are rows, so vectors are on the left of the matrix: papers that write W x have them as columns. An
+# Queries come from `x`, keys and values from `memory`; in self-attention the two are the same, which hides a mix-up until
+# your first translation. Tokens are rows, so they go to the left of the matrix; papers that write W x use columns. An
 # `nn.Linear` stores its weight transposed.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-project-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -169,7 +169,7 @@ check("heads_and_blocks.project", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does *station* look at, without projections and with them?
+# What does *station* look at, without and with projections?
 
 
 # %% tags=["demo"]
@@ -181,29 +181,29 @@ def station_asks_for_transport():
     show.matrices(
         show.Panel("alpha of the embeddings themselves", plain, sentence, sentence),
         show.Panel("alpha of location × transportation", projected, sentence, sentence),
-        alt="Attention weights. Left: the articles find each other, station itself; right: station looks at train.",
+        alt="Attention weights. Left: the articles find each other, and station finds itself; right: station looks at train.",
     )
 
 
 # %% [markdown]
-# On the left like finds like: the two articles each other, *left* the *train*, *station* mostly *station*. On the right
-# *station*, which has much of a location, spends most of its attention on *train*. The other words have hardly any location
-# and look at everything about equally: they need another comparison.
+# On the left, like finds like: the articles find each other, *left* finds *train*, and *station* mostly *station*. On the
+# right, *station*, which scores high on location, spends most of its attention on *train*. The other words score low and
+# look at everything about equally: they need a different comparison.
 #
 # ## 2. Several heads
 #
-# So take several. Each comparison with its own projections is a **head**, and heads work side by side: one may find who does
-# something, one what it is done to, one what the last token was. Section 4 watches it happen.
+# So use several. Each comparison with its own projections is a **head**, and heads work side by side: one may find who
+# does something, one to whom, and one what the last token was. Section 4 watches it happen.
 #
-# Would $h$ heads not cost $h$ times as much? No: they share. A token's `d_model` numbers are projected as before, and then
-# **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key and value, head
-# 1 the second, and so on. In the paper, 512 numbers make 8 heads of 64.
+# Don't $h$ heads cost $h$ times as much? No: they share. A token's `d_model` numbers are projected as before, and then
+# **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key and value,
+# head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
 #
-# In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so that
-# each head has a matrix `[tokens, d_head]` of its own and attention can treat the heads as a batch.
+# In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so
+# that each head has its own matrix `[tokens, d_head]`, and attention can treat the heads as a batch.
 #
-# Here is a mistake that everybody makes once. Below, every number says where it comes from: 23 is number 3 of token 2. To get
-# two heads, just reshape to the shape you need:
+# Here is a mistake that everybody makes once. Below, every number says where it comes from: 23 is number 3 of token 2. To
+# get two heads, you could simply reshape to the shape you need:
 
 # %%
 numbered = (10 * torch.arange(3).unsqueeze(1) + torch.arange(4)).float()
@@ -212,7 +212,7 @@ by_token = [f"token {index}" for index in range(3)]
 
 
 def digits(values):
-    """Numbers as they are read here: the token, and the position in it."""
+    """Each number as two digits: the token, and the position in it."""
     return [[f"{int(number):02d}" for number in row] for row in values.tolist()]
 
 
@@ -223,13 +223,13 @@ show.matrices(
         show.Panel(f"reshaped, “head” {head}", part / 40, by_token, list("01"), texts=digits(part))
         for head, part in enumerate(reshaped)
     ),
-    alt="Three tokens of four numbers, and what reshape(2, 3, 2) makes of them: head 0 holds token 0 and half of token 1.",
+    alt="Three tokens of four numbers, and the result of reshape(2, 3, 2): head 0 holds token 0 and half of token 1.",
 )
 
 # %% [markdown]
-# The shape is right and the program runs. But "head 0" holds all of token 0 and half of token 1. `reshape` and `view` know
-# nothing about tokens: they fill the new shape with the numbers in the order of memory. Head 0 should hold numbers 0 and 1 of
-# *every* token.
+# The shape is right, and the program runs. But "head 0" holds all of token 0 and half of token 1. `reshape` and `view`
+# know nothing about tokens: they fill the new shape with the numbers in memory order. Head 0 should hold numbers 0 and 1
+# of *every* token.
 #
 # ### Exercise 2 · Splitting into heads
 # `heads_and_blocks.split_heads` · 2 points · about 10 minutes
@@ -245,7 +245,7 @@ show.matrices(
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-split_heads-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def split_heads(x, heads):
-    """Every token's vector in parts, one for each head, and the heads before the tokens.
+    """Each token's vector split into parts, one for each head, with the heads before the tokens.
 
     x: [batch, tokens, d_model]
     heads: int, divides d_model
@@ -258,9 +258,9 @@ def split_heads(x, heads):
 
 
 # %% [markdown] tags=["reason"]
-# Reshaping never moves a number, it only regroups them, so splitting the last dimension leaves each part with its token; only
-# the transpose moves things. Asked for the final shape at once, `reshape` makes "heads" of whole tokens. No error is raised,
-# and the model even trains, badly.
+# Reshaping never moves numbers, it only regroups them, so splitting the last dimension leaves each part with its token;
+# only the transpose moves things. If you ask for the final shape at once, `reshape` gives "heads" of whole tokens. It
+# raises no error, and the model even trains, badly.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-split_heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.split_heads")
@@ -286,18 +286,18 @@ def heads_side_by_side():
 # %% [markdown]
 # ## 3. Putting the heads together
 #
-# Now the whole thing, as in section 3.2.2 of the paper:
+# Here is the whole formula, from section 3.2.2 of the paper:
 #
 # $$\text{head}_i = \operatorname{Attention}(x\, W_q^i,\; \text{memory}\; W_k^i,\; \text{memory}\; W_v^i), \qquad
 #   \text{out} = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W_o .$$
 #
-# $W_q^i$ is the $i$-th $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting gives the
-# same. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$ mixes them: until then
-# no head knows of any other.
+# $W_q^i$ is the $i$-th group of $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting
+# gives the same. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$ mixes
+# them: until then, the heads know nothing of each other.
 
 # %% [markdown] tags=["slides"]
-# S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. Two
-# slips: the root of $d_k$, which you know from lesson 01, and a missing transpose. Take it at its word:
+# S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. It
+# has two slips: the root of $d_k$, which you know from lesson 01, and a missing transpose. Take it literally:
 
 # %% tags=["demo", "slides"]
 three_tokens, two_numbers = torch.randn(3, 2), torch.randn(3, 2)
@@ -308,21 +308,21 @@ except RuntimeError as error:
 print("q kᵀ:", list((three_tokens @ two_numbers.mT).shape), "one score for each query and key")
 
 # %% [markdown] tags=["slides"]
-# Torch refuses, and that is the lucky case. With as many tokens as numbers in a head it computes, without a warning. For two
-# tokens of two numbers, S1's formula taken at its word printed
+# Torch refuses, and that is the lucky case. With as many tokens as numbers in a head it computes, without a warning. For
+# two tokens of two numbers, S1's formula, taken literally, printed
 #
 # | | key 0 | key 1 |
 # |---|---|---|
 # | query 0 | 2.0 | -0.5 |
 # | query 1 | 4.0 | -0.5 |
 #
-# where 1.4142, 0.0000 and 2.8284, 1.4142 are right. **Which computation printed 2.0 and -0.5?** Change the first line until
-# it does. Both slips are in there.
+# where 1.4142, 0.0000 and 2.8284, 1.4142 are right. **Which computation printed 2.0 and -0.5?** Change the return line
+# until it does. Both slips are in there.
 
 
 # %% tags=["demo", "slides"]
 def suspect(q, k):
-    return q @ k.mT / math.sqrt(2)  # right, and not what was printed: change this line
+    return q @ k.mT / math.sqrt(2)  # right, but not what was printed: change this line
 
 
 evidence = torch.tensor([[2.0, -0.5], [4.0, -0.5]])
@@ -331,30 +331,30 @@ print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence) else "not yet")
 
 # %% [markdown] tags=["slides"]
-# It is `q @ k / 2`: each score mixes numbers of different keys, and yet it looks like a score.
+# It is `q @ k / 2`: each score mixes numbers from different keys, and still looks like a score.
 
 # %% [markdown]
-# From here on you write **modules**, classes made from `nn.Module`. A module holds what it learns: each parameter, and each
-# smaller module, that you assign to `self`. So one object can be called like a function, trained, moved to a GPU, saved, and
-# put into a larger one, which then knows all parameters inside it.
+# From here on you write **modules**, subclasses of `nn.Module`. A module contains what it learns: each parameter and each
+# smaller module that you assign to `self`. So you can call one object like a function, train it, move it to a GPU, save
+# it, and put it into a larger one, which then knows all its parameters.
 #
-# The constructor, `__init__`, makes the parts, and `forward` says what happens in a call: `model(x)` runs `forward(x)`. Here a
-# projection is an `nn.Linear`, a matrix and a bias that is added: `self.W_q(x)` computes $x W_q + b_q$.
+# The constructor, `__init__`, creates the parts, and `forward` says what happens in a call: `model(x)` runs `forward(x)`.
+# Here a projection is an `nn.Linear`, a matrix and a bias: `self.W_q(x)` computes $x W_q + b_q$.
 #
 # ### Exercise 3 · Multi-head attention
 # `heads_and_blocks.multi_head_attention` · 6 points · about 25 minutes
 #
-# Write `forward`: project, split, attend, join, mix. The constructor is given; leave its names as they are, because the check
-# loads weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention`. Torch's ready-made *multi-head*
-# attention is not allowed.
+# Write `forward`: project, split, attend, join, mix. The constructor is given; keep its names, because the check loads
+# weights into them, and so will you, with GPT-2's. Use `scaled_dot_product_attention`. Torch's own *multi-head* attention
+# is not allowed.
 #
 # Shapes: `x` is `[batch, queries, d_model]`, `memory` is `[batch, keys, d_model]`. `mask` is boolean
-# `[batch, queries, keys]`, the same for all heads, or None; `batch` and `queries` may be 1 in it, which holds for all of
-# them. Every query may attend to something. The result is `[batch, queries, d_model]`.
+# `[batch, queries, keys]`, the same for all heads, or None; `batch` and `queries` may be 1 in it, and then broadcast.
+# Every query may attend to at least one key. The result is `[batch, queries, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# Four points are for self-attention, one for a memory and one for masks. Gradients are compared. Like all exercises this one
-# is independent of the others: write the first two steps out again, and a slip above costs nothing here.
+# Four points are for self-attention, one for a memory and one for masks. Gradients are compared. Like all exercises, this
+# one is independent of the others: write out the first two steps again, and a mistake above costs you nothing here.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-multi_head_attention-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -392,11 +392,11 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# With several heads a token may look at its verb and at its article in the same layer, at the cost of one large head.
+# With several heads, a token can look at its verb and its article in the same layer, at the cost of one large head.
 #
-# Without `W_o`, what head 3 has found would stay in its own slice for good. The scale is √d_head, since a head's dot product
-# has only `d_head` terms. Two slips are silent: joining without the transpose keeps every shape and mixes the tokens, and a
-# mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts against the heads.
+# Without `W_o`, what head 3 has found would stay in its own slice for good. The scale is √d_head, since a head's dot
+# product has only `d_head` terms. Two mistakes are silent: joining without the transpose keeps every shape and mixes the
+# tokens, and a mask `[batch, queries, keys]` whose batch equals the number of heads broadcasts against the heads.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-multi_head_attention-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.multi_head_attention")
@@ -407,9 +407,9 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # %% [markdown]
 # ## 4. Four heads, four things
 #
-# Do heads really learn different patterns? Here is a task in which you can tell.
+# Do heads really learn different patterns? Here is a task that lets you tell.
 #
-# A sentence is a salad of four words, each of them twice. Every word wears a **collar** in one of four colours. At every
+# A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colours. At every
 # token the model must name the colours of four other collars:
 #
 # - of the token **before** it,
@@ -417,8 +417,8 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 # - of the **first** token of the sentence,
 # - of the **same** word, at its other position.
 #
-# Three are about positions, one about the word itself. Colours are drawn at random: a model that does not look has a chance
-# of one in four.
+# Three are about positions, one about the word itself. Colours are drawn at random: a model that does not look is right
+# one time in four.
 
 # %%
 WORDS = ["the", "cat", "dog", "saw", "and", "ran"]
@@ -428,7 +428,7 @@ LENGTH, D_MODEL = 8, 64
 
 
 def collars(count):
-    """Random sentences with collars, where each pattern looks from each token, and what it should see there.
+    """Random sentences with collars, the position that each pattern looks at from each token, and its colour.
 
     returns: tokens, colours, both [count, LENGTH]; looked at, targets, both [count, LENGTH, 4]; targets are -100, which
         the loss leaves out, where there is no token before or after.
@@ -453,11 +453,11 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
 
 # %% [markdown]
 # The model is bare: an embedding for the word, one for its collar and one for its position, added; **your** multi-head
-# attention, once; and a linear layer that names four colours. No head is told what to look for. Training takes a few seconds,
-# with one head, with two and with four; all three models have the same number of parameters.
+# attention, once; and a linear layer that names four colours. Nothing tells a head what to look for. We train it with one
+# head, with two and with four, in a few seconds; all three models have the same number of parameters.
 #
-# **Predict first.** How many of the four questions will each answer well, say three times in four? The cell shows your
-# guesses beside what it found.
+# **Predict first.** How many of the four questions will each model answer well, say three times in four? The cell shows
+# your guesses next to the results.
 
 # %%
 answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 0 to 4
@@ -484,7 +484,7 @@ class Reader(nn.Module):
 
     @torch.no_grad()
     def alpha(self, tokens, colours):
-        """What every head looks at: [batch, heads, tokens, tokens]."""
+        """The attention weights of every head: [batch, heads, tokens, tokens]."""
         x = self.embedded(tokens, colours)
         own = self.attention
         return weights_of(*(split_heads(project(x), own.heads) for project in (own.W_q, own.W_k)))
@@ -492,7 +492,7 @@ class Reader(nn.Module):
 
 @torch.no_grad()
 def looks(model):
-    """How much of its attention each head spends on each pattern, on average: [heads, 4]."""
+    """The average share of its attention that each head spends on each pattern: [heads, 4]."""
     tokens, colours, looked_at, targets = collars(500)
     alpha = model.alpha(tokens, colours).unsqueeze(-2).expand(-1, -1, -1, len(PATTERNS), -1)
     spent = alpha.gather(-1, looked_at[:, None, ..., None].expand(*alpha.shape[:-1], 1)).squeeze(-1)
@@ -502,14 +502,14 @@ def looks(model):
 
 @torch.no_grad()
 def right(model):
-    """The share of right answers for each pattern, on new sentences."""
+    """Accuracy on each pattern, on new sentences."""
     tokens, colours, _, targets = collars(1000)
     hits = model(tokens, colours).argmax(dim=-1) == targets
     return (hits.sum(dim=(0, 1)) / (targets >= 0).sum(dim=(0, 1))).cpu()
 
 
 def trained_reader(heads, steps=500):
-    """A reader, what its heads look at before training, and the reader after it."""
+    """A trained reader, and what its heads looked at before training."""
     torch.manual_seed(0)
     model = Reader(heads).to(device)
     before = looks(model)
@@ -545,14 +545,14 @@ def four_heads_look_at_four_things():
         show.Panel("before training", before, heads, PATTERNS),
         show.Panel("after", after, heads, PATTERNS),
         title="How much of its attention each head spends on each pattern",
-        alt="Shares of attention, heads by patterns: much the same before training; after it each head has one pattern.",
+        alt="Shares of attention, heads by patterns: all similar before training; after it, each head has one pattern.",
     )
     print("patterns found by the heads:", ", ".join(sorted(found)))
 
     rows = {"1 head": right(trained_reader(1)[0]), "2 heads": right(trained_reader(2)[0]), "4 heads": right(model)}
     show.matrices(
         show.Panel("right answers on new sentences", torch.stack(list(rows.values())), list(rows), PATTERNS),
-        alt="Right answers by number of heads: four heads get all four patterns right, fewer heads fewer of them.",
+        alt="Right answers by number of heads: four heads get all four patterns right; fewer heads get fewer right.",
     )
     for name, shares in rows.items():
         print(f"{name:8}", "  ".join(f"{p} {share:.0%}" for p, share in zip(PATTERNS, shares.tolist(), strict=True)))
@@ -561,24 +561,24 @@ def four_heads_look_at_four_things():
 
 
 # %% [markdown]
-# A line below the diagonal, a line above it, a column, and scattered pairs. (The first token has none before it and the last
-# none after it; what those two heads do there does not matter.) Before training all heads looked more or less everywhere, and
-# nothing in the code tells them apart. They were drawn at random, one happened to be a little better at one thing, and the
-# gradient did the rest.
+# A line below the diagonal, a line above it, a column, and scattered pairs. (The first token has none before it, and the
+# last none after it; it doesn't matter what those two heads do there.) Before training, all heads looked more or less
+# everywhere, and nothing in the code tells them apart. Their weights were random, one head happened to be a little better
+# at one pattern, and the gradient did the rest.
 #
-# The last picture shows what several heads are for. All three models do the same work, but a head brings home *one* average
-# for each token, so one head serves one pattern well, and two heads two. For the other patterns little more than guessing is
-# left, or a head is torn between two of them.
+# The last picture shows what several heads are for. All three models do the same work, but a head computes *one* average
+# for each token, so one head serves one pattern well, and two heads serve two. On the others, the model does little
+# better than chance, or a head is torn between two of them.
 #
 # ### A published model's heads
 #
-# What do heads look at that were trained on real text, and never asked for a colour? all-MiniLM-L6-v2, which you know from
-# lessons 00, 01 and 03, has six layers with twelve heads each. It reads 120 sentences from lesson 00's reviews. For each head
-# we measure how much of its attention goes to the token **before**, the token **after**, the **first** token (a special one,
-# `[CLS]`, at the start of every text) and, where a word occurs twice and not side by side, to the **same** word. (Its tokens
-# are words and **subwords**; lesson 08 explains them.)
+# What do heads look at if they were trained on real text, and never asked for a colour? all-MiniLM-L6-v2, which you know
+# from lessons 00, 01 and 03, has six layers with twelve heads each. It reads 120 sentences from lesson 00's reviews. For
+# each head we measure how much of its attention goes to the token **before**, the token **after**, the **first** token (a
+# special one, `[CLS]`, at the start of every text) and, where a word occurs twice and not side by side, to the **same**
+# word. (Its tokens are words and **subwords**, which lesson 08 explains.)
 #
-# **Predict first:** how much will the *best* of the 72 heads spend on each?
+# **Predict first:** what share will the *best* of the 72 heads spend on each?
 
 # %%
 best_of_72_heads = {"before": None, "after": None, "first": None, "same": None}  # in %
@@ -646,22 +646,23 @@ if published is not None:
     panels[0].set_ylabel("layer")
     show.figure(
         drawn,
-        "Six layers by twelve heads, four times: one head of layer 1 spends everything on the token before, one of layer 2 most on "
-        "the token after, many most on the first token, and none much on the same token.",
+        "Six layers by twelve heads, four times: one head of layer 1 spends everything on the token before, one of "
+        "layer 2 spends most on the token after, many spend most on the first token, and none spends much on the same "
+        "token.",
     )
 
 # %% [markdown]
-# Two of your four patterns are there: a head that looks at the token **before** and at nothing else, and one that spends most
-# on the token **after**. They were not asked for; they must have been of use.
+# Two of your four patterns are there: a head that looks at the token **before** and at nothing else, and one that spends
+# most on the token **after**. Nothing told them to do so; they must have been useful.
 #
-# As for the **first** token, that is not one head but half the model: on average a head puts two fifths of its attention on
+# The **first** token attracts not one head but half the model: on average, a head puts two fifths of its attention on
 # `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks them there: an
 # **attention sink** (Xiao et al. 2023, [*Efficient Streaming Language Models with Attention
-# Sinks*](https://arxiv.org/abs/2309.17453)). And for the **same** word elsewhere there is no specialist; at best a few heads
-# give it a fifth of their attention.
+# Sinks*](https://arxiv.org/abs/2309.17453)). And for the **same** word elsewhere there is no specialist; at best a few
+# heads give it a fifth of their attention.
 #
-# Go and see: look for the line below the diagonal in layer 1, the one above it in layer 2, the sink, and something that we
-# did not ask about. (Layers and heads count from 1, as in the list above.)
+# See for yourself: look for the line below the diagonal in layer 1, the one above it in layer 2, the sink, and something
+# that we didn't measure. (Layers and heads count from 1, as in the list above.)
 
 # %% tags=["demo"]
 if published is None:
@@ -680,18 +681,19 @@ else:
 # %% [markdown]
 # ## 5. Layer norm
 #
-# From here to the block it is mostly plumbing, and plumbing decides whether deep networks train at all.
+# From here to the block, most of it is plumbing, and plumbing decides whether deep networks train at all.
 #
-# Activations that pass through many layers tend to grow or to vanish, and every layer must then cope with inputs whose size
-# depends on all layers before it. **Layer norm** brings each token's vector back to one size (Ba, Kiros and Hinton, 2016):
+# Activations that pass through many layers tend to grow or to vanish, and every layer must then cope with inputs whose
+# scale depends on all layers before it. **Layer norm** brings each token's vector back to a fixed scale (Ba, Kiros and
+# Hinton, 2016):
 #
 # $$y = \gamma\, \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad
 #   \mu = \frac{1}{d} \sum_i x_i, \qquad \sigma^2 = \frac{1}{d} \sum_i (x_i - \mu)^2 .$$
 #
-# Mean and variance are those of **one token's** $d = d_\text{model}$ numbers: no other token comes in, so a sentence means
-# the same in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$ keeps a token whose numbers are
-# all equal from dividing by 0. And $\gamma$ and $\beta$, `d_model` numbers each, are learned, in case a layer does need one
-# dimension larger than the others. Torch calls them `weight` and `bias`, and so do we.
+# The mean and the variance are those of **one token's** $d = d_\text{model}$ numbers: no other token matters, so a
+# sentence gets the same result in every batch. The variance divides by $d$, not by $d - 1$. A small $\varepsilon$ avoids
+# dividing by 0 for a token whose numbers are all equal. And $\gamma$ and $\beta$, `d_model` numbers each, are learned, in
+# case a layer does need one dimension to be larger than the others. Torch calls them `weight` and `bias`, and so do we.
 #
 # ### Exercise 4 · Layer norm
 # `heads_and_blocks.layer_norm` · 3 points · about 12 minutes
@@ -709,7 +711,7 @@ else:
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LayerNorm(nn.Module):
-    """Each token's vector standardised, then stretched and moved by what is learned.
+    """Each token's vector standardised, then scaled and shifted by learned parameters.
 
     d_model: int, the length of a token's vector
     epsilon: float, added to the variance
@@ -735,12 +737,12 @@ class LayerNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Layer norm looks at one token alone, whatever the batch and the length; that is why transformers prefer it to batch norm. A
-# token's numbers are all there is and not a sample, so the variance divides by `d_model`. Torch's default divides by one
-# less: 14% more variance for eight dimensions, and no error.
+# Layer norm looks at one token alone, whatever the batch and the length; that is why transformers prefer it to batch
+# norm. A token's numbers are the whole population, not a sample, so the variance divides by `d_model`. Torch's default
+# divides by one less: 14% more variance for eight dimensions, and no error message.
 #
-# Epsilon belongs under the root, where it also saves the gradient: for a token whose numbers are all equal, the root of 0 has
-# an infinite slope, whatever is added afterwards.
+# Epsilon belongs under the root, where it also saves the gradient: for a token whose numbers are all equal, the root of 0
+# has an infinite slope, whatever you add afterwards.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-layer_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.layer_norm")
@@ -761,13 +763,13 @@ def three_volumes():
     show.matrices(
         show.Panel("x", x, volumes, numbers, decimals=1),
         show.Panel("LayerNorm(5)(x), fresh: weight 1, bias 0", LayerNorm(5)(x).detach(), volumes, numbers),
-        alt="Left: three tokens with the same pattern at different sizes. Right: after layer norm all three rows equal.",
+        alt="Left: three tokens with the same pattern at different sizes. Right: after layer norm, all three rows are equal.",
     )
 
 
 # %% [markdown]
-# Activations are divided, not *weights*. Those even get *more* freedom: if the weights of the layer before grow a
-# hundredfold, what comes out of the norm stays the same:
+# Layer norm divides activations, not *weights*. It even gives those *more* freedom: if the weights of the previous layer
+# grow a hundredfold, the norm's output stays the same:
 
 # %%
 torch.manual_seed(0)
@@ -776,11 +778,11 @@ standardise = nn.LayerNorm(8)
 for factor in (1, 100):
     out = standardise(activations @ (factor * weight))
     numbers = "  ".join(f"{number:7.4f}" for number in out[0, :4].tolist())
-    print(f"weights × {factor:3}: their size {(factor * weight).norm():6.1f}, out of the norm comes {numbers} ...")
+    print(f"weights × {factor:3}: their size {(factor * weight).norm():6.1f}, the norm returns {numbers} ...")
 
 # %% [markdown]
-# **Weight decay** keeps weights small, or a small learning rate. Layer norm only keeps what the next layer *sees* at one
-# size.
+# **Weight decay** or a small learning rate keeps weights small. Layer norm only fixes the scale of what the next layer
+# *sees*.
 
 # %% [markdown] tags=["slides"]
 # The formula is S3's. It says that standardising the embeddings keeps the *weights* small; the cell above shows that it does
@@ -789,12 +791,12 @@ for factor in (1, 100):
 # %% [markdown]
 # ## 6. Dropout
 #
-# **Dropout** keeps a network from relying on any single number. In training it sets each activation to 0 with probability $p$
-# (0.1 is usual), drawn afresh in every step, so the next layer must learn to read its input from several numbers.
+# **Dropout** keeps a network from relying on any single number. In training, it sets each activation to 0 with
+# probability $p$ (0.1 is usual), drawn afresh in every step, so the next layer must learn to rely on several numbers.
 #
-# At test time nothing is dropped, since we want the best answer and the same one twice. But then a sum over all inputs would
-# be larger than in training, by a factor of $1 / (1 - p)$. So what is kept is **divided by $1 - p$ in training**, and at test
-# time there is nothing left to do.
+# At test time nothing is dropped, since we want the best answer, and the same one every time. But then a sum over all
+# inputs would be larger than in training, by a factor of $1 / (1 - p)$. So the kept numbers are **divided by $1 - p$ in
+# training**, and at test time there is nothing left to do.
 #
 # $$\operatorname{dropout}(x)_i = \begin{cases} x_i \,/\, (1 - p) & \text{if kept} \\ 0 & \text{if dropped}
 #   \end{cases} \qquad \text{in training;} \qquad x_i \quad \text{in evaluation.}$$
@@ -813,7 +815,7 @@ for factor in (1, 100):
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-dropout-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dropout(x, kept, p, training):
-    """In training, 0 where a number is dropped, and what is kept rescaled; in evaluation x itself.
+    """In training, dropped numbers are 0 and kept ones are rescaled; in evaluation, x itself.
 
     x: [...]
     kept: bool [...], True where a number stays
@@ -829,9 +831,9 @@ def dropout(x, kept, p, training):
 
 
 # %% [markdown] tags=["reason"]
-# A number stays with probability 1 - p, so dividing those that stay by 1 - p keeps every expectation what it was. The
-# original paper left training alone and multiplied by 1 - p in evaluation; doing both, or neither, makes the next layer see
-# numbers of another size than it was trained on.
+# A number stays with probability 1 - p, so dividing those that stay by 1 - p leaves every expected value unchanged. The
+# original paper left training alone and multiplied by 1 - p in evaluation; if you do both, or neither, the next layer
+# sees numbers of a different size than it was trained on.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-dropout-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.dropout")
@@ -840,8 +842,8 @@ check("heads_and_blocks.dropout", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Norm and dropout first meet at the bottom of a transformer. The **input layer** takes the token's embedding, adds one for its
-# position (lesson 03), normalises, and drops:
+# Norm and dropout first appear together at the bottom of a transformer. The **input layer** takes the token's embedding,
+# adds one for its position (lesson 03), normalises, and drops:
 
 
 # %% tags=["demo"]
@@ -858,7 +860,7 @@ def input_layer_step_by_step():
         show.Panel("token + position", embedded.detach(), text, numbers, decimals=1, reach=reach),
         show.Panel("LayerNorm", normal, text, numbers, decimals=1, reach=reach),
         show.Panel("dropout, p = 0.3", dropped, text, numbers, decimals=1, reach=reach),
-        alt="The input layer on three tokens: embeddings, the same normalised, and with some numbers 0, others larger.",
+        alt="The input layer on three tokens: embeddings, then normalised, then with some numbers 0 and the others larger.",
     )
     draws = [dropout(normal, torch.rand(normal.shape) >= 0.3, 0.3, True) for _ in range(2000)]
     away = (torch.stack(draws).mean(dim=0) - normal).abs().max()
@@ -866,7 +868,7 @@ def input_layer_step_by_step():
 
 
 # %% [markdown]
-# What is kept is larger than before, and over many draws every number comes out, on average, as it went in.
+# The kept numbers are larger than before, and over many draws every number has the same average as without dropout.
 
 # %% [markdown] tags=["slides"]
 # This input layer, with its norm and dropout, is S3's.
@@ -874,18 +876,18 @@ def input_layer_step_by_step():
 # %% [markdown]
 # ## 7. Add and norm, in two orders
 #
-# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Gradients don't find their way back through
-# so many if each replaces what it was given. The remedy is the **residual connection** (He et al., 2016): a layer *adds* to
-# its input.
+# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Gradients don't find their way back
+# through so many if each replaces its input. The remedy is the **residual connection** (He et al., 2016): a layer *adds*
+# to its input.
 #
 # $$y = x + \operatorname{sublayer}(x)$$
 #
-# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it: there is a straight path
-# from the loss down to the first embedding. A sublayer that has nothing to add can return 0. What runs along that path is the
-# **residual stream**: each sublayer reads from it and adds to it.
+# However little the sublayer lets through, the derivative of $y$ with respect to $x$ has a 1 in it: there is a straight
+# path from the loss down to the first embedding. A sublayer that has nothing to add can return 0. The vectors on that
+# path are the **residual stream**: each sublayer reads from it and adds to it.
 #
-# With dropout on what is added and a layer norm, that is **add & norm**. The paper puts the norm after the sum, GPT-2 and
-# nearly everybody since before the sublayer:
+# Together with a layer norm, and dropout on the sublayer's output, that is **add & norm**. The paper puts the norm after
+# the sum; GPT-2 and nearly everybody since put it before the sublayer:
 #
 # | | | |
 # |---|---|---|
@@ -897,19 +899,19 @@ def input_layer_step_by_step():
 # ### Exercise 6 · Add and norm
 # `heads_and_blocks.add_and_norm` · 3 points · about 10 minutes
 #
-# Write both orders. `norm` and `dropout` are modules that become parts of this one; `sublayer` comes with each call. Each
-# takes one tensor and returns one of the same shape.
+# Write both orders. `norm` and `dropout` are modules that become parts of this one; `sublayer` is passed in each call.
+# Each takes one tensor and returns one of the same shape.
 #
 # Shapes: `x` is `[..., d_model]`, `norm_first` is a bool (True for pre-norm), the result has the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for post-norm and one more for pre-norm. In the check even `dropout` gives the same result whenever it is
-# called with the same input. Gradients are compared.
+# Two points are for post-norm and one more for pre-norm. In the check, even `dropout` always gives the same result for
+# the same input. Gradients are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-add_and_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class AddAndNorm(nn.Module):
-    """What is built around a sublayer: the residual connection, dropout and the norm.
+    """The wrapper around a sublayer: the residual connection, dropout and the norm.
 
     norm, dropout: modules of one tensor, which keep its shape
     norm_first: bool, True for pre-norm, False for post-norm
@@ -922,7 +924,7 @@ class AddAndNorm(nn.Module):
         self.norm_first = norm_first
 
     def forward(self, x, sublayer):
-        """x and what the sublayer makes of it, joined.
+        """x and the sublayer's output, combined.
 
         x: [..., d_model]
         sublayer: a function of one tensor, which keeps its shape
@@ -936,10 +938,10 @@ class AddAndNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Post-norm normalises the sum: everything that passes through the block is rescaled, the residual included. Pre-norm
-# normalises only what the sublayer reads and leaves a straight path from the first layer to the last. That is why deep models
-# use it, and why they need one more norm at their end. Dropout acts on what the sublayer adds: on the residual it would erase
-# parts of the token for all later layers. Overwriting `x` by its norm is the slip that turns pre-norm into something in
+# Post-norm normalises the sum: it rescales everything that passes through the block, including the residual. Pre-norm
+# normalises only what the sublayer reads, and leaves a straight path from the first layer to the last. That is why deep
+# models use it, and why they need one more norm at the end. Dropout acts on what the sublayer adds: on the residual it
+# would erase parts of the token for all later layers. If you overwrite `x` with its norm, pre-norm becomes something in
 # between.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-add_and_norm-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -949,8 +951,8 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Twelve blocks, freshly initialised, and a loss on top. How large is the gradient that reaches each? **Predict**, without
-# residual connections: the gradient at block 1 is that at block 12, divided by a 1 with how many zeros?
+# Twelve blocks, freshly initialised, and a loss on top. How large is the gradient that reaches each block? **Predict**,
+# without residual connections: the gradient at block 1 is that at block 12 divided by a 1 with how many zeros?
 
 # %%
 zeros_without_residuals = None
@@ -981,7 +983,7 @@ def gradients_on_their_way_down():
                 entering.append(x)
                 x = join(x, lambda y, attend=attend: attend(y, y), norm)
                 x = join(x, feed, norm)
-            x = norm(x) if join is pre_norm else x  # nothing else would bring its sum to size
+            x = norm(x) if join is pre_norm else x  # nothing else would rescale its sum
             loss = F.cross_entropy(nn.Linear(d_model, 10)(x).flatten(0, 1), torch.randint(10, (32,)))
             found.append([float(gradient.norm()) for gradient in torch.autograd.grad(loss, entering)])
         return torch.tensor(found).mean(dim=0)
@@ -998,11 +1000,11 @@ def gradients_on_their_way_down():
     )
     both = torch.stack([lines["post-norm"], lines["pre-norm"]])
     left.fill_between(numbers, both.amin(dim=0), both.amax(dim=0), color=show.BLUE, label="with them, in either order")
-    left.set(ylabel="size of the gradient", title="Without residual connections nothing gets through")
+    left.set(ylabel="size of the gradient", title="Without residual connections, nothing gets through")
     left.legend(loc="lower right")
     for name, colour in (("post-norm", show.ORANGE), ("pre-norm", show.BLUE)):
         right_side.plot(numbers, lines[name], "o-", color=colour, label=name)
-    right_side.set(ylim=(0, 1.25 * float(both.max())), title="The two orders, seen from nearby")
+    right_side.set(ylim=(0, 1.25 * float(both.max())), title="The two orders, close up")
     right_side.legend(loc="lower left")
     for axes in (left, right_side):
         axes.set(xlabel="block, the last is next to the loss", xticks=numbers)
@@ -1021,30 +1023,30 @@ def gradients_on_their_way_down():
 
 
 # %% [markdown]
-# With residual connections the gradient reaches the first block in both orders. They part near the loss: in pre-norm the
-# residual stream has been added to so often that each further block weighs less in it, so the last blocks get *less*
-# gradient, the less the deeper the model is. In post-norm every norm brings the stream back to size, and the last blocks get
-# as much in a deep model as in a shallow one. Section 9 shows what that does.
+# With residual connections, the gradient reaches the first block in both orders. They differ near the loss: in pre-norm
+# the residual stream has grown through so many additions that each further block weighs less in it, so the last blocks
+# get *less* gradient, and the deeper the model, the less they get. In post-norm every norm rescales the stream, and the
+# last blocks get as much in a deep model as in a shallow one. Section 9 shows what that does.
 
 # %% [markdown]
 # ## 8. The feed-forward network
 #
-# Attention only averages; given the weights it is linear. The nonlinear work happens after it: every token passes, by itself,
-# through the same small **feed-forward network**:
+# Attention only averages; given the weights it is linear. The nonlinear work happens after it: each token passes, on its
+# own, through the same small **feed-forward network**:
 #
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
-# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), $W_2$ leads back. $\sigma$ is some
-# **activation**; without it the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however many layers you
-# stacked, they would draw straight lines.
+# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), and $W_2$ leads back. $\sigma$
+# is some **activation**; without it the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however many
+# layers you stacked, the result would be linear.
 #
-# The paper takes $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT take **GELU** (Hendrycks and Gimpel, 2016), $z$ times the
-# probability that a standard normal number is below $z$: a ReLU with its corner rounded off.
+# The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$ times
+# the probability that a standard normal number is below $z$: a ReLU with its corner rounded off.
 #
 # $$\operatorname{GELU}(z) = z \cdot \tfrac12 \Big(1 + \operatorname{erf}\frac{z}{\sqrt2}\Big)
 #   \approx \tfrac12\, z \Big(1 + \tanh\big(\sqrt{2/\pi}\,(z + 0.044715\, z^3)\big)\Big)$$
 #
-# The second form was faster once, and models trained with it still use it, GPT-2 among them.
+# The second form used to be faster, and models trained with it, such as GPT-2, still use it.
 
 # %% [markdown] tags=["slides"]
 # The $\sigma$ on S2's slide is not a sigmoid; it is any activation. S3 uses GELU, with a width of $4\, d_\text{model}$.
@@ -1055,11 +1057,11 @@ def gradients_on_their_way_down():
 #
 # Write both forms. Torch's own GELU is not allowed; `torch.erf` and `torch.tanh` are.
 #
-# Shapes: `x` has any shape, and so has the result. `approximate` is a bool.
+# Shapes: `x` has any shape, and the result has the same. `approximate` is a bool.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the exact form and one more for the approximation. The gradient of `x` is compared too. Numbers may come in
-# double precision and be as large as 60.
+# Two points are for the exact form and one more for the approximation. The gradient of `x` is compared too. Numbers may
+# be in double precision and as large as 60.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-gelu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1080,10 +1082,10 @@ def gelu(x, approximate=False):
 
 
 # %% [markdown] tags=["reason"]
-# The error function is the normal distribution's in other units: from -1 to 1 instead of 0 to 1, hence the 1 and the half,
-# and stretched by √2. Far to the right GELU is x, far to the left 0; in between the number decides how much of itself gets
-# through. The form with tanh is less than a thousandth away: little for one number, still visible after twelve blocks, so use
-# weights with the form that they were trained with.
+# The error function is the normal distribution function in other units: from -1 to 1 instead of 0 to 1, hence the 1 and
+# the half, and stretched by √2. Far to the right GELU is x, far to the left it is 0; in between, the number decides how
+# much of itself gets through. The tanh form differs by less than a thousandth: little for one number, but visible after
+# twelve blocks, so use weights with the form they were trained with.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-gelu-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.gelu")
@@ -1095,14 +1097,14 @@ check("heads_and_blocks.gelu", hidden=True)
 # ### Exercise 8 · The feed-forward network
 # `heads_and_blocks.feed_forward` · 3 points · about 12 minutes
 #
-# Write the whole module. The constructor makes two linear layers, `W_1` and `W_2`, both with a bias, and keeps the activation
-# that it is given as `activation`. `forward(x)` is the formula and nothing else: no dropout.
+# Write the whole module. The constructor creates two linear layers, `W_1` and `W_2`, both with a bias, and stores the
+# activation it is given as `activation`. `forward(x)` computes the formula and nothing else: no dropout.
 #
 # Shapes: `x` is `[..., d_model]`, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for ReLU and one more for another activation. Gradients are compared (never where ReLU is given exactly 0). The
-# check loads weights into `W_1` and `W_2` by these names.
+# Two points are for ReLU and one more for a different activation. Gradients are compared (but never where the input of
+# ReLU is exactly 0). The check loads weights into `W_1` and `W_2` by these names.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-feed_forward-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1129,10 +1131,10 @@ class FeedForward(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# What the constructor assigns to `self` belongs to the module: its parameters are found under these names. Attention only
-# averages; here each token is changed by itself, with the same weights at every position. Without an activation the wide
-# layer would buy nothing. With ReLU at the end instead of the middle, what is added to the residual could never be negative:
-# a block could only push upwards.
+# Whatever the constructor assigns to `self` belongs to the module, and its parameters are found under these names.
+# Attention only averages; here each token is changed on its own, with the same weights at every position. Without an
+# activation, the wide layer would gain nothing. With ReLU at the end instead of in the middle, the block could never add
+# a negative number to the residual: it could only push upwards.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-feed_forward-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.feed_forward")
@@ -1163,13 +1165,14 @@ def bending_a_line():
     left.plot(x, gelu(x), label="your GELU")
     left.set(xlabel="z", title="Two activations")
     left.legend()
-    right_side.plot(x, wave, ":", color=show.GREY, label="to be learned")
+    right_side.plot(x, wave, ":", color=show.GREY, label="target")
     right_side.plot(x, bent, color=show.BLUE, label="your FeedForward(1, 32)")
     right_side.plot(x, straight, color=show.ORANGE, label="the same without activation")
     right_side.set(xlabel="x", ylim=(-1.3, 2.6), title="What an activation is for")
     right_side.legend(loc="upper left")
     show.figure(
-        drawn, "Left: ReLU and GELU. Right: a wave, followed by the network; without activation a straight line."
+        drawn,
+        "Left: ReLU and GELU. Right: a wave, which the network follows; without activation, it gives a straight line.",
     )
     errors = [float((fit - wave).square().mean()) for fit in (bent, straight)]
     apart = (gelu(x) - gelu(x, approximate=True)).abs().max()
@@ -1189,12 +1192,12 @@ def bending_a_line():
 # 1. multi-head self-attention, in which tokens exchange information;
 # 2. the feed-forward network, which processes each token by itself.
 #
-# A block takes `[batch, tokens, d_model]` and returns the same shape, so you may **stack** as many as you can pay for. The
+# A block takes `[batch, tokens, d_model]` and returns the same shape, so you can **stack** as many as you can afford. The
 # paper stacks 6.
 #
-# A block is a module made of modules: it is handed its four parts and says only in which order they come. You can put in your
-# own, or torch's. If you use torch's `nn.MultiheadAttention` one day, two things need care: it returns a pair, the output and
-# the weights, and its masks say the opposite of ours, **True means "leave this out"**.
+# A block is a module made of modules: it receives its four parts and only determines their order. You can put in your
+# own, or torch's. If you use torch's `nn.MultiheadAttention` one day, two things need care: it returns a pair, the output
+# and the weights, and its masks are the opposite of ours: **True means "leave this out"**.
 
 # %% [markdown] tags=["slides"]
 # At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same: `[batch, tokens, d_model]`.
@@ -1203,17 +1206,18 @@ def bending_a_line():
 # ### Exercise 9 · The encoder block
 # `heads_and_blocks.encoder_block` · 4 points · about 15 minutes
 #
-# The constructor is given; leave its names as they are. Write `forward`: self-attention in the first add & norm, then the
-# feed-forward network in the second. An add & norm is called with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`,
-# and hands the sublayer *one* tensor. Attention takes more than one, so make a function of one out of it. Torch's ready-made
-# encoder layer is not allowed.
+# The constructor is given; keep its names. Write `forward`: self-attention in the first add & norm, then the feed-forward
+# network in the second. An add & norm is called with `x` and its sublayer, `self.add_and_norm_1(x, sublayer)`, and hands
+# the sublayer *one* tensor. Attention takes more than one, so wrap it in a function of one. Torch's own encoder layer is
+# not allowed.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head attention:
-# for padding it is `[batch, 1, tokens]`. Every token may attend to something. The result is `[batch, tokens, d_model]`.
+# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens, tokens]` or None, as for multi-head
+# attention: for padding it is `[batch, 1, tokens]`. Every token may attend to at least one token. The result is
+# `[batch, tokens, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in parts of its own, called like yours; your exercises above are not needed. Gradients are compared, and so
-# is what comes out at padding: don't treat it differently.
+# The check passes in its own parts, which are called like yours; it doesn't need your exercises above. Gradients are
+# compared, and so are the outputs at padding: don't treat it differently.
 
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-encoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1246,10 +1250,10 @@ class EncoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Everything difficult is in the parts; what is left is their order: the second line starts from what the first has made and
-# not from the input. The `lambda` makes a function of one tensor out of an attention that takes three things. It passes `y`
-# twice and not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised `x`. Dropout, norm
-# and the two orders need no thought here: they are in add & norm.
+# Everything difficult is in the parts; only their order is left: the second line starts from the result of the first, not
+# from the input. The `lambda` turns attention, which takes three arguments, into a function of one tensor. It passes `y`
+# twice, not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised `x`. You needn't
+# think about dropout, norm and the two orders here: add & norm does that.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.encoder_block")
@@ -1258,19 +1262,19 @@ check("heads_and_blocks.encoder_block", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put your own parts into it. (Dropout is torch's, which draws its own numbers.)
+# Now put your own parts together. (Dropout is torch's, which draws its own numbers.)
 
 
 # %%
 def encoder_block(d_model, heads, d_ff, dropout=0.0, norm_first=False):
-    """An encoder block of your own parts."""
+    """An encoder block made of your own parts."""
     joins = [AddAndNorm(LayerNorm(d_model), nn.Dropout(dropout), norm_first) for _ in range(2)]
     return EncoderBlock(MultiHeadAttention(d_model, heads), joins[0], FeedForward(d_model, d_ff, gelu), joins[1])
 
 
 # %% [markdown]
-# *Inside* a block the shape does change, and comes back. Take two sentences of five tokens, a `d_model` of 32, four heads,
-# and a `d_ff` of 128. **Write down the shape at every line**, then let the next cell compute them.
+# *Inside* a block the shape changes, and then changes back. Take two sentences of five tokens, a `d_model` of 32, four
+# heads, and a `d_ff` of 128. **Write down the shape at every line**, then compare with the next cell.
 
 # %%
 shapes = {
@@ -1322,10 +1326,10 @@ def the_shape_at_every_line():
 
 
 # %% [markdown]
-# A block that does not work often has one of these shapes wrong: print them.
+# When a block does not work, one of these shapes is often wrong: print them.
 #
-# Walk through the block once more. Where do tokens meet? Which line grows with the square of the sentence, and which holds
-# most of what is learned? Change the sizes, and see which shapes notice.
+# Walk through the block once more. Where do tokens meet? Which line grows with the square of the sentence length, and
+# which contains most of the parameters? Change the sizes, and see which shapes change.
 
 # %% tags=["demo"]
 show.block_walk()
@@ -1347,9 +1351,10 @@ def the_same_shape_all_the_way_up():
 
 
 # %% [markdown]
-# Now the matter of taste. Twelve of your blocks on the collars of section 4, with Adam and a high learning rate: in
-# post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps), and in pre-norm.
-# Everything else is equal, the seed included. Guessing costs log 4 = 1.39. What will the losses be after 120 steps?
+# Back to the matter of taste. We train twelve of your blocks on the collars of section 4, with Adam and a high learning
+# rate: in post-norm, in post-norm with a **warm-up** (the learning rate rises from 0 over the first 60 steps), and in
+# pre-norm. Everything else is equal, including the seed. Guessing gives a loss of log 4 = 1.39. What will the losses be
+# after 120 steps?
 
 # %%
 losses_after_120_steps = {"post-norm": None, "post-norm, warmed up": None, "pre-norm": None}
@@ -1391,7 +1396,7 @@ def post_norm_against_pre_norm():
     axes.axhline(math.log(4), color=show.GREY, linestyle=":", label="log 4: guessing")
     axes.set(xlabel="training step", ylabel="loss", ylim=(-0.05, 2.0), title="Twelve blocks, one learning rate")
     axes.legend(loc="upper right", ncols=2)
-    show.figure(drawn, "Training losses of twelve blocks: post-norm stays near guessing, pre-norm falls towards 0.")
+    show.figure(drawn, "Training losses of twelve blocks: post-norm stays near guessing, and pre-norm falls towards 0.")
     for name, curve in curves.items():
         print(f"{name:21} mean loss of the last 10 steps: {sum(curve[-10:]) / 10:.2f}")
     for name, curve in curves.items():
@@ -1399,31 +1404,32 @@ def post_norm_against_pre_norm():
 
 
 # %% [markdown]
-# So it is not a matter of taste. In post-norm twenty-four norms sit *on* the residual stream, and with this learning rate the
-# first steps throw the model somewhere from which it learns nothing more. Xiong et al. (2020) find the cause near the output,
-# where the two orders parted in section 7: there post-norm's gradients are as large in a deep model as in a shallow one, and
-# a large step does harm, which is why a warm-up helps. In pre-norm the stream is clear from end to end. (With fewer blocks,
-# or a warm-up, post-norm trains well too, as the paper's own model did. The next lesson takes it up.)
+# So it is not a matter of taste. In post-norm, twenty-four norms sit *on* the residual stream, and with this learning
+# rate the first steps throw the model somewhere from which it never recovers. Xiong et al. (2020) find the cause near the
+# output, where the two orders differed in section 7: there, post-norm's gradients are as large in a deep model as in a
+# shallow one, and a large step does harm, so a warm-up helps. In pre-norm the stream is clear from end to end. (With
+# fewer blocks, or a warm-up, post-norm trains well too, as the paper's own model did. The next lesson returns to it.)
 #
 # ### Exercise 10 · In your own words
 # `heads_and_blocks.why_residual` · 2 points, read by a person · about 10 minutes
 #
-# A fellow student has stacked 24 blocks whose sublayers are `x = norm(sublayer(x))`, without adding `x`. The loss stays where
-# guessing is. Asked for help, somebody says: "Raise the learning rate: the gradients are too small." Explain with what you
-# measured in section 7 why that will not work, and what adding `x` changes for the gradient and for what a block can compute.
-# Then say which order you would choose for 24 blocks, and at which price. Four to six sentences.
+# A fellow student has stacked 24 blocks whose sublayers are `x = norm(sublayer(x))`, without adding `x`. The loss stays
+# at chance level. Somebody advises: "Raise the learning rate: the gradients are too small." Explain, with your
+# measurements from section 7, why that won't work, and what adding `x` changes for the gradient and for what a block can
+# compute. Then say which order you would choose for 24 blocks, and at what price. Write four to six sentences.
 #
 # Learning on your own? Once yours is written,
 # `solution("heads_and_blocks.why_residual")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Without residual connections the gradient shrinks by a factor at every block: in section 7 the first of twelve blocks got less
-# than a millionth of the last one's. One learning rate cannot serve both ends: large enough for the first block, it is many
-# orders of magnitude too large for the last. Adding x puts a 1 into the derivative of every block, so the gradient has a path
-# on which nothing shrinks it. And a block only has to compute a change: to pass on what it was given it can return 0, where
-# before it had to learn the identity. For 24 blocks I would put the norm first: in section 9 post-norm was stuck at this depth
-# with a learning rate with which pre-norm learned. The price is one more norm at the end, and last blocks whose contribution
-# to the grown stream is small; post-norm with a warm-up and a smaller learning rate is the alternative.
+# Without residual connections, the gradient shrinks by a factor at every block: in section 7 the first of twelve blocks
+# got less than a millionth of the last one's. One learning rate can't suit both ends: large enough for the first block,
+# it is many orders of magnitude too large for the last. Adding x puts a 1 into the derivative of every block, so the
+# gradient has a path on which nothing shrinks it. And a block only has to compute a change: to pass on its input it can
+# return 0, where before it had to learn the identity. For 24 blocks I would put the norm first: in section 9 post-norm
+# was stuck at half this depth with a learning rate at which pre-norm learned. The price is one more norm at the end, and
+# last blocks that contribute little to the grown stream; post-norm with a warm-up and a smaller learning rate is the
+# alternative.
 #
 # *(One point: the gradient falls by a factor for each block, so no single learning rate fits, and the added x gives it a path
 # with a derivative of 1; half without the learning rate. One point: what a block computes becomes a change, or 0, and a choice
@@ -1432,12 +1438,12 @@ def post_norm_against_pre_norm():
 # %% [markdown]
 # ## 10. Classifying sentences
 #
-# What is a stack of blocks good for? Text classification, for one. You know the cheapest way from lesson 00: the **bag of
-# embeddings**, one vector for each word, their mean, a linear layer. But *the dog chased the cat* and *the cat chased the
-# dog* are the same bag.
+# What is a stack of blocks good for? Text classification, for one. You know the cheapest method from lesson 00: the **bag
+# of embeddings**, one vector for each word, their mean, a linear layer. But *the dog chased the cat* and *the cat chased
+# the dog* give the same bag.
 #
-# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something to
-# the larger one. Half of the sentences are in the passive.
+# Is it news? *Dog bites mouse* is not; *mouse bites dog* is. A sentence is **news** if the smaller animal does something
+# to the larger one. Half the sentences are in the passive.
 
 # %%
 ANIMALS = ["mouse", "cat", "dog", "horse", "elephant"]  # by size
@@ -1446,7 +1452,7 @@ VOCABULARY = ["·", "the", "was", "by", *ANIMALS, *ADJECTIVES, *VERBS, *TIMES]
 
 
 def headlines(count, generator):
-    """Sentences as ids, padded with 0; where they have tokens; and whether they are news."""
+    """Sentences as ids, padded with 0; a mask, True at tokens; and whether they are news."""
 
     def one_of(choices):
         return choices[int(torch.randint(len(choices), (), generator=generator))]
@@ -1471,8 +1477,8 @@ for row, is_news in zip(ids.tolist(), news.tolist(), strict=True):
     print(f"{'news:   ' if is_news else 'no news:'}", " ".join(VOCABULARY[token] for token in row))
 
 # %% [markdown]
-# Compare the bag with an encoder: an input layer (token and your learned positions, layer norm, dropout), two of your blocks,
-# and then *the same* mean and linear layer. Both means leave out the padding.
+# Compare the bag with an encoder: an input layer (token and your learned positions, layer norm, dropout), two of your
+# blocks, and then *the same* mean and linear layer. Both leave padding out of the mean.
 #
 # How often will each be right on new headlines?
 
@@ -1482,7 +1488,7 @@ right_on_new_headlines = {"bag of embeddings": None, "encoder": None}  # in %
 
 # %% tags=["demo"]
 def parameters(model):
-    """How many numbers a model learns."""
+    """The number of parameters of a model."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -1581,37 +1587,37 @@ def is_it_news():
     right_side.axvline(0.5, color=show.GREY, linestyle=":")
     show.figure(
         drawn,
-        "Left: the bag stays at half of the headlines, the encoder rises to nearly all. Right: to twins with the same tokens the "
-        "bag gives the same probability, the encoder nearly 1 to one and nearly 0 to the other.",
+        "Left: the bag stays at half of the headlines, and the encoder rises to nearly all. Right: the bag gives "
+        "twins with the same tokens the same probability; the encoder gives one nearly 1 and the other nearly 0.",
     )
 
 
 # %% [markdown]
 # The bag *cannot* do better: each sentence has a twin with the same words and the other label, and the bag gives both the
-# very same number, which is right for one of the two. The encoder finds out who comes first, whether there is a *by*, and who
-# is larger. It pays with some forty times the parameters and more time per step; where order does not matter, the bag is the
-# better bargain.
+# same number, which is right for only one of them. The encoder finds out who comes first, whether there is a *by*, and
+# who is larger. It needs about forty times the parameters and more time per step; where order does not matter, the bag is
+# the better bargain.
 
 # %% [markdown] tags=["slides"]
-# The exercise and its input layer are S3's, whose mean counts padding (lesson 00).
+# The exercise and its input layer come from S3, whose mean counts padding (lesson 00).
 
 # %% [markdown]
 # ## 11. What it costs
 #
-# Where are a block's parameters? Ask about each step whether it contains anything to learn.
+# Where are a block's parameters? Ask of each step whether it has anything to learn.
 #
-# - **Attention** itself, without what surrounds it: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
+# - **Attention** itself, without its projections: $\operatorname{softmax}(q k^\top / \sqrt{d_\text{head}})\, v$.
 # - The **projections** $W_q$, $W_k$, $W_v$ and $W_o$: linear layers from `d_model` to `d_model`.
 # - The **feed-forward network**: a linear layer from `d_model` to `d_ff`, and one back.
 # - Two **layer norms**, each with a $\gamma$ and a $\beta$.
 #
 # A linear layer from $a$ to $b$ numbers has $a \cdot b$ weights and $b$ biases.
 #
-# Before you count, predict: how many times the parameters does a block have with 8 heads instead of 1? And which share of
+# Before you count, predict: how many times as many parameters does a block have with 8 heads as with 1? And what share of
 # them is in its feed-forward network, at the paper's sizes?
 
 # %%
-times_the_parameters_with_8_heads = None  # 1 would mean: as many as before
+times_the_parameters_with_8_heads = None  # 1 would mean the same number
 share_of_the_feed_forward_network = None  # in %
 
 # %% [markdown]
@@ -1626,7 +1632,7 @@ share_of_the_feed_forward_network = None  # in %
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-count_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def block_parameters(d_model, heads, d_ff):
-    """How many numbers an encoder block learns, by what they are for.
+    """How many parameters an encoder block has, by part.
 
     d_model, heads, d_ff: ints, the block's sizes
     returns: dict of int with the keys "attention", "projections", "feed_forward" and "layer_norms"
@@ -1643,8 +1649,8 @@ def block_parameters(d_model, heads, d_ff):
 
 # %% [markdown] tags=["reason"]
 # Attention has no parameters of its own: scores, softmax and average are fixed arithmetic. The heads share the four
-# projections in slices, so `heads` does not occur in the count. Biases are where counts go wrong: the first layer has `d_ff`
-# of them, the second `d_model`.
+# projections in slices, so `heads` does not occur in the count. Be careful with biases: the first layer has `d_ff` of
+# them, the second `d_model`.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-count_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("heads_and_blocks.count_parameters")
@@ -1674,13 +1680,13 @@ def counted_and_built():
 
 
 # %% [markdown]
-# The number of heads changes nothing. And two thirds of a block is its feed-forward network, although everybody talks about
-# attention.
+# The number of heads changes nothing. And two thirds of a block's parameters are in its feed-forward network, although
+# everybody talks about attention.
 #
-# Three things are said about transformers that don't seem to agree: they have **few parameters**, they come at a **large
-# computational cost**, and they are **faster to train**. Put numbers to all three, for one block of yours, one recurrent
-# layer (a GRU), and one linear layer that sees all tokens of the sentence at once. Tokens meet each other $n^2$ times. From
-# how many tokens on will that be most of a block's work, at a `d_model` of 64?
+# People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a
+# **large computational cost**, and they are **faster to train**. Put numbers to all three, for one block of yours, one
+# recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. There are $n^2$ pairs of
+# tokens. From how many tokens on will comparing them be most of a block's work, at a `d_model` of 64?
 
 # %% [markdown] tags=["slides"]
 # *Few parameters* is S2's, in its comparison with recurrent networks; *large computational cost* S1's; *faster to train* S4's.
@@ -1731,20 +1737,22 @@ def the_bill():
 
 
 # %% [markdown]
-# All three are right, each about something else.
+# All three claims are right, each about something different.
 #
-# - **Few parameters**: few for what a block sees. It has just as many for 8 tokens as for 512, and so does the GRU (which has
-#   fewer still). One layer over the whole sentence grows with the *square* of the number of tokens.
-# - **Large computational cost**: parameters are not work. Every token passes through all of them, and every token meets every
-#   other, which costs $n^2$ and brings no parameter at all. The last column shows where the meetings become most of the work.
-# - **Faster to train**: more work, but none of it waits. All tokens of a sentence go through the block at once, while the GRU
-#   takes them one after another. How much that helps depends on your device, on which the right-hand picture was measured.
+# - **Few parameters**: few for what a block sees. It has as many for 8 tokens as for 512, and so does the GRU (which has
+#   even fewer). A single layer over the whole sentence grows with the *square* of the number of tokens.
+# - **Large computational cost**: parameters are not work. Every token passes through all of them, and every token meets
+#   every other, which costs $n^2$ operations and adds no parameters. The last column shows where that becomes most of the
+#   work.
+# - **Faster to train**: more work, but without waiting. All tokens of a sentence go through the block at once, while the
+#   GRU takes them one after another. How much that helps depends on the device; the right-hand picture was measured on
+#   yours.
 #
 # ## What you have now
 #
-# The encoder of a transformer, whole: projections that learn what to look for, heads that look for several things, norm and
-# dropout and residual connections that let it be deep, and a feed-forward network that works on each token. You have seen
-# heads divide the work, and a norm on the residual stream stop twelve blocks from learning.
+# The whole encoder of a transformer: projections that learn what to look for, heads that look for several things, the
+# norm, dropout and residual connections that allow depth, and a feed-forward network that works on each token. You have
+# seen heads divide the work, and a norm on the residual stream stop twelve blocks from learning.
 
 # %% [markdown]
 # ## Stretch · Take a head away
@@ -1756,9 +1764,10 @@ def the_bill():
 # 2. Train four heads, then set one of them to zero before `W_o`. Which question breaks, and by how much? Predict it from the
 #    picture of section 4.
 # 3. Do the same to `published`: set the columns of `W_o` that belong to the head for the token before to 0 (in
-#    `published.bert.blocks[0].self_attention.W_o.weight`), and look how far the vectors of a sentence move
+#    `published.bert.blocks[0].self_attention.W_o.weight`), and measure how far the vectors of a sentence move
 #    (`published.states`). Is that head worth more than one that rests on the attention sink?
-# 4. Twelve blocks of post-norm, and a learning rate of your choice: how small must it be for them to learn without warm-up?
+# 4. Train twelve post-norm blocks at a learning rate of your choice: how small must it be for them to learn without
+#    warm-up?
 
 # %%
 # Your own experiments.
@@ -1767,15 +1776,16 @@ def the_bill():
 # ## Glossary
 #
 # - **projection**: a learned matrix that turns a token's vector into its query, its key or its value.
-# - **subspace**: what a projection keeps of a vector; tokens that are alike in one subspace need not be alike in another.
-# - **self-attention**: attention whose queries, keys and values are made from the same tokens.
+# - **subspace**: the part of a vector that a projection keeps; tokens that are alike in one subspace need not be alike in
+#   another.
+# - **self-attention**: attention whose queries, keys and values come from the same tokens.
 # - **cross-attention**: attention whose queries come from one sequence, the target, and whose keys and values come from
 #   another, the source or memory.
-# - **head**: one attention on a part of the projected vectors, with weights of its own.
+# - **head**: one attention on a part of the projected vectors, with its own weights.
 # - **multi-head attention**: several heads side by side, their outputs concatenated and mixed by $W_o$.
-# - **attention sink**: a token without content, often the first, on which heads park attention that they have no use for.
-# - **layer norm**: each token's vector standardised over its own numbers, then stretched by $\gamma$ and moved by $\beta$.
-# - **dropout**: in training activations are set to 0 with probability p, and the others are divided by 1 - p.
+# - **attention sink**: a token without content, often the first, where heads park attention that they have no use for.
+# - **layer norm**: each token's vector standardised over its own numbers, then scaled by $\gamma$ and shifted by $\beta$.
+# - **dropout**: in training, activations are set to 0 with probability p, and the others are divided by 1 - p.
 # - **residual connection**: a layer's output is added to its input instead of replacing it.
 # - **residual stream**: what the residual connections carry from block to block; each sublayer reads it and adds to it.
 # - **add & norm**: residual connection and layer norm around one sublayer.

@@ -29,7 +29,7 @@ class TestHeadsAndBlocks(ExecutedLesson):
         assert 15 < found["same"][1] < 25, "a fifth"
 
     def test_layer_norm_does_not_mind_the_size_of_the_weights(self, output: str) -> None:
-        found = re.findall(rf"weights × +(\d+): their size +{NUMBER}, out of the norm comes +(.*) \.\.\.", output)
+        found = re.findall(rf"weights × +(\d+): their size +{NUMBER}, the norm returns +(.*) \.\.\.", output)
         (_, small, before), (_, large, after) = found
         assert float(large) > 50 * float(small)
         for one, other in zip(before.split(), after.split(), strict=True):

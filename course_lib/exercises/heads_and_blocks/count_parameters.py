@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     name="block_parameters",
     title="Counting parameters",
     statement=(
-        "block_parameters(d_model, heads, d_ff) -> dict of int: how many numbers an encoder block learns in its "
+        "block_parameters(d_model, heads, d_ff) -> dict of int: how many parameters an encoder block has in its "
         '"attention", "projections", "feed_forward" and "layer_norms", including biases.'
     ),
     points=3,
@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Go through the constructor line by line and ask what each part learns. The softmax of scores learns "
-            "nothing; the matrices around it do. The heads cut these matrices into slices and add no numbers.",
+            "nothing; the matrices around it do. The heads share these matrices and add no parameters.",
         ),
         Hint(
             "outline",
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
                 ("matrix + bias)", "matrix)"),
             ),
             equal_biases=(
-                "Your answer gives both feed-forward layers equally many biases. They have d_ff and d_model.",
+                "Your answer gives both feed-forward layers the same number of biases. They have d_ff and d_model.",
                 ("+ f + d", "+ 2 * f"),
             ),
         ),

@@ -88,7 +88,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Answer two questions. Is there anything to drop? And by what do you divide the numbers that stay, so "
+            "Answer two questions. Is there anything to drop? And what do you divide the remaining numbers by, so "
             "that sums keep their size on average?",
         ),
     ),
@@ -130,8 +130,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_the_count",
-            "Your answer divides by the share of numbers that are kept in this draw. Divide by 1 - p, which doesn't "
-            "depend on the draw.",
+            "Your answer divides by the share of numbers kept in this draw. Divide by 1 - p, which doesn't depend on "
+            "the draw.",
             _slip((_FACTOR, "1 / kept.double().mean().item()")),
         ),
         Misconception(

@@ -139,8 +139,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Everything is `[batch, tokens, d_model]`. An add & norm calls its sublayer with one tensor, but "
-            "attention takes three arguments: the same tensor twice, and the mask. Bridge the gap with a function of "
-            "one argument, or a `lambda`.",
+            "attention takes three arguments: the same tensor twice, and the mask. Wrap it in a function of one "
+            "argument, or a `lambda`.",
             answers=("mask_inverted", "mask_ignored", "attends_to_the_input"),
         ),
         Hint(
@@ -163,8 +163,8 @@ EXERCISE = Exercise(
                 ("(y, y, mask)", "(y, y)"),
             ),
             attends_to_the_input=(
-                "Your answer makes keys and values from the block's input. In pre-norm, use what the add & norm gives "
-                "the attention: self_attention(y, y, mask).",
+                "Your answer computes keys and values from the block's input. In pre-norm, use what the add & norm "
+                "gives the attention: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
             attended_before_the_norm=(

@@ -97,8 +97,8 @@ EXERCISE = Exercise(
     name="FeedForward",
     title="The feed-forward network",
     statement=(
-        "class FeedForward(nn.Module): __init__(d_model, d_ff, activation=F.relu) makes the linear layers W_1 and W_2; "
-        "forward(x [..., d_model]) -> [..., d_model] is activation(x W_1 + b_1) W_2 + b_2, with gradients."
+        "class FeedForward(nn.Module): __init__(d_model, d_ff, activation=F.relu) creates the linear layers W_1 and "
+        "W_2; forward(x [..., d_model]) -> [..., d_model] is activation(x W_1 + b_1) W_2 + b_2, with gradients."
     ),
     points=3,
     minutes=12,
@@ -133,8 +133,8 @@ EXERCISE = Exercise(
         ),
         *_slips(
             no_activation=(
-                "Your answer has no activation, so its two linear layers can do no more than a single one. Put a ReLU "
-                "between them.",
+                "Your answer has no activation, so its two linear layers can only do what a single one can. Put a "
+                "ReLU between them.",
                 (_BENT, "hidden"),
             ),
             activation_at_the_end=(
@@ -144,7 +144,7 @@ EXERCISE = Exercise(
                 ("return out", "return self.activation(out)"),
             ),
             activation_twice=(
-                "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use one only, "
+                "Your answer applies a second ReLU after W_2, which cuts off all negative outputs. Use only one, "
                 "between the layers.",
                 ("return out", "return self.activation(out)"),
             ),
@@ -179,8 +179,8 @@ EXERCISE = Exercise(
                 ("return out", "return x + out"),
             ),
             biases_left_out=(
-                "Your answer uses the layers' weights without their biases. Call the layers themselves, self.W_1(x), "
-                "which add them.",
+                "Your answer uses the layers' weights without their biases. Call the layers themselves, self.W_1(x): "
+                "they add the biases.",
                 *_WITHOUT_BIASES,
             ),
             first_bias_left_out=(

@@ -100,9 +100,9 @@ EXERCISE = Exercise(
     name="LayerNorm",
     title="Layer norm",
     statement=(
-        "class LayerNorm(nn.Module): __init__(d_model, epsilon) makes the parameters weight and bias, [d_model]; "
-        "forward(x [..., d_model]) -> [..., d_model]: each token's vector as weight (x - mean) / √(variance + epsilon) "
-        "+ bias, where the variance divides by d_model; with gradients."
+        "class LayerNorm(nn.Module): __init__(d_model, epsilon) creates the parameters weight and bias, [d_model]; "
+        "forward(x [..., d_model]) -> [..., d_model]: each token's vector as weight (x - mean) / √(variance + "
+        "epsilon) + bias, where the variance divides by d_model; with gradients."
     ),
     points=3,
     minutes=12,
@@ -118,14 +118,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take mean and variance over the numbers of one token; its neighbors don't matter. The variance divides "
-            "by `d_model`, not by one less, and epsilon goes under the root.",
+            "Take the mean and variance over the numbers of one token; its neighbors don't matter. The variance "
+            "divides by `d_model`, not by one less, and epsilon goes under the root.",
         ),
         Hint(
             "outline",
             "Take the mean over the last dimension, keeping the dimension.\n"
             "Take the variance over the last dimension, with `correction=0`, keeping the dimension.\n"
-            "Subtract the mean, and divide by the root of variance plus epsilon.\n"
+            "Subtract the mean, and divide by the root of the variance plus epsilon.\n"
             "Multiply by `self.weight`, then add `self.bias`.",
             answers=(
                 "divided_by_one_less",
@@ -170,15 +170,16 @@ EXERCISE = Exercise(
                 ("squares.mean(dim, keepdim=True)", "squares.sum(dim, keepdim=True) / (x.shape[dim] - 1)"),
             ),
             not_divided_by_d_model=(
-                "Your answer takes the sum of the squared differences for the variance. Take their mean.",
+                "Your answer uses the sum of the squared differences as the variance. Take their mean.",
                 ("centred / spread", "centred / centred.norm(dim=-1, keepdim=True).clamp_min(1e-12)"),
             ),
             over_the_words=(
-                "Your answer takes mean and variance over the tokens (dim=-2). Take them over each token: dim=-1.",
+                "Your answer takes the mean and variance over the tokens (dim=-2). Take them over each token's "
+                "numbers: dim=-1.",
                 ("dim, epsilon = -1", "dim, epsilon = -2"),
             ),
             over_everything=(
-                "Your answer takes mean and variance of all numbers. Take each token's: dim=-1, keepdim=True.",
+                "Your answer takes the mean and variance of all numbers. Take each token's: dim=-1, keepdim=True.",
                 ("dim, epsilon = -1", "dim, epsilon = tuple(range(x.ndim))"),
             ),
             root_left_out=(
@@ -200,7 +201,7 @@ EXERCISE = Exercise(
                 ("(x - x.mean(dim, keepdim=True)).square()", "x.square()"),
             ),
             gamma_and_beta_left_out=(
-                "Your answer stops after it standardizes. Multiply by weight and add bias.",
+                "Your answer stops after standardizing. Multiply by weight and add bias.",
                 (" + self.bias", ""),
                 ("self.weight * ", ""),
             ),
@@ -216,18 +217,19 @@ EXERCISE = Exercise(
                 ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
             ),
             over_the_first_dimension=(
-                "Your answer takes mean and variance over dim=0. Take them over each token's numbers: dim=-1.",
+                "Your answer takes the mean and variance over dim=0. Take them over each token's numbers: dim=-1.",
                 ("dim, epsilon = -1", "dim, epsilon = 0"),
             ),
             over_the_second_dimension=(
-                "Your answer takes mean and variance over dim=1. Take them over the last dimension: dim=-1.",
+                "Your answer takes the mean and variance over dim=1. Take them over the last dimension: dim=-1.",
                 ("dim, epsilon = -1", "dim, epsilon = 1"),
             ),
         ),
         gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, weight or bias"),
         Misconception(
             "statistics_detached",
-            "Your values are right, but mean and variance pass no gradient to x. Look for .detach(), .data or no_grad.",
+            "Your values are right, but the mean and variance pass no gradient to x. Look for .detach(), .data or "
+            "no_grad.",
             _slip(("x - mean", "x - mean.detach()"), ("/ spread", "/ spread.detach()")),
             alone=True,
         ),

@@ -136,7 +136,7 @@ EXERCISE = Exercise(
     name="MultiHeadAttention",
     title="Multi-head attention",
     statement=(
-        "class MultiHeadAttention(nn.Module): __init__(d_model, heads, bias=True) makes the linear layers W_q, W_k, "
+        "class MultiHeadAttention(nn.Module): __init__(d_model, heads, bias=True) creates the linear layers W_q, W_k, "
         "W_v and W_o; forward(x [batch, queries, d_model], memory [batch, keys, d_model], mask bool [batch, queries, "
         "keys] or None) -> [batch, queries, d_model]: concat(head_1, ..., head_h) W_o."
     ),
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Take five steps: project, split, attend, join, mix. All heads attend at once, because they are just one "
-            "more leading dimension. Each has `d_head` numbers, which also sets its scale.",
+            "more leading dimension. Each has `d_head` numbers, which also sets the scale of its scores.",
         ),
         Hint(
             "shapes",
@@ -169,11 +169,11 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Make queries from `x`, and keys and values from `memory`, by calling the layers: `self.W_q(x)`.\n"
-            "Split each: cut the last dimension in two, then put the heads before the tokens.\n"
+            "Compute queries from `x`, and keys and values from `memory`, by calling the layers: `self.W_q(x)`.\n"
+            "Split each: turn the last dimension into two, then move the heads in front of the tokens.\n"
             "If there is a mask, give it a dimension for the heads.\n"
             "Attend on the split tensors, which gives `[batch, heads, tokens, d_head]`.\n"
-            "Put the tokens before the heads again, and flatten the last two dimensions into one.\n"
+            "Move the tokens back in front of the heads, and flatten the last two dimensions into one.\n"
             "Mix the heads with `self.W_o`.",
             answers=(
                 *("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
@@ -184,15 +184,15 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips_beyond(
             memory_ignored=(
-                "Your answer ignores memory. Make keys and values from it, and only the queries from x.",
+                "Your answer ignores memory. Compute keys and values from it, and only the queries from x.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_k(x), self.W_v(x)"),
             ),
             x_and_memory_exchanged=(
-                "Your answer swaps x and memory. Make queries from x, and keys and values from memory.",
+                "Your answer swaps x and memory. Compute queries from x, and keys and values from memory.",
                 ("self.W_q(x), self.W_k(memory), self.W_v(memory)", "self.W_q(memory), self.W_k(x), self.W_v(x)"),
             ),
             values_from_x=(
-                "Your answer makes the values from x. Make both keys and values from memory.",
+                "Your answer computes the values from x. Compute both keys and values from memory.",
                 ("self.W_v(memory)", "self.W_v(x)"),
             ),
             mask_ignored=(
@@ -283,7 +283,7 @@ EXERCISE = Exercise(
                 (_WEIGHTS, "torch.softmax(scaled, dim=1)"),
             ),
             keys_and_values_exchanged=(
-                "Your answer makes the keys with W_v and the values with W_k. Swap them.",
+                "Your answer computes the keys with W_v and the values with W_k. Swap them.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_v(memory), self.W_k(memory)"),
             ),
             values_not_projected=(

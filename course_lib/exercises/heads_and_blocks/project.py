@@ -85,8 +85,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "A row of length `d_model` times a matrix `[d_model, d_key]` is a row of length `d_key`; leading "
-            "dimensions stay. There are as many queries as `x` has tokens, and as many keys and values as `memory` "
-            "has.",
+            "dimensions stay the same. There are as many queries as `x` has tokens, and as many keys and values as "
+            "`memory` has.",
             answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
         ),
     ),
@@ -99,23 +99,24 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "x_and_memory_exchanged",
-            "Your answer makes queries from memory, and keys and values from x. Make the queries from x, and the keys "
-            "and values from memory.",
+            "Your answer computes queries from memory, and keys and values from x. Compute the queries from x, and "
+            "the keys and values from memory.",
             _slip(("q = x", "q = memory"), ("k = memory", "k = x"), ("v = memory", "v = x")),
         ),
         Misconception(
             "memory_ignored",
-            "Your answer makes all three from x. In cross-attention, keys and values come from memory.",
+            "Your answer computes all three from x. In cross-attention, keys and values come from memory.",
             _slip(("k = memory", "k = x"), ("v = memory", "v = x")),
         ),
         Misconception(
             "values_from_x",
-            "Your answer makes the values from x. Make both keys and values from memory.",
+            "Your answer computes the values from x. Compute both keys and values from memory.",
             _slip(("v = memory", "v = x")),
         ),
         Misconception(
             "keys_from_x",
-            "Your answer makes the keys from x. Only the queries come from x: make both keys and values from memory.",
+            "Your answer computes the keys from x. Only the queries come from x: compute both keys and values from "
+            "memory.",
             _slip(("k = memory", "k = x")),
         ),
         Misconception(
@@ -130,8 +131,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "values_of_the_keys",
-            "Your answer makes the values from the keys, k @ W_v, which only works if d_key equals d_model. Make them "
-            "from the tokens: memory @ W_v.",
+            "Your answer computes the values from the keys, k @ W_v, which only works if d_key equals d_model. "
+            "Compute them from the tokens: memory @ W_v.",
             _slip(("memory @ W_v", "k @ W_v")),
         ),
         Misconception(
@@ -151,7 +152,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "values_before_keys",
-            "Your answer returns the values, made with W_v, before the keys. Return q, k, v.",
+            "Your answer returns the values before the keys. Return q, k, v.",
             _slip(("q, k, v", "q, v, k")),
         ),
     ),

@@ -77,8 +77,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take two steps. First cut the last dimension in two, which keeps every number with its token. Then swap "
-            "two dimensions, so that the heads come before the tokens.",
+            "Take two steps. First split the last dimension into two, which keeps every number with its token. Then "
+            "swap two dimensions, so that the heads come before the tokens.",
         ),
         Hint(
             "shapes",
@@ -94,8 +94,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer goes to the final shape in one step, which cuts the numbers in memory order, so a head gets "
-            "whole tokens. Split the last dimension first, then swap tokens and heads with transpose(1, 2).",
+            "Your answer goes to the final shape in one step, which groups the numbers in memory order, so a head "
+            "gets whole tokens. Split the last dimension first, then swap tokens and heads with transpose(1, 2).",
             viewed_not_transposed=_slip((_TURNED, "x.view(len(x), pieces[0], x.shape[1], pieces[1])")),
             reshaped_not_transposed=_slip((_TURNED, "x.reshape(len(x), pieces[0], x.shape[1], pieces[1])")),
         ),
