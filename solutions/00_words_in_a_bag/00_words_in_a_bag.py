@@ -14,15 +14,15 @@
 # %% [markdown]
 # # Lesson 00 · Words in a bag
 #
-# Katze is German for cat, and this is a course with cats in it. By the end you will have built a transformer. In this lesson
-# you build what came before: a model that throws all the words of a sentence into a bag, shakes it, and judges by what is
-# inside.
+# *Katze* is German for cat, and there are cats in this course. By the end of it, you will have built a transformer. In
+# this lesson, you build what came before: a model that throws all the words of a sentence into a bag, shakes it, and
+# judges by what is inside.
 #
-# It sounds like a joke, but it is a serious baseline: small, fast, and hard to beat where only the words matter. Keep two
-# sentences in mind, though. *The dog chased the cat.* *The cat chased the dog.*
+# It sounds like a joke, but it is a serious baseline: small, fast, and hard to beat when only the words matter. Keep
+# two sentences in mind, though. *The dog chased the cat.* *The cat chased the dog.*
 #
-# You will turn words into vectors and sentences into means, train a classifier on them, judge it fairly, and say
-# exactly what it will never learn.
+# You will turn words into vectors and sentences into means, train a classifier on them, evaluate it fairly, and say
+# exactly what it can never learn.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -37,23 +37,23 @@
 # | 9 | a short answer, in words | 2 | 10 |
 
 # %% [markdown]
-# **How checks work.** Below each task there is a cell to write in and one that checks what you wrote, as often as you
-# like. The check tells you what it called, what came back and what it expected, and names your mistake if it knows it.
-# A cell that draws with a function of yours waits until you have written it.
+# **How checks work.** Below each task is a cell for your answer and one that checks it, as often as you like. The check
+# tells you what it called, what came back and what it expected, and names your mistake if it recognizes it. A cell that
+# plots with one of your functions waits until you have written it.
 #
 # **Help.** Call these in a cell of your own, with the id below the task's heading:
 #
-# - `hint("words_in_a_bag.look_up")` opens a hint, and each further call the next one.
+# - `hint("words_in_a_bag.look_up")` opens a hint; call it again for the next one.
 # - `case("words_in_a_bag.cosine")` returns the inputs on which your answer fails (`.args`) and what should come out
 #   (`.expected`).
-# - `solution("words_in_a_bag.look_up")` shows the course's answer with its reason, once you have had yours checked.
-#   Before that you have to ask twice.
+# - `solution("words_in_a_bag.look_up")` shows the course's answer and explains it, once you have checked yours. Before
+#   that, you have to ask twice.
 # - `progress()` shows how far you are in every lesson.
 
 # %% [markdown]
 # **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
-# numbers and sizes, so an answer must work in general. No task needs an earlier one to be right. A person reads the
-# questions marked *read by a person*.
+# numbers and sizes, so an answer must work in general. No task depends on your answer to an earlier one. Questions
+# marked *read by a person* are graded by a person.
 #
 # *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The course
 # works towards it.
@@ -64,8 +64,8 @@
 # slip, we show the right value *and* how the printed one came about.
 
 # %% [markdown] tags=["fine-print"]
-# Unless a task says otherwise, a result has the dtype of the numbers that came in; checks try float32 and float64.
-# Gradients are compared where a task says so.
+# Unless a task says otherwise, a result has the dtype of its input; checks try float32 and float64. Gradients are
+# compared where a task says so.
 
 # %%
 import math
@@ -89,8 +89,9 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # %% [markdown]
 # ## 1. What goes in, what comes out
 #
-# What is a model of language *for*? Text goes in, and something comes out. Two questions sort all such tasks. How many
-# go in, and how many come out? And if many: one for each input as it is read, or only after the last?
+# What is a language model *for*? Text goes in, and something comes out. Two questions sort all such tasks. How many
+# inputs are there, and how many outputs? And if there are many outputs: does one come with each input as it is read, or
+# do they all come after the last?
 
 # %% tags=["demo"]
 show.families(
@@ -104,18 +105,18 @@ show.families(
 )
 
 # %% [markdown]
-# Blue goes in, orange comes out, time runs to the right. The two on the right differ in one thing only. A tagger can
-# name each word's part of speech as it reads: **no time delay**. A translator must wait, because what comes early in
-# German may depend on a word that has not been read yet. That **time delay** is why translation needs two halves, one
-# that reads and one that writes.
+# Inputs are blue, outputs are orange, and time runs to the right. The two diagrams on the right differ in only one
+# thing. A tagger can name each word's part of speech as it reads: **no time delay**. A translator must wait, because an
+# early German word may depend on a word that it hasn't read yet. That **time delay** is why a translator needs two
+# halves, one that reads and one that writes.
 #
-# A *bag of words* is **one in**, although a sentence is many words. Throwing the words together turns many inputs into
-# one flat vector, and a hard family of tasks into the easiest. This lesson is about that trick and its price.
+# A *bag of words* is **one in**, although a sentence has many words. Throwing the words together turns many inputs into
+# one flat vector, and a hard kind of task into the easiest. This lesson is about that trick and its price.
 #
 # ## 2. A vector for every word
 #
 # Computers add and multiply, so words must become numbers. First, list all known words. This list is the
-# **vocabulary**, and a word's position in it, counted from 0, is its **id**.
+# **vocabulary**, and a word's index in it, counted from 0, is its **id**.
 
 # %% [markdown] tags=["slides"]
 # The five families are S1's.
@@ -127,14 +128,14 @@ ids = torch.tensor([words.index(word) for word in sentence.split()])
 print(sentence, "->", ids.tolist())
 
 # %% [markdown]
-# But ids are names, not quantities: *cat* is 4 and *dog* is 2, and that does not make a cat twice a dog. Second, give
-# every word a vector of its own, its **embedding**. All embeddings form a table with one row for each word. A model
-# learns these numbers. (Here they are made up, two for each word, so that we can draw them.)
+# But ids are names, not quantities: *cat* is 4 and *dog* is 2, but a cat is not twice a dog. Second, give every word
+# its own vector, its **embedding**. All embeddings form a table with one row for each word. A model learns these
+# numbers. (Here they are made up, two for each word, so that we can draw them.)
 
 # %%
 table = torch.tensor(
     [
-        [-1.5, 1.0],  # <pad>, no word at all: section 5 needs it
+        [-1.5, 1.0],  # <pad>, not a word: section 5 needs it
         [0.5, 0.5],  # the
         [2.0, 0.3],  # dog
         [1.0, -1.5],  # chased
@@ -147,8 +148,8 @@ table = torch.tensor(
 # ### Exercise 1 · Looking words up
 # `words_in_a_bag.look_up` · 1 point · about 4 minutes
 #
-# Take the row of each word from the table. One short line is enough, so try out the check: with nothing written, with a
-# mistake, and with the answer.
+# Look up each word's row in the table. One short line is enough, so try out the check: before you write anything, with
+# a mistake, and with the answer.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, where `d_model` is the length of an embedding. `ids` is an integer tensor
 # `[..., words]`: one sentence, or a whole batch of them. The result is `[..., words, d_model]`.
@@ -171,10 +172,10 @@ def look_up(table, ids):
 
 
 # %% [markdown] tags=["reason"]
-# To look a word up is to take its row of a matrix: no arithmetic, only an index. Torch accepts an index of any shape,
-# so the same line serves a sentence and a batch. Gradients flow back into exactly the rows that were taken; that is how
-# embeddings learn. Counting from 1 is the usual mistake. It raises no error: every word just gets its neighbour's
-# vector, and a model trained on that never becomes any good.
+# Looking a word up means taking a row of a matrix: no arithmetic, only an index. Torch accepts an index of any shape,
+# so the same line works for a sentence and a batch. Gradients flow back into exactly the rows that were used; that is
+# how embeddings learn. The usual mistake is to count from 1. It raises no error: every word just gets its neighbour's
+# vector, and a model trained on that is never any good.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.look_up")
@@ -190,7 +191,7 @@ def the_table_and_a_sentence():
     show.matrices(
         show.Panel("the table", table, [f"{i} {word}" for i, word in enumerate(words)], ["dim 0", "dim 1"]),
         show.Panel("the sentence: its words' rows", looked_up, sentence.split(), ["dim 0", "dim 1"]),
-        alt="Left the table of six embeddings, right the five rows of the sentence; the row of “the” is there twice.",
+        alt="Left, the table of six embeddings; right, the five rows of the sentence. The row of “the” appears twice.",
     )
 
 
@@ -204,8 +205,9 @@ def the_table_and_a_sentence():
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
-# ($a \cdot b$ is the **dot product**: entry times entry, added up.) It alone would do if all vectors were equally long. But a long vector has a large dot product with
-# everything that points even roughly its way. Dividing by both lengths leaves the direction.
+# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, it would do.
+# But a long vector has a large dot product with everything that points even roughly the same way. Dividing by both
+# lengths leaves only the direction.
 #
 # ### Exercise 2 · How alike two words are
 # `words_in_a_bag.cosine` · 2 points · about 8 minutes
@@ -231,8 +233,8 @@ def cosine_similarities(table, i):
 
 # %% [markdown] tags=["reason"]
 # The dot product of two vectors is the product of their lengths and the cosine of the angle between them, so dividing
-# by both lengths leaves the cosine. Mind the brackets: Python divides and multiplies from left to right, so `a / b * c`
-# multiplies by c. A quick test: the word's cosine with itself must be 1.
+# by both lengths leaves the cosine. Mind the parentheses: Python divides and multiplies from left to right, so
+# `a / b * c` multiplies by c. A quick test: a word's cosine with itself must be 1.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-cosine-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.cosine")
@@ -247,9 +249,9 @@ check("words_in_a_bag.cosine", hidden=True)
 # - The radio **station** was playing 60s hits.
 # - I was **stationed** on a remote island in Polynesia.
 #
-# The first two share an id. Dimension 0 below says how much a word has to do with travelling, dimension 1 how much with
-# broadcasting. (*Stationed* is a different string, and so a different row, no more closely related to *station* than
-# *island* is. Lesson 08 fixes that.)
+# The first two share an id. In the plot below, dimension 0 says how much a word has to do with travelling, and
+# dimension 1 how much with broadcasting. (*Stationed* is a different string and so has a different row, no more closely
+# related to *station* than *island* is. Lesson 08 fixes that.)
 
 # %% [markdown] tags=["slides"]
 # The three sentences are S3's, and so is the pair with *it* further down.
@@ -285,17 +287,18 @@ def neighbours_of_station():
         cosine_similarities(vectors, nearby.index("station")),
         title="Cosine with “station”",
         highlight=3,
-        alt="Bars of cosines with station: itself 1, the words of travelling and of broadcasting all about 0.8.",
+        alt="Bars of cosines with station: 1 for itself, about 0.8 for all the words of travelling and of broadcasting.",
     )
 
 
 # %% [markdown]
 # One vector must serve trains and radios, so *station* is a little like both and not quite like either, in *every*
-# sentence. That is the first thing wrong with embeddings alone: they know no **context**.
+# sentence. That is the first thing wrong with embeddings alone: they don't know the **context**.
 #
 # Now move the words yourself: pick one and drag it, or use the sliders, and watch which is nearest by dot product and
 # which by cosine. Make *train* half as long: in which of *station*'s two lists does it move? Then find a point for
-# *station* where only trains are near, and one where only radios are. No point does both, and a table has only one.
+# *station* where only trains are near, and one where only radios are. No point does both, and a table has only one
+# point per word.
 
 # %% tags=["demo"]
 show.neighbours(
@@ -307,14 +310,14 @@ show.neighbours(
 # %% [markdown]
 # ### Real words
 #
-# Here is a table that was *learned*: the input embeddings of all-MiniLM-L6-v2, a small published model in the line of
-# Wang et al. (2020), "MiniLM", with 30,522 rows of 384 numbers.
+# Here is a table that was *learned*: the input embeddings of all-MiniLM-L6-v2, a small published model based on Wang et
+# al. (2020), "MiniLM". The table has 30,522 rows of 384 numbers.
 #
-# **Predict first.** Which five words are nearest to *station*? Write three that you expect, and guess whether trains or
-# radios win. Your `cosine_similarities` does the searching.
+# **Predict first.** Which five words are nearest to *station*? Write down three, and guess whether trains or radios
+# win. Your `cosine_similarities` does the search.
 
 # %%
-expected_near_station = ["", "", ""]  # three words of yours
+expected_near_station = ["", "", ""]  # your three words
 expected_winner = ""  # "trains" or "radios"
 
 
@@ -362,7 +365,7 @@ def station_among_real_words():
     for position, (value, word) in enumerate(found):
         axes.text(value + 0.01, position, f"{word} {value:.2f}", va="center", fontsize=10)
     axes.invert_yaxis()
-    axes.set(xlim=(0, 1.05), xlabel="cosine with “station”", title="Blue travels, orange broadcasts")
+    axes.set(xlim=(0, 1.05), xlabel="cosine with “station”", title="Blue: travelling, orange: broadcasting")
     axes.tick_params(axis="y", length=0)
     show.figure(
         drawn,
@@ -372,12 +375,12 @@ def station_among_real_words():
 
 
 # %% [markdown]
-# *Cat* has kittens and dogs around it. *Station* has *radio* and *trains*, and even *chattanooga*, linked to trains
-# ever since a song of 1941. More words and 384 dimensions do not help: one row must serve every sentence, so it sits
-# between all of them.
+# *Cat* is surrounded by kittens and dogs. *Station* has *radio* and *trains* near it, and even *chattanooga*, linked to
+# trains ever since a song of 1941. More words and 384 dimensions don't help: one row must serve every sentence, so it
+# lies between all the meanings.
 #
 # Another pair is harder still: *the animal didn't cross the street because **it** was too tired*, and *... because
-# **it** was too wide*. In the first, *it* is the animal; in the second, the street. What does a table make of that?
+# **it** was too wide*. In the first, *it* is the animal; in the second, the street. What can a table do about that?
 
 # %%
 tired = "the animal did not cross the street because it was too tired".split()
@@ -392,22 +395,23 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 # %% [markdown]
 # ## 4. Directions have a meaning
 #
-# What about the *step* from one word to another? In a good table the step from *man* to *king* is much the same as from
-# *woman* to *queen*. So you can compute with words:
+# What about the *step* from one word to another? In a good table, the step from *man* to *king* is much the same as the
+# step from *woman* to *queen*. So you can calculate with words:
 #
 # $$\text{king} - \text{man} + \text{woman} \approx \text{queen} .$$
 #
-# Mikolov et al. (2013) found this in the table of a recurrent language model, and it made embeddings famous. *a is to b as c is
-# to ?* is called an **analogy**.
+# Mikolov et al. (2013) found this in the embeddings of a recurrent language model, and it made embeddings famous. *a is
+# to b as c is to ?* is called an **analogy**.
 #
 # ### Exercise 3 · Man is to king as woman is to ...
 # `words_in_a_bag.analogy` · 3 points · about 15 minutes
 #
-# Scale every vector to length 1. Compute $b - a + c$ from the scaled vectors. Return the `count` words whose cosine
-# with that point is largest, the best one first, and leave out the three given words.
+# Scale every vector to length 1. Compute $b - a + c$ from the scaled vectors. Return the `count` words with the largest
+# cosine with the result, best first, and leave out the three given words.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, `words` is the list of its `vocab_size` words, `a`, `b` and `c` are three
-# different words of it; the result is a list of `count` words. No row is all zeros, and enough words are left.
+# different words from it; the result is a list of `count` words. No row is all zeros, and there are always enough
+# words.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-analogy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -416,7 +420,7 @@ def analogy(table, words, a, b, c, count):
 
     table: [vocab_size, d_model]
     words: the word of each row
-    a, b, c: three of them
+    a, b, c: three of these words
     count: int, how many words to return
     returns: a list of words, the best first
     """
@@ -432,10 +436,10 @@ def analogy(table, words, a, b, c, count):
 
 
 # %% [markdown] tags=["reason"]
-# With all lengths 1, no vector outweighs the others, and a dot product with the target ranks words just as the cosine
-# does: the target's own length is the same factor for all of them. The three given words have to go, because the target
-# is built from them and is nearly always closest to one of them. Minus infinity keeps their rows in place, so that the
-# other rows still match the list of words.
+# When every length is 1, no vector outweighs the others, and a dot product with the target ranks words just as the
+# cosine does: the target's own length is the same factor for all of them. The three given words have to go, because the
+# target is built from them and is nearly always closest to one of them. Setting them to minus infinity keeps their rows
+# in place, so the other rows still match the list of words.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-analogy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.analogy")
@@ -445,8 +449,8 @@ check("words_in_a_bag.analogy", hidden=True)
 
 # %% [markdown]
 # **Predict first.** Below are sixteen analogies for the published table: capitals, genders, plurals, tenses,
-# comparatives, young animals, products. How many will it get right? And how many if you did *not* leave out the three
-# words?
+# comparatives, young animals, products. How many will it get right? And how many would it get right if you did *not*
+# leave out the three words?
 
 # %%
 right_of_16 = {"three left out": None, "nothing left out": None}
@@ -482,24 +486,24 @@ def analogies_in_a_published_table():
 
 
 # %% [markdown]
-# Both columns are true, and usually only the first is published. The step has the right direction but is short, so the
-# nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly the wrong answers. Nissim
-# et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show how this rule alone can
-# make a table look more prejudiced, or more clever, than it is. When you read a striking result, ask what the
+# Both columns are correct, but usually only the first is published. The step has the right direction but is too short,
+# so the nearest word is nearly always *c* or *b* itself. Leaving out the three words removes exactly the wrong answers.
+# Nissim et al. (2020), "Fair Is Better than Sensational: Man Is to Doctor as Woman Is to Doctor", show how this rule
+# alone can make a table look more prejudiced, or more clever, than it is. When you read a striking result, ask what the
 # evaluation left out.
 
 # %% [markdown]
 # ## 5. A sentence is the mean of its words
 #
-# We want one vector for a whole sentence, however long. The simplest is the mean of its words: **mean pooling**. That
-# is our bag. (Iyyer et al., 2015, "Deep Unordered Composition Rivals Syntactic Methods for Text Classification",
+# We want one vector for a whole sentence, however long. The simplest choice is the mean of its words: **mean pooling**.
+# That is our bag. (Iyyer et al., 2015, "Deep Unordered Composition Rivals Syntactic Methods for Text Classification",
 # section 2.)
 #
 # $$u = \frac{1}{n} \sum_{j=1}^{n} w_j$$
 #
-# Training takes many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`. All its rows must
-# be equally long, so short sentences are padded with the word `<pad>`, which means nothing. A **mask** is True at words
-# and False at **padding**.
+# Training uses many sentences at a time, a **batch**, as a single tensor `[batch, words, d_model]`. All its rows must
+# have the same length, so short sentences are padded with the word `<pad>`, which means nothing. A **mask** is True at
+# words and False at **padding**.
 
 # %%
 batch = ["meow", "the dog chased the cat", "the cat"]
@@ -509,8 +513,8 @@ print(padded)
 print(mask)
 
 # %% [markdown]
-# Much code that you will find pools with `x.mean(dim=1)`. Does *meow* get the same vector alone and in this batch?
-# Write down what you believe before you run the cell after it.
+# You will find a lot of code that pools with `x.mean(dim=1)`. Does *meow* get the same vector alone and in this batch?
+# Write down your guess before you run the next cell.
 
 # %%
 same_in_the_batch = None  # True or False
@@ -524,8 +528,8 @@ alike = bool(torch.allclose(meow_alone, meow_in_the_batch))
 show.prediction("the same vector alone and in the batch", same_in_the_batch, alike)
 
 # %% [markdown]
-# The same word, two vectors. **Which computation printed the second?** Before you read on, change the line below until
-# it prints the same two numbers. You have `table`, row 5 for *meow*, row 0 for `<pad>`, and the batch above.
+# The same word, two vectors. **How was the second one computed?** Before you read on, change the line below until it
+# prints the same two numbers. You have `table`, row 5 for *meow*, row 0 for `<pad>`, and the batch above.
 
 # %%
 attempt = table[5]  # change this line
@@ -533,19 +537,19 @@ found = torch.allclose(attempt, meow_in_the_batch)
 print([round(number, 4) for number in attempt.tolist()], "found it!" if found else "not yet")
 
 # %% [markdown]
-# It is `(table[5] + 4 * table[0]) / 5`. A *neighbour* was longer, so `x.mean(dim=1)` counts padding as if it were words, and
-# four rows of `<pad>` outvote one *meow*. A sentence should not look different because of its neighbours.
+# It is `(table[5] + 4 * table[0]) / 5`. A *neighbour* was longer, so *meow* was padded, `x.mean(dim=1)` counts the
+# padding as words, and four rows of `<pad>` outvote one *meow*. A sentence's vector shouldn't depend on its neighbours.
 #
 # ### Exercise 4 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
 #
 # Return the mean of each sentence's words. Leave out the padding, wherever it is. A sentence without words gets zeros,
-# and its gradient must be 0, not `nan`: do not divide by 0 (`clamp(min=1)` helps).
+# and its gradient must be 0, not `nan`: don't divide by 0 (`clamp(min=1)` helps).
 #
 # Shapes: `x` is `[batch, words, d_model]`, `mask` is boolean `[batch, words]`, the result is `[batch, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradient of `x` is compared too. Leave `x` itself as it is.
+# The gradient of `x` is compared too. Don't change `x` itself.
 
 # %% [markdown] tags=["slides"]
 # S3's code pools with `torch.mean(output, dim=1)`, and so counts padding.
@@ -553,7 +557,7 @@ print([round(number, 4) for number in attempt.tolist()], "found it!" if found el
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-mean_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mean_pooling(x, mask):
-    """The mean of each sentence's words, padding left out.
+    """The mean of each sentence's words, without the padding.
 
     x: [batch, words, d_model]
     mask: bool [batch, words], True at words
@@ -567,11 +571,11 @@ def mean_pooling(x, mask):
 
 # %% [markdown] tags=["reason"]
 # Padding makes the batch rectangular and must not change the result; with `x.mean(dim=1)`, the usual mistake, it does.
-# Multiplying by the mask takes padding out of the sum, and the mask itself counts the words to divide by.
+# Multiplying by the mask removes the padding from the sum, and summing the mask counts the words.
 #
 # `clamp(min=1)` changes only the empty sentence. Repairing the `nan` afterwards would fix the value but not the
-# gradient: the derivative of 0 / 0 has been computed by then, and one `nan` in a gradient ruins every weight at the
-# next step.
+# gradient: by then the derivative of 0 / 0 has been computed, and one `nan` in a gradient ruins the weights at the next
+# step.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-mean_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.mean_pooling")
@@ -591,16 +595,16 @@ def meow_among_longer_and_longer_neighbours():
     axes.plot(*counted.T, "o-", color=show.ORANGE, label="padding counted: x.mean(dim=1)")
     for longer in (0, 1, 2, 8):
         where = counted[longer].tolist()
-        label = f"{longer} paddings" if longer != 1 else "1 padding"
+        label = f"{longer} × <pad>"
         axes.annotate(label, where, xytext=(8, -12), textcoords="offset points", fontsize=9, color="#b5651d")
-    axes.plot(*ours, "s", ms=11, mfc="none", mew=2, color=show.BLUE, label="padding left out, however many")
+    axes.plot(*ours, "s", ms=11, mfc="none", mew=2, color=show.BLUE, label="padding left out")
     axes.plot(*padding, "x", ms=9, mew=2, color=show.GREY, label="the vector of <pad>")
     axes.set(xlabel="dim 0", ylabel="dim 1", xlim=(-1.9, 3.0), ylim=(0.4, 2.3), title="Where “meow” is in a batch")
     axes.legend(loc="lower right")
     show.figure(
         drawn,
-        "A plane: with each padding that is counted, meow moves towards the vector of <pad>; with the "
-        "padding left out it stays where it is.",
+        "A plane: with each <pad> that is counted, meow moves towards the vector of <pad>; without the padding it "
+        "stays where it is.",
     )
 
 
@@ -613,11 +617,11 @@ def meow_among_longer_and_longer_neighbours():
 # ### Exercise 5 · Predict: which sentences look alike?
 # `words_in_a_bag.same_vector` · 2 points · about 10 minutes
 #
-# Write your prediction as a function. From two sentences, and nothing else, say whether mean pooling gives them the
-# same vector **whatever the embeddings are**. You need no torch. If your prediction is wrong, the check says what you
-# believed and why it isn't so.
+# Write your prediction as a function. Given two sentences, and nothing else, say whether mean pooling gives them the
+# same vector **whatever the embeddings are**. You don't need torch. If your prediction is wrong, the check says what
+# you assumed and why it isn't so.
 #
-# `first` and `second` are strings: one word or more, in lower case, with one space between two. The result is True or
+# `first` and `second` are strings of one or more lower-case words, separated by single spaces. The result is True or
 # False.
 
 
@@ -636,9 +640,9 @@ def same_vector(first, second):
 
 # %% [markdown] tags=["reason"]
 # The mean is the sum of each word's vector times that word's share. So two sentences agree for all embeddings exactly
-# if every word has the same share in both. Order plays no part, and neither does length. Comparing counts is nearly
-# right and fails for “ha” and “ha ha ha”. Repeating each sentence as often as the other has words compares shares in
-# whole numbers, where fractions would need rounding.
+# when every word has the same share in both. Order doesn't matter, and neither does length. Comparing counts is nearly
+# right, but fails for “ha” and “ha ha ha”. Repeating each sentence as many times as the other has words compares shares
+# in whole numbers, so nothing is rounded.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.same_vector")
@@ -647,8 +651,8 @@ check("words_in_a_bag.same_vector", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is why. Lay the word vectors of a sentence end to end, like steps of a walk. Where you arrive is their sum. The
-# two sentences take different paths to **the same point**, since the order in which you add does not matter. Divide by
+# Here is why. Lay the word vectors of a sentence end to end, like the steps of a walk. Where you arrive is their sum.
+# The two sentences take different paths to **the same point**, since the order of addition doesn't matter. Divide by
 # five, and you have the mean.
 
 
@@ -674,7 +678,8 @@ def two_walks_one_end():
     panels[0].set_ylabel("dim 1")
     show.figure(
         drawn,
-        "Two walks of five arrows each, one for each sentence: the paths differ, the end and the mean are the same.",
+        "Two walks of five arrows each, one for each sentence: the paths differ, but the end and the mean are the "
+        "same.",
     )
 
 
@@ -697,8 +702,8 @@ def bags_as_rows_of_counts():
 
 
 # %% [markdown]
-# That is the second thing wrong with embeddings alone: a bag knows no **order**, none at all. More training will not
-# help, nor longer vectors, nor more data. Both sentences go in as the same numbers, so the same answer comes out.
+# That is the second thing wrong with embeddings alone: a bag knows nothing about **order**. More training won't help,
+# nor will longer vectors or more data. Both sentences go in as the same numbers, so the same answer comes out.
 #
 # ## 7. A classifier
 #
@@ -708,28 +713,29 @@ def bags_as_rows_of_counts():
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
 # Its **parameters**, the numbers that it learns, are three tensors: the table, the weight $W$ and the bias $b$. At
-# first they are random. Training goes through the examples several times; once through all of them is an **epoch**. The
-# primer put all examples into every step. With thousands, that is slow, so you take a step after every few, a
-# **mini-batch**. Every epoch has another random order, so that no batch is always the same.
+# first they are random. Training goes through the examples several times; one pass through all of them is an **epoch**.
+# In the primer, every step used all examples. With thousands, that is slow, so you take a step after every few, a
+# **mini-batch**. Every epoch has a new random order, so the batches are always different.
 #
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
 #
-# Train the classifier. `bag_logits`, in the cell below, computes its logits. Take copies of the three parameters and one
-# `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples in that epoch's
-# order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch take one step on its mean
-# cross-entropy.
+# Train the classifier. `bag_logits`, in the cell below, computes its logits. Copy the three parameters, and use one
+# `torch.optim.Adam` with the learning rate `rate`. Each row of `orders` is an epoch: it lists all examples in that
+# epoch's order. Cut it into batches of `batch_size`; the last one may be smaller. For each batch, take one step on its
+# mean cross-entropy.
 #
-# Return the trained parameters as a list and, for each epoch, the mean loss over its examples: note each batch's
-# loss before its step, and let every example count once. (In a mean of the batches' means, a small last batch would count too much.)
+# Return the trained parameters as a list and, for each epoch, the mean loss over its examples: record each batch's loss
+# before its step, and weight every example equally. (In a mean of the batch means, a small last batch would count too
+# much.)
 #
 # Shapes: `parameters` is a list of the table `[vocab_size, d_model]`, the weight `[classes, d_model]` and the bias
 # `[classes]`; `ids` and `mask` are `[examples, words]`, `labels` is `[examples]`, `orders` is `[epochs, examples]`. The result
 # is a tuple of a list of three tensors and the losses, `[epochs]`.
 
 # %% [markdown] tags=["fine-print"]
-# Both come out without gradients (`detach()`). Leave the caller's tensors as they are. Parameters in double precision (float64)
-# are tried too, and then the losses are in double precision.
+# Detach both results (`detach()`). Don't change the caller's tensors. Parameters in double precision (float64) are
+# tested too; the losses are then in double precision as well.
 
 # %% [markdown] tags=["slides"]
 # This is S3's “simple model”. Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, is also given a
@@ -777,9 +783,9 @@ def train_bag(parameters, ids, mask, labels, orders, batch_size, rate):
 
 # %% [markdown] tags=["reason"]
 # The inner loop is the primer's: loss, zero, backward, step. Make the copies and the optimizer once, before both loops:
-# Adam remembers earlier gradients, and a new one in each epoch would forget them. The same numbers index sentences,
-# masks and labels, so each label stays with its sentence. The loss is detached before it is added up; otherwise the sum
-# would keep the graph of every step alive. Weighting by the batch's size makes every example count once.
+# Adam remembers earlier gradients, and a new one in each epoch would forget them. The same indices select sentences,
+# masks and labels, so each label stays with its sentence. Detach the loss before you add it up; otherwise the sum keeps
+# the graph of every step alive. Weighting by batch size gives every example equal weight.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-train_bag-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.train_bag")
@@ -790,23 +796,24 @@ check("words_in_a_bag.train_bag", hidden=True)
 # %% [markdown]
 # ## 8. How good is it?
 #
-# The obvious measure is the **accuracy**: the share of right answers, on sentences that were not trained on.
+# The obvious measure is the **accuracy**: the share of correct answers, on sentences that the model wasn't trained on.
 #
 # ### Exercise 7 · How often it is right
 # `words_in_a_bag.accuracy` · 1 point · about 6 minutes
 #
-# From the logits, compute the share of right answers. The answer is the class with the largest logit.
+# From the logits, compute the share of correct answers. The model's answer is the class with the largest logit.
 #
 # Shapes: `logits` is `[examples, classes]`, `labels` is an integer tensor `[examples]`, the result is a tensor of shape `[]`,
 # from 0 to 1.
 
 # %% [markdown] tags=["fine-print"]
-# There is at least one example, and no row has two largest logits. The result is float32, whatever the dtype of the logits.
+# There is at least one example, and no row has a tie for the largest logit. The result is float32, whatever the dtype
+# of the logits.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def accuracy(logits, labels):
-    """The share of examples whose largest logit is that of the right class.
+    """The share of examples whose largest logit is that of the correct class.
 
     logits: [examples, classes]
     labels: int [examples]
@@ -818,9 +825,9 @@ def accuracy(logits, labels):
 
 
 # %% [markdown] tags=["reason"]
-# A softmax keeps the order, so you need no probabilities to find the largest. Comparing the winners with the labels
-# gives booleans, and their mean, read as 0 and 1, is the share that is right. Take `argmax`, not `max`: comparing the
-# largest logit itself with a label, an index, gives nearly 0 without an error.
+# A softmax keeps the order, so you don't need probabilities to find the largest. Comparing the winners with the labels
+# gives booleans, and their mean, as 0s and 1s, is the share that is correct. Take `argmax`, not `max`: comparing the
+# largest logit itself with a label, an index, gives nearly 0 and no error.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-accuracy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.accuracy")
@@ -829,29 +836,29 @@ check("words_in_a_bag.accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# An accuracy of 90 %: is that good? You cannot know. If nine out of ten mails are not spam, a program that answers *not
+# An accuracy of 90 %: is that good? You can't tell. If nine out of ten emails are not spam, a program that answers *not
 # spam* without looking also reaches 90 %. So always ask for the **majority baseline**: the accuracy of always giving
 # the most frequent answer.
 #
-# Be fair: the most frequent answer is that of the *training* data, because nobody may look at the test labels
-# beforehand. The accuracy is measured on the *test*, like any model's.
+# Be fair: take the most frequent answer in the *training* data, because you mustn't look at the test labels beforehand.
+# Measure the accuracy on the *test* set, like any model's.
 #
 # ### Exercise 8 · The majority baseline
 # `words_in_a_bag.majority` · 2 points · about 8 minutes
 #
-# Return the accuracy, on the test, of always answering with the most frequent label of training.
+# Return the test accuracy of always predicting the most frequent training label.
 #
 # Shapes: `training_labels` is an integer tensor `[training]`, `test_labels` is one of shape `[test]`, the result is a tensor
 # of shape `[]`.
 
 # %% [markdown] tags=["fine-print"]
-# No other label is as frequent in training. Labels count from 0, and some may occur on one side only, or nowhere. The result
-# is float32.
+# There are no ties in the training labels. Labels count from 0, and some may occur in one set only, or in neither. The
+# result is float32.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-majority-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def majority_accuracy(training_labels, test_labels):
-    """The accuracy on the test of always giving training's most frequent label.
+    """The test accuracy of always predicting the most frequent training label.
 
     training_labels: int [training]
     test_labels: int [test]
@@ -864,9 +871,9 @@ def majority_accuracy(training_labels, test_labels):
 
 
 # %% [markdown] tags=["reason"]
-# A baseline has to play by the model's rules: it may learn from the training labels and is measured on the test. Taking
-# the majority of the test instead would let it see the answers and make it look better than anything that could be
-# deployed. An accuracy means something only next to this number.
+# A baseline has to play by the model's rules: it may learn from the training labels and is measured on the test labels.
+# Taking the test set's majority instead would let it see the answers and make it look better than anything you could
+# deploy. An accuracy means something only next to this number.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-majority-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.majority")
@@ -875,7 +882,7 @@ check("words_in_a_bag.majority", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now three tasks for your model. Two are made up, so that we know everything about them:
+# Here are three tasks for your model. Two are made up, so we know everything about them:
 #
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
 #   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
@@ -926,8 +933,8 @@ for one in random.Random(0).sample(read_reviews(), 5):
     print(int(one.positive), f"{one.site:6}", one.text)
 
 # %% [markdown]
-# Most examples train the model, the rest test it. First the sentences become ids. The vocabulary is that of the
-# training side alone: the test is unseen.
+# Most examples train the model; the rest test it. First the sentences become ids. The vocabulary comes from the
+# training sentences alone: the test sentences are unseen.
 
 # %% tags=["demo"]
 real_reviews = read_reviews()
@@ -935,7 +942,7 @@ random.Random(0).shuffle(real_reviews)
 
 
 def spelled(text):
-    """Lower-case words, numbers, and ! and ? as words of their own, with spaces between them."""
+    """Lower-case words, numbers, and ! and ? as separate words, with spaces between them."""
     return " ".join(re.findall(r"[a-z']+|[0-9]+|[!?]", text.lower()))
 
 
@@ -949,14 +956,14 @@ def encoded(vocabulary, examples):
 
 
 def split(examples, tested=200, least=1):
-    """The vocabulary, of words that occur so often in training; and both sides, encoded."""
+    """The vocabulary of words that occur often enough in training, and both sets, encoded."""
     training, test = examples[:-tested], examples[-tested:]
     counts = Counter(word for text, _ in training for word in text.split())
     vocabulary = WordVocabulary.from_sentences(word for word, count in counts.items() if count >= least)
     return vocabulary, encoded(vocabulary, training), encoded(vocabulary, test)
 
 
-print("a review as the model gets it:", real_examples[0][0])
+print("a review as the model sees it:", real_examples[0][0])
 
 # %% [markdown]
 # Your `train_bag` does the training, with random parameters, a random order for each epoch and batches of 32.
@@ -973,9 +980,9 @@ def trained(vocabulary, training, epochs):
 
 
 # %% [markdown]
-# How many epochs? The test is for the end, so keep 300 of the training sentences for **validation** and choose by
-# those. **Predict first:** after how many epochs is the bag best on them: 1, 2, 3, 5, 8 or 12? What does the loss do
-# meanwhile?
+# How many epochs? The test set is for the end, so we keep 300 of the training sentences for **validation** and choose
+# with those. **Predict first:** after how many epochs does the bag do best on them: 1, 2, 3, 5, 8 or 12? What does the
+# loss do meanwhile?
 
 # %%
 best_epochs = None
@@ -989,17 +996,17 @@ def how_many_epochs():
     for epochs in (1, 2, 3, 5, 8, 12):
         parameters, losses = trained(vocabulary, training, epochs)
         found[epochs] = 100 * accuracy(bag_logits(parameters, ids_, mask_), labels).item()
-        print(f"{epochs:2} epochs: loss {losses[-1]:.3f}, right in validation {found[epochs]:.1f} %")
+        print(f"{epochs:2} epochs: loss {losses[-1]:.3f}, validation accuracy {found[epochs]:.1f} %")
     show.prediction("best number of epochs", best_epochs, max(found, key=found.get))
 
 
 # %% [markdown]
 # The loss keeps falling. On unseen sentences, the bag is best after two epochs and then slowly gets worse: it learns
 # its training sentences by heart. (One percentage point is three sentences here, so look at the trend.) Stopping in
-# time is the cheapest cure. We take two epochs.
+# time is the cheapest cure. We use two epochs.
 
 # %% [markdown]
-# **Predict the accuracies** of all three tasks on the test. For one you can say *exactly* what it will be.
+# **Predict the accuracies** of all three tasks on the test set. For one, you can say *exactly* what it will be.
 
 # %%
 my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}  # in %
@@ -1008,7 +1015,7 @@ my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}
 # %% tags=["demo"]
 @cache
 def real_bag(_train):
-    """The real reviews' vocabulary and both sides, and a trained bag; trained once for each version of yours."""
+    """The real reviews' vocabulary, both sets and a trained bag; trained once for each version of your function."""
     sides = split(real_examples, tested=600, least=2)
     return *sides, trained(*sides[:2], epochs=2)[0]
 
@@ -1027,7 +1034,7 @@ def three_tasks():
             for ids_, mask_, labels in (training, test)
         )
         results[name] = (100 * majority_accuracy(training[2], test[2]).item(), unseen)
-        print(f"{name}: majority {results[name][0]:.1f} %, bag {unseen:.1f} %; on what it was trained on {seen:.1f} %")
+        print(f"{name}: majority {results[name][0]:.1f} %, bag {unseen:.1f} %; on its training set {seen:.1f} %")
     print()
     for name, (_, right) in results.items():
         show.prediction(name, my_accuracies[name], right, " %")
@@ -1041,26 +1048,26 @@ def three_tasks():
         axes.bar_label(drawn_bars, [f"{height:.1f} %" for height in heights], padding=2)
     axes.axhline(50, color=show.INK, linestyle=":", linewidth=1)
     axes.set_xticks(range(3), labels=list(results))
-    axes.set(ylim=(0, 130), title="Accuracy on the test", ylabel="%")
+    axes.set(ylim=(0, 130), title="Accuracy on the test set", ylabel="%")
     axes.set_yticks([0, 50, 100])
     axes.legend(loc="upper right", ncols=2)
     show.figure(
         drawn,
-        "Accuracy of the majority baseline and of the bag: on the made reviews the bag is right always or nearly, on "
-        "who chases whom both are at one half, on real reviews the bag is between the two.",
+        "Accuracy of the majority baseline and of the bag: on the made-up reviews the bag is always or nearly always "
+        "right, on who chases whom both are at one half, and on real reviews the bag is in between.",
     )
 
 
 # %% [markdown]
-# - On the **made-up reviews** the bag misses next to nothing. That says more about the task than about the bag: we wrote
-#   sentences in which the words are everything.
-# - On ***who chases whom*** it gets **half**, and not by accident. A sentence and its mirror image get the same logits,
-#   so one of each pair is right and one wrong, whatever it has learned. You could have known this before the first
-#   step.
-# - On **real reviews** it is far above the majority and far from perfect, and better on what it was trained on. That
-#   gap is **overfitting**: some of what it learned is true of those sentences only.
+# - On the **made-up reviews**, the bag misses next to nothing. That says more about the task than about the bag: we
+#   wrote sentences in which only the words matter.
+# - On ***who chases whom***, it gets **half** right, and not by accident. A sentence and its mirror image get the same
+#   logits, so it gets one of each pair right and one wrong, whatever it has learned. You could have known this before
+#   the first step.
+# - On **real reviews**, it is far above the majority baseline, far from perfect, and better on its training set. That
+#   gap is **overfitting**: some of what it learned is true only of those sentences.
 #
-# Now read the mistakes. Here are the six of which it was surest.
+# Now read the mistakes. Here are the six it was surest of.
 
 
 # %% tags=["demo"]
@@ -1071,7 +1078,7 @@ def the_worst_mistakes():
     missed = (positive - labels.float()).abs()
     for position in missed.argsort(descending=True)[:6].tolist():
         said, truth = f"{100 * positive[position]:.0f} % positive", ("negative", "positive")[int(labels[position])]
-        print(f"it says {said:14} and it is {truth:8} {real_reviews[len(real_reviews) - 600 + position].text}")
+        print(f"it says {said:14} but it is {truth:8} {real_reviews[len(real_reviews) - 600 + position].text}")
     negated = [
         position
         for position in range(600)
@@ -1079,25 +1086,25 @@ def the_worst_mistakes():
     ]
     wrong = (positive > 0.5) != labels.bool()
     rest = [position for position in range(600) if position not in negated]
-    for name, positions in (("with not, don't or didn't", negated), ("all others", rest)):
+    for name, positions in (("with not, don't or didn't", negated), ("without them", rest)):
         print(f"wrong in sentences {name}: {100 * wrong[positions].float().mean():.0f} % of {len(positions)}")
 
 
 # %% [markdown]
-# Sort them: what does the bag lack? A word that training never showed; what two words mean together; or the **order**
-# again, as in *you won't be disappointed*: two words of complaint, and a bag adds up what ought to cancel.
+# Sort them: what does the bag lack? A word that it never saw in training; what two words mean together; or the
+# **order** again, as in *you won't be disappointed*: both words are typical of complaints, and a bag adds up what ought
+# to cancel.
 #
-# Everybody says that a bag fails at *not*. Compare the last two lines: sentences with a *not* are hardly worse off than
-# the others. *Not* occurs in complaints more often than in praise, so the bag counts it as a complaint and is mostly
-# right. Such a **shortcut** works most of the time. Remember it when a model seems to understand.
+# Everybody says that a bag fails at *not*. Compare the last two lines: on sentences with *not*, the bag is hardly worse
+# than on the others. *Not* is more frequent in complaints than in praise, so the bag counts it as a complaint and is
+# mostly right. Such a **shortcut** works most of the time. Remember it when a model seems to understand.
 #
-# What has it learned about real reviews? The output layer's weights for *positive* minus those for *negative* are a
+# What has it learned about real reviews? The output layer's weights for *positive* minus those for *negative* give a
 # direction, and the dot product of a word's embedding with it says which way that word pulls. **Predict first:** which
-# word will pull hardest towards *positive*, which towards *negative*, and where will *not* be, *the*, and the
-# exclamation mark?
+# word pulls hardest towards *positive*, and which towards *negative*? Where are *not*, *the* and the exclamation mark?
 
 # %%
-hardest_pulls = {"positive": "", "negative": ""}  # a word each
+hardest_pulls = {"positive": "", "negative": ""}  # one word each
 
 
 # %% tags=["demo"]
@@ -1106,7 +1113,7 @@ def which_way_words_pull():
     vocabulary, _, _, (embeddings, weight, _) = real_bag(train_bag)
     pull = embeddings @ (weight[1] - weight[0])
     pull = pull / pull.abs().max()
-    order = [position for position in pull.argsort(descending=True).tolist() if position > 3]  # 0 to 3 are no words
+    order = [position for position in pull.argsort(descending=True).tolist() if position > 3]  # 0 to 3 are not words
     show.prediction("pulls hardest towards positive", hardest_pulls["positive"], vocabulary.words[order[0]])
     show.prediction("pulls hardest towards negative", hardest_pulls["negative"], vocabulary.words[order[-1]])
     between = [vocabulary.ids[word] for word in ("!", "the", "phone", "not")]
@@ -1129,8 +1136,8 @@ def which_way_words_pull():
     axes.set(xlim=(-1.25, 1.25), xlabel="pull towards “positive” (hardest pull: 1)", title="Which way words pull")
     show.figure(
         drawn,
-        "Bars to the right for words of praise such as great, bars to the left for complaints such as bad, and for "
-        "not; the and phone have hardly any.",
+        "Bars to the right for words of praise such as great, to the left for complaints such as bad, and for not; "
+        "the bars of the and phone are tiny.",
     )
 
 
@@ -1138,9 +1145,9 @@ def which_way_words_pull():
 # It found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one before you
 # try a transformer.
 #
-# And what does it cost? Nearly all of a bag's parameters are in the table. The table of section 3 has 30,522 rows; with embeddings
-# of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight for each input and
-# output of the linear layer, and one bias for each output.
+# And how large is it? Nearly all of a bag's parameters are in the table. The table of section 3 has 30,522 rows; with
+# embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight
+# for each pair of input and output of the linear layer, and one bias for each output.
 
 # %%
 outside_the_table = None  # a number
@@ -1158,34 +1165,35 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
 #
-# Find a pair of sentences of your own, in any language but not from this lesson, that a bag of embeddings cannot tell
-# apart although they mean different things. Say why it cannot. Then name one task on which that would do harm and one on
-# which it would not. Three to six sentences.
+# Find a pair of sentences of your own, in any language but not from this lesson, that a bag of embeddings can't tell
+# apart although they mean different things. Say why it can't. Then name one task where that would do harm and one where
+# it wouldn't. Write three to six sentences.
 #
-# Learning on your own? Once yours is written,
+# Learning on your own? Once you have written yours,
 # `solution("words_in_a_bag.told_apart")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# *It was not good, it was bad* and *it was not bad, it was good* have the same words, each equally often. A mean weighs
-# each word by its share of the sentence and by nothing else, so both get the same vector. From the same vector every later
-# layer makes the same answer; training cannot help. It does harm where the order carries the answer: the sentiment of a
-# review, or who owes whom money. It does none where the words are enough, such as sorting mails by topic: both sentences
-# are about the same thing.
+# *It was not good, it was bad* and *it was not bad, it was good* contain the same words, each the same number of times.
+# A mean weights each word only by its share of the sentence, so both get the same vector. From the same vector, every
+# later layer gives the same answer; training can't help. It does harm where the answer depends on the order: the
+# sentiment of a review, or who owes whom money. It does none where the words are enough, such as sorting emails by
+# topic: both sentences are about the same thing.
 #
-# *(One point: a pair whose words have the same shares and whose meanings differ. One point: the mean does not depend on the
-# order, so the vectors are equal and no training can separate them; with a task of each kind.)*
+# *(One point: a pair in which the words have the same shares but the meanings differ. One point: the mean does not
+# depend on the order, so the vectors are equal and no training can separate them; with one task of each kind.)*
 
 # %% [markdown]
 # ## Stretch · A bag that knows a little order
 #
-# No points. Put *pairs* of neighbouring words into the bag as well: *not good* becomes *not*, *good* and *not_good*.
-# Change `spelled` so that it adds them, in a cell of your own; then run the three tasks again.
+# No points. Put *pairs* of neighbouring words into the bag as well: *not good* becomes *not*, *good* and *not_good*. In
+# a new cell, change `spelled` so that it adds them; then run the three tasks again.
 #
-# 1. Predict first: what happens to *who chases whom*, and what to the real reviews?
-# 2. How many parameters has the model now, and how often does it see each of them in training?
-# 3. Find two sentences that this bag still cannot tell apart. (There are some for pairs, triples, and so on. Why?)
-# 4. With the published table from section 3: put its rows in place of your embeddings, keep them fixed, and train the
-#    output layer only.
+# 1. Predict first: what happens to *who chases whom*, and to the real reviews?
+# 2. How many parameters does the model have now, and how often is each of them trained?
+# 3. Find two sentences that this bag still cannot tell apart. (There are always some, even with triples, and so on.
+#    Why?)
+# 4. Replace your embeddings by the rows of the published table from section 3, freeze them, and train only the output
+#    layer.
 
 # %%
 # Your own experiments.
@@ -1193,24 +1201,24 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # %% [markdown]
 # ## Glossary
 #
-# - **Vocabulary**: the list of all words that a model knows; a word's position in it is its **id**.
+# - **Vocabulary**: the list of all words that a model knows; a word's index in it is its **id**.
 # - **Embedding**: the learned vector of a word, a row of the embedding table.
 # - **Cosine**: the dot product of two vectors divided by both lengths; 1 for the same direction.
 # - **Context**: the other words of the sentence; a table's vector does not depend on it.
 # - **Analogy**: a is to b as c is to ?; the step from a to b, taken from c.
 # - **Mean pooling**: one vector for a sentence, the mean of its words' vectors.
-# - **Padding**: words without meaning that make the sentences of a batch equally long.
+# - **Padding**: words without meaning that make all sentences of a batch the same length.
 # - **Mask**: a boolean tensor, True at words and False at padding.
 # - **Bag of embeddings**: a model that sees only the mean of a sentence's embeddings.
 # - **Logits**: a model's numbers for the classes, before any softmax; the largest one is its answer.
 # - **Parameters**: the numbers that a model learns.
-# - **Epoch**: once through all training examples.
+# - **Epoch**: one pass through all training examples.
 # - **Mini-batch**: the few examples of one step.
 # - **Sentiment**: whether a text is positive or negative.
-# - **Accuracy**: the share of right answers.
-# - **Majority baseline**: the accuracy of always giving training's most frequent answer.
-# - **Validation**: examples kept from training to choose by, such as when to stop.
-# - **Overfitting**: what a model has learned of its training examples that is not true of others.
+# - **Accuracy**: the share of correct answers.
+# - **Majority baseline**: the accuracy of always giving the most frequent training answer.
+# - **Validation**: examples kept out of training to make choices with, such as when to stop.
+# - **Overfitting**: learning what is true only of the training examples.
 # - **Shortcut**: a rule that is right most of the time for the wrong reason.
 # - **Time delay**: outputs begin only after the last input has been read.
 #

@@ -689,8 +689,8 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # Why does the decoder's self-attention need a causal mask in training, and why does the encoder's need none? And would the
 # cross-attention from German queries to English keys need one? Three to six sentences.
 #
-# Learning on your own? Once yours is written, `solution("masking.why_decoder")`, in a cell of its own, shows one good answer
-# and what earns its points.
+# Learning on your own? Once yours is written,
+# `solution("masking.why_decoder")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The decoder is trained to predict each German token from those before it, at all positions at once, and the whole German

@@ -33,14 +33,14 @@ class TestWordsInABag(ExecutedLesson):
         assert abs(bag - 50) < 2  # but for rounding, where two logits are all but equal
 
     def test_real_reviews_are_read_rightly_four_times_in_five_and_learned_by_heart(self, output: str) -> None:
-        line = r"real reviews: majority ([\d.]+) %, bag ([\d.]+) %; on what it was trained on ([\d.]+) %"
+        line = r"real reviews: majority ([\d.]+) %, bag ([\d.]+) %; on its training set ([\d.]+) %"
         majority, unseen, seen = numbers(line, output)
         assert 45 < majority < 55
         assert 79 < unseen < 88
         assert seen > unseen + 5
 
     def test_in_validation_the_bag_is_best_after_two_epochs_while_its_loss_falls_on(self, output: str) -> None:
-        found = table(r"^ *(\d+) epochs?: loss ([\d.]+), right in validation ([\d.]+) %", output)
+        found = table(r"^ *(\d+) epochs?: loss ([\d.]+), validation accuracy ([\d.]+) %", output)
         losses, right = zip(*found.values(), strict=True)
         assert list(losses) == sorted(losses, reverse=True)
         assert found["2"][1] == max(right) > right[0] > right[-1] - 3

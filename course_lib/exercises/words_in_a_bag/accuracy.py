@@ -81,14 +81,14 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "number_of_right_ones",
-            "Your answer is the number of right answers. Divide by the number of examples: take the mean of right (1) "
-            "and wrong (0).",
+            "Your answer is the number of correct predictions. Divide by the number of examples: take the mean of "
+            "right (1) and wrong (0).",
             _slip((".mean()", ".sum()")),
         ),
         Misconception(
             "number_of_right_ones_as_an_integer",
-            "Your answer is the number of right answers, as an integer. Convert right (1) and wrong (0) to floats and "
-            "take their mean.",
+            "Your answer is the number of correct predictions, as an integer. Convert right (1) and wrong (0) to "
+            "floats and take their mean.",
             _slip((".float().mean()", ".sum()")),
         ),
         Misconception(
@@ -103,8 +103,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_without_remainder",
-            "Your answer is 0 unless every example is right, as with // or a test of all examples at once. Divide "
-            "with /, or take the mean.",
+            "Your answer is 0 unless every example is right, as with // or with a test of all examples at once. "
+            "Divide with /, or take the mean.",
             _slip((".float().mean()", ".all().float()")),
         ),
         Misconception(
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of wrong answers. Return the share of right ones.",
+            "Your answer is the share of wrong predictions. Return the share of correct ones.",
             _slip(("==", "!=")),
         ),
         Misconception(

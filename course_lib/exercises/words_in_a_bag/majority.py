@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "number_of_right_ones",
-            "Your answer is the number of right predictions. Divide it by the number of test labels.",
+            "Your answer is the number of correct predictions. Divide it by the number of test labels.",
             _slip((".mean()", ".sum()")),
         ),
         Misconception(
@@ -178,7 +178,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of wrong predictions. Return the share of right ones.",
+            "Your answer is the share of wrong predictions. Return the share of correct ones.",
             _slip(("==", "!=")),
         ),
         Misconception(

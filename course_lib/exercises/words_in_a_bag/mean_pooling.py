@@ -48,7 +48,7 @@ _slip = partial(Edited, bags.mean_pooling)
 _slips = partial(slips, bags.mean_pooling)
 _QUOTIENT = "total / count.clamp(min=1)"
 _NAN = (
-    "Your answer is NaN for a sentence without words, as 0 / 0 and the mean of nothing are. Divide by 1 there, for "
+    "Your answer is NaN for a sentence without words, like 0 / 0 and the mean of nothing. Divide by 1 there, for "
     "example with clamp(min=1), to get zeros."
 )
 
@@ -91,8 +91,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Multiply by 0 whatever must not count, and sum. Then divide by the number of words, which the mask tells "
-            "you. Think of a sentence that has none.",
+            "Multiply whatever must not count by 0, and sum. Then divide by the number of words, which you get from "
+            "the mask. A sentence may have none.",
         ),
         Hint(
             "shapes",
@@ -130,7 +130,7 @@ EXERCISE = Exercise(
                 ADDED_UP,
             ),
             words_of_the_longest=(
-                "Your answer divides by the longest sentence's number of words. Use each sentence's own.",
+                "Your answer divides by the number of words in the longest sentence. Use each sentence's own number.",
                 ("words.sum(dim=1)", "words.sum(dim=1).max()"),
             ),
             inverted=(
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
                 ("words = mask", "words = (~mask)"),
             ),
             words_by_their_numbers=(
-                "Your answer takes zeros for padding. Padding may not be 0, and a word may be: use the mask.",
+                "Your answer takes zeros for padding. Padding isn't always 0, and a word may be: use the mask.",
                 ("mask.unsqueeze(-1)", "(x != 0).any(dim=-1, keepdim=True)"),
             ),
             words_of_zeros_left_out=(

@@ -176,8 +176,8 @@ EXERCISE = Exercise(
                 ("ours | theirs", "ours & theirs"),
             ),
             one_word_decides=(
-                "Your answer looks only at the first word: a return inside a loop ends it in the first round. Return "
-                "False where a share differs, and return True after the loop.",
+                "Your answer looks only at the first word: a return inside a loop ends it in the first iteration. "
+                "Return False where a share differs, and return True after the loop.",
                 ("ours | theirs", "first.split()[:1]"),
             ),
             always=(
