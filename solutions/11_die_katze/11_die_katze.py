@@ -14,17 +14,18 @@
 # %% [markdown]
 # # Lesson 11 · Die Katze at full size
 #
-# For ten lessons you have built parts and tried them on a hundred words. Now they make one translator, on real sentences,
-# from the data to the ten translations that you would rather not show anybody.
+# For ten lessons you have built parts and tried them on a hundred words. Now you put them together into one translator for
+# real sentences, from the data to the ten translations that you would rather not show anyone.
 #
-# The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them to learn from, English by
-# people who saw a photograph, German by professional translators: enough for a translator worth reading, and for one GPU
-# and one evening.
+# The sentences are captions of photographs. **Multi30k** (Elliott et al., 2016) has 29,000 of them for training, written in
+# English by people who saw a photograph, and translated into German by professionals: enough for a translator worth
+# reading, and little enough for one GPU and one evening.
 #
-# **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and a network, the cells
-# train the full model on Multi30k. Without them they do the **short form**, on captions that come with the course: 200 steps
-# from scratch, to see a loss fall; then *your own transformer* takes over a translator that was trained for longer, and
-# **fine-tunes** it until you can read what it writes. You can do all exercises either way. No grade needs a GPU.
+# **Two ways through this lesson.** With a GPU (on Colab: *Runtime*, *Change runtime type*, *GPU*) and an internet
+# connection, the cells train the full model on Multi30k. Without them, they run the **short form**, on captions that come
+# with the course: 200 steps from scratch, to see a loss fall; then *your own transformer* takes over a translator that was
+# trained for longer, and **fine-tunes** it until its output is readable. You can do all exercises either way. You don't
+# need a GPU for any grade.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -37,7 +38,7 @@
 # | 7 | what went wrong | 3 | 15 |
 # | 8 | a short answer, in words | 3 | 15 |
 #
-# Stuck? `hint("die_katze.plan_run")` opens a hint, and each further call the next one. `solution(...)` shows the
+# Stuck? `hint("die_katze.plan_run")` opens a hint, and each further call opens the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 
 # %%
@@ -74,18 +75,18 @@ from course_lib.training.schedules import inverse_root_schedule
 from course_lib.training.vocabulary_transfer import transfer_vocabulary
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # matrices this small gain nothing from a second one
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # %% [markdown]
 # ## 1. The data
 #
 # Every file that this course fetches has an **address whose content cannot change** (a commit, not a branch) and a
-# checksum: a run on half a file looks like any other run, only worse. `docs/data.md` lists all files with sources, licences
-# and sizes.
+# checksum, because a run on half a file looks like any other run, only worse. `docs/data.md` lists all files with sources,
+# licences and sizes.
 #
-# A runtime on Colab forgets its disk. If you mount your Google Drive first, checkpoints go there, and the lesson looks for
-# data files in its folder `katze`:
+# A Colab runtime loses its disk when it ends. If you mount your Google Drive first, checkpoints go there, and the lesson
+# looks for data files in its folder `katze`:
 #
 # ```python
 # from google.colab import drive
@@ -98,13 +99,13 @@ for pair in random.Random(3).sample(list(corpus.training), 4):
     print(f"  {pair.source}\n      {pair.target}")
 
 # %% [markdown]
-# Look at what German does to these sentences. The verb comes second in a main clause whatever comes first, and last in a
-# subordinate one. *einen roten Mantel* and *in einem roten Mantel* are the same coat in two cases. A prefix leaves its verb
-# and waits at the end: *baut ... auf*. No rule is written down for the model. It learns them all from the pairs.
+# Look at what German does to these sentences. The verb comes second in a main clause, whatever comes first, and last in a
+# subordinate clause. *einen roten Mantel* and *in einem roten Mantel* are the same coat in two cases. A prefix leaves its
+# verb and waits at the end: *baut ... auf*. We don't give the model any rules. It learns them all from the pairs.
 #
-# One part is to learn from, one to validate on, and the others are tests. The short form has three: **synthetic** captions
-# (*by rule*), made by the same rules as the training part; short **everyday** captions, written one by one;
-# and longer ones that were written one by one, too (*by hand*), the hard test.
+# One part is for training, one for validation, and the others are tests. The short form has three: **synthetic** captions
+# (*by rule*), generated by the same rules as the training part; short **everyday** captions, written one by one; and longer
+# ones, also written one by one (*by hand*), the hard test.
 
 # %% tags=["demo"]
 parts = {"training": corpus.training, "validation": corpus.validation, **corpus.tests}
@@ -132,11 +133,12 @@ Table(
 # %% [markdown]
 # ### 1.1 Your own subwords
 #
-# No list of words holds *Donaudampfschifffahrt*. So words are split into **subwords**, by the merges that you learned in
-# lesson 08. Your `learn_merges` counts all pairs anew in every round: seconds on the short form, an hour on Multi30k. So the
-# cell times the first twenty rounds, and if all of them would take more than two minutes, the library finds the same pairs.
+# You won't find *Donaudampfschifffahrt* in a word list. So we split words into **subwords**, by merges as in lesson 08.
+# Your `learn_merges` recounts all pairs in every round, which takes seconds on the short form, but an hour on Multi30k. So
+# the cell times the first twenty rounds, and if all of them would take more than two minutes, the library finds the same
+# pairs.
 #
-# Both languages share one vocabulary. It costs nothing, and *Restaurant* need not be learned twice.
+# Both languages share one vocabulary. That is free, and the model doesn't have to learn *Restaurant* twice.
 
 # %%
 texts = [text for pair in corpus.training for text in (pair.source, pair.target)]
@@ -148,49 +150,49 @@ try:
     size = corpus.recipe.pieces - len(first_ids(words))
     merges = learn_in_time(learn_merges, words, size, seconds=120, count=count, choose=choose, join=join)
     pieces = vocabulary_of(words, merges)
-    print(f"\nThese learned {len(merges)} merges from {len(words):,} different words.")
+    print(f"\nWe learned {len(merges)} merges from {len(words):,} different words.")
 except TooSlow as reason:
     pieces = SubwordVocabulary.train_bpe(texts, corpus.recipe.pieces, split_punctuation=True)
-    print(f"\nThe library's: {reason}.")
+    print(f"\nWe use the library's: {reason}.")
 print(f"There are {len(pieces):,} subwords, for both languages.")
 
 # %% tags=["demo"]
 shown = ["A dancer is dancing on the table.", "Eine Tänzerin tanzt auf dem Tisch.", "Ein Eisbär angelt."]
 show.piece_rows(
     [(text, [piece.replace("▁", "_") for piece in pieces.tokens(pieces.encode(text))]) for text in shown],
-    title="whole words where they are frequent, scraps where they are not",
-    alt="Three sentences in subwords: frequent words are whole, and a polar bear who fishes falls into scraps.",
+    title="frequent words stay whole, rare ones are split",
+    alt="Three sentences in subwords: frequent words are whole, and a fishing polar bear is split into scraps.",
 )
 
 # %% [markdown]
 # ## 2. The plan
 #
-# Plan a run on paper before you start it: how many tokens one step learns from, how many steps there are, over how many of
-# them the rate rises, and how often the run passes through the data.
+# Plan a run on paper before you start it: how many tokens each step learns from, how many steps there are, over how many of
+# them the learning rate rises, and how often the run passes through the data.
 #
-# A step learns from more than fits on a GPU at a time. There may be several **devices**, each with its own batch.
-# And each may **accumulate**: compute the gradients of one batch after another, add them up, and move the weights only then.
-# To the weights it is all the same. What counts is the **effective batch**:
+# A step can learn from more tokens than fit on a GPU at once. There may be several **devices**, each with its own batch.
+# And each may **accumulate**: compute the gradients of one batch after another, add them up, and only then update the
+# weights. For the weights, it makes no difference. Only the **effective batch** matters:
 #
-# $$\text{tokens of a step} = \text{tokens of a batch} \times \text{accumulated batches} \times \text{devices} .$$
+# $$\text{tokens per step} = \text{tokens per batch} \times \text{accumulated batches} \times \text{devices} .$$
 #
-# The paper's base model read about 25,000 tokens of each language in a step, on eight GPUs, for 100,000 steps, 4,000 of which
-# were **warm-up**. If you have one GPU instead of eight, accumulate eight batches, and wait eight times as long.
+# The paper's base model read about 25,000 tokens of each language per step, on eight GPUs, for 100,000 steps, 4,000 of
+# which were **warm-up**. If you have one GPU instead of eight, accumulate eight batches, and wait eight times as long.
 #
 # ### Exercise 1 · The plan of a run
 # `die_katze.plan_run` · 3 points (2 for the values, 1 for a warm-up of at least one step) · about 10 minutes
 #
-# Write the plan. Round the steps up if they are not whole, so that the run learns from the last tokens, too. Round the
-# warm-up down, but give it at least one step, because a schedule divides by it.
+# Write the plan. Round the number of steps up, so that the run learns from the last tokens, too. Round the warm-up down,
+# but give it at least one step, because a schedule divides by it.
 
 # %% [markdown] tags=["fine-print"]
-# `epochs` may be a fraction; `warmup_ratio` is a share of all steps. Return a tuple of three plain ints,
+# `epochs` may be a fraction; `warmup_ratio` is the warm-up's share of all steps. Return a tuple of three plain ints,
 # `(tokens_per_step, steps, warmup)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-plan_run-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_ratio):
-    """How much a step learns from, how many steps there are, and how many of them are warm-up.
+    """How many tokens a step learns from, how many steps there are, and how many of them are warm-up.
 
     tokens: int, in one pass through the data
     batch_tokens: int, of one batch on one device
@@ -208,9 +210,9 @@ def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_ratio):
 
 
 # %% [markdown] tags=["reason"]
-# Devices and accumulation multiply, since each device adds up its own batches. Round the steps up: rounding down would
-# silently drop the last part of the data. The warm-up is a share of all steps, not of one epoch's. If it were rounded to 0,
-# the schedule step / warmup would divide by 0, hence the maximum with 1. If you move a run to fewer devices and forget to
+# Multiply the devices by the accumulated batches, since each device adds up its own. Round the steps up: rounding down
+# would silently drop the last part of the data. The warm-up is a share of all steps, not of one epoch's. If it were rounded
+# to 0, step / warmup would divide by 0, hence the maximum with 1. If you move a run to fewer devices and forget to
 # accumulate, you have changed the batch, and with it the right learning rate.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-plan_run-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -220,7 +222,7 @@ check("die_katze.plan_run", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does our own run look like, and what would it be on other machines?
+# What does our own run look like, and what would it look like on other machines?
 
 # %% tags=["demo"]
 data = translation_data(corpus.training, pieces, pieces, corpus.recipe.max_tokens)
@@ -237,22 +239,22 @@ def plans():
             tokens, recipe.max_tokens, accumulate, devices, epochs, recipe.warmup / recipe.steps
         )
         print(
-            f"devices: {devices}, batches that each accumulates: {accumulate}: {of_a_step:7,} tokens a step, "
+            f"devices: {devices}, batches that each accumulates: {accumulate}: {of_a_step:7,} tokens per step, "
             f"{steps:5,} steps, {warmup:4,} of warm-up"
         )
 
 
 # %% [markdown]
-# The same data, the same number of passes, and fewer and fewer steps. The last plan hardly moves the weights at all: a batch
-# can be too large for its data.
+# The data and the number of passes stay the same, but there are fewer and fewer steps. The last plan hardly moves the
+# weights at all: a batch can be too large for its data.
 #
 # ### 2.1 Batches of about the same size
 #
-# Sentences have different lengths, and a batch is a rectangle: every row is as long as the longest, and the rest is
-# **padding** that is multiplied like anything else. Put a caption of four words beside one of thirty, and most of the
-# rectangle is padding.
+# Sentences have different lengths, but a batch is a rectangle: every row is as long as the longest, and the rest is
+# **padding**, which costs as much computation as tokens do. If you put a caption of four words in a batch with one of
+# thirty, nearly half of the rectangle is padding.
 #
-# Two things help. Pairs of **similar length** go together. And batches are cut **by tokens**, not by sentences: many short
+# Two things help. Put pairs of **similar length** together. And cut batches **by tokens**, not by sentences: many short
 # pairs or a few long ones, so that every batch fills the memory about equally.
 #
 # The source and the target are two rectangles. A batch of $n$ pairs takes
@@ -264,18 +266,18 @@ def plans():
 # ### Exercise 2 · Batches by tokens
 # `die_katze.batches_by_tokens` · 4 points (3 for the values, 1 for a pair that is too long) · about 20 minutes
 #
-# Sort the pairs: by source length, then by target length, then by number. Go through them in this order. Put each pair into
-# the last batch if that batch then has at most `max_tokens`; otherwise start a new one. A pair that alone is longer than
-# `max_tokens` is a batch of its own.
+# Sort the pairs by source length, then by target length, then by number. Go through them in this order. Put each pair into
+# the last batch if that batch then has at most `max_tokens` tokens; otherwise start a new one. A pair that is longer than
+# `max_tokens` by itself gets its own batch.
 
 # %% [markdown] tags=["fine-print"]
 # `lengths` is a list of pairs of ints. Return a list of lists of ints, the pairs' numbers from 0; without any pairs, `[]`.
-# (The library cuts its own batches in the same way, from a shuffled pool, so that they differ from epoch to epoch.)
+# (The library cuts its batches the same way, but from a shuffled pool, so that they differ from epoch to epoch.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-batches_by_tokens-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def batches_by_tokens(lengths, max_tokens):
-    """Pairs of similar length together, as many as fit.
+    """Put pairs of similar length together, as many as fit.
 
     lengths: list of (source, target), two ints each
     max_tokens: int, the most that a batch may have, padding included
@@ -300,8 +302,9 @@ def batches_by_tokens(lengths, max_tokens):
 # %% [markdown] tags=["reason"]
 # Python's sort is stable: equal pairs stay in the order of their numbers. Check whether a pair fits before you add it, with
 # the lengths that the batch would then have: a new pair can make every other row longer. A batch costs its number of rows
-# times the longest row, not the sum of the lengths; if you forget the padding, you run out of memory at the one batch that mixes lengths. A pair that
-# fits nowhere begins a batch, and the next one begins another, since that one is overfull.
+# times the length of its longest row, not the sum of the lengths; if you forget the padding, you run out of memory on the
+# one batch that mixes lengths. A pair that is too long for any batch starts its own, and the next pair starts another,
+# since that batch is already too full.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-batches_by_tokens-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.batches_by_tokens")
@@ -325,7 +328,7 @@ def padding_by_way_of_cutting():
     shuffled = random.Random(0).sample(range(len(lengths)), len(lengths))
     by_length = sorted(range(len(lengths)), key=lambda i: lengths[i])
     ways = {
-        "64 at a time, as they come": [shuffled[i : i + 64] for i in range(0, len(lengths), 64)],
+        "64 at a time, unsorted": [shuffled[i : i + 64] for i in range(0, len(lengths), 64)],
         "64 at a time, by length": [by_length[i : i + 64] for i in range(0, len(lengths), 64)],
         "by tokens": batches_by_tokens(lengths, corpus.recipe.max_tokens),
     }
@@ -337,14 +340,13 @@ def padding_by_way_of_cutting():
 
 # %% [markdown]
 # Sorting removes most of the padding. Cutting by tokens makes the *largest* batch about as large as the others, and the
-# largest one decides whether a run dies at step 731.
+# largest one decides whether a run crashes at step 731.
 #
 # ### 2.2 Up, along, and down
 #
-# Lesson 05 had the paper's schedule: up, then down with $1/\sqrt{\text{step}}$. It never ends. Most runs are meant to end
-# somewhere, and the **WSD schedule** (*warmup-stable-decay*) leaves open *where*: the rate rises in a straight line, stays
-# **constant** for as long as you like, and falls to 0 in the last part. While it is constant you can still decide to go on;
-# only the descent settles it.
+# Lesson 05 had the paper's schedule: up, then down with $1/\sqrt{\text{step}}$. It never ends. Most runs do, and the **WSD
+# schedule** (*warmup-stable-decay*) leaves open *where*: the rate rises linearly, stays **constant** for as long as you
+# like, and falls to 0 in the last part. While it is constant, you can still decide to go on; only the decay commits you.
 #
 # $$\text{rate}(\text{step}) = \text{peak} \cdot \min\left(1,\ \frac{\text{step}}{\text{warmup}},\
 # \frac{\text{total} + 1 - \text{step}}{\text{cooldown}}\right)$$
@@ -352,7 +354,7 @@ def padding_by_way_of_cutting():
 # ### Exercise 3 · A warmup-stable-decay schedule
 # `die_katze.trapezoid_schedule` · 2 points · about 8 minutes
 #
-# Write it. Steps count from 1, so the rate would be 0 only at step 0, and at the step after the last.
+# Write it. Steps count from 1, so the rate would be 0 only at step 0 and at the step after the last.
 
 # %% [markdown] tags=["fine-print"]
 # The steps may come in any order. Shapes: `steps` is int64 `[steps]`; `total`, `warmup` and `cooldown` are ints, `peak` is a
@@ -361,7 +363,7 @@ def padding_by_way_of_cutting():
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-trapezoid_schedule-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def trapezoid_schedule(steps, total, warmup, cooldown, peak):
-    """Up in a straight line, along, and down in a straight line.
+    """Linearly up, constant, and linearly down.
 
     steps: int64 [steps], counted from 1
     total: int, steps of the run
@@ -376,9 +378,10 @@ def trapezoid_schedule(steps, total, warmup, cooldown, peak):
 
 
 # %% [markdown] tags=["reason"]
-# The lowest of three lines counts, so you need no cases: a run too short to be constant goes up and comes straight
-# down. Both slopes are shifted so that no step has the rate 0: the rise is step / warmup and not (step - 1) / warmup, and the
-# fall counts from the step after the last. A rate of 0 would waste a whole batch, and a run of one step would learn nothing.
+# The rate is the minimum of three lines, so you don't need any cases: a run too short for a constant part goes up and comes
+# straight down. Both slopes are shifted so that the rate is never 0: the rise is step / warmup and not (step - 1) / warmup,
+# and the fall counts from the step after the last. A rate of 0 would waste a whole batch, and a run of one step wouldn't
+# learn anything.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-trapezoid_schedule-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.trapezoid_schedule")
@@ -398,32 +401,32 @@ def warmup_stable_decay():
     wsd = trapezoid_schedule(numbers, total, 300, 900, 3e-3)
     axes.plot(numbers, wsd, color=BLUE, linewidth=2, label="WSD")
     early = trapezoid_schedule(numbers[:2000], 2000, 300, 600, 3e-3)
-    axes.plot(numbers[:2000], early, color=ORANGE, linewidth=2, linestyle="--", label="WSD, ended earlier")
+    axes.plot(numbers[:2000], early, color=ORANGE, linewidth=2, linestyle="--", label="WSD, ending earlier")
     axes.set(title="learning rate by step", xlabel="step", ylim=(0, 5e-3))
     axes.legend(loc="upper right", ncols=1, fontsize=9)
     show.figure(drawn, "Three learning rates: one rises and falls slowly, two rise, stay flat, and fall to 0.")
 
 
 # %% [markdown]
-# Until the dashed run comes down, it and the blue one are the same run. That saves money: one long constant part, and a
-# descent wherever you want a finished model.
+# Until the dashed run decays, it and the blue one are the same run. That saves money: train one long constant part, and
+# decay wherever you want a finished model.
 #
 # ### 2.3 More than fits
 #
-# **Gradient accumulation** has an arithmetic that real training code has got wrong for years. Your loss is the mean over a
-# batch's tokens. You accumulate two batches, one of 90 tokens with a mean loss of 2.0 and one of 10 tokens with 4.0. What
-# would one batch of all 100 tokens have said? Not 3.0, the mean of the means, but
+# For years, real training code got the arithmetic of **gradient accumulation** wrong. Your loss is the mean over a batch's
+# tokens. You accumulate two batches, one of 90 tokens with a mean loss of 2.0 and one of 10 tokens with 4.0. What would the
+# loss of one batch of all 100 tokens be? Not 3.0, the mean of the means, but
 #
 # $$\frac{90 \cdot 2.0 + 10 \cdot 4.0}{100} = 2.2 .$$
 #
-# The mean of means lets each token of the small batch count nine times as much as each of the large one. The loss still
-# falls, the curves still look fine, and the model is a little worse than it should be.
+# In the mean of means, each token of the small batch counts nine times as much as each token of the large one. The loss
+# still falls, the curves still look fine, and the model is a little worse than it should be.
 #
 # ### Exercise 4 · One large batch out of small ones
 # `die_katze.accumulated_loss` · 3 points (2 for the values, 1 for a batch without targets) · about 10 minutes
 #
-# From the mean loss of each batch and its number of targets, compute the mean over all targets. Gradients flow through
-# it. A batch without any target has a mean of NaN (0 / 0) and counts nothing.
+# From the mean loss of each batch and its number of targets, compute the mean over all targets. Gradients flow through it.
+# A batch without targets has a mean of NaN (0 / 0) and doesn't count.
 
 # %% [markdown] tags=["fine-print"]
 # Shapes: `means` is `[batches]`, `targets` is int64 `[batches]`, and at least one of them is above 0; the result is a single
@@ -446,11 +449,11 @@ def accumulated_loss(means, targets):
 
 
 # %% [markdown] tags=["reason"]
-# A mean over n tokens times n is the sum over them. Add up the sums, divide once by all tokens, and you have the large
-# batch's mean, gradients included. So weight each mean by its share of the tokens. NaN times 0 is NaN, so leave out a batch
-# without targets before you multiply; the same holds in the backward pass. In a loop you multiply each loss by its share
-# before calling backward, so you must know the total beforehand: this course's training loop draws all batches of a step
-# before it computes the first.
+# A mean over n tokens, times n, is their sum. Add up the sums, divide once by the number of all tokens, and you have the
+# large batch's mean, gradients included. So weight each mean by its share of the tokens. NaN times 0 is NaN, so leave out a
+# batch without targets before you multiply; the same holds in the backward pass. In a loop you multiply each loss by its
+# share before calling backward, so you must know the total beforehand: this course's training loop draws all batches of a
+# step before it computes the first.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-accumulated_loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.accumulated_loss")
@@ -467,14 +470,14 @@ def token_by_token():
     means, counts = torch.stack([part.mean() for part in parts]), torch.tensor([90, 10])
     for name, loss in {"yours": accumulated_loss(means, counts), "mean of means": means.mean()}.items():
         (pull,) = torch.autograd.grad(loss, losses, retain_graph=True)
-        print(f"{name:14} a token of the large batch pulls with {pull[0]:.4f}, one of the small with {pull[-1]:.4f}")
+        print(f"{name:14} gradient of a token: {pull[0]:.4f} in the large batch, {pull[-1]:.4f} in the small one")
 
 
 # %% [markdown]
 # ## 3. The run
 #
-# Everything is ready. Write down what you expect *before* you run it: you will remember a wrong guess best. The loss is in
-# nats per token, and a model that knows nothing spreads its probability evenly.
+# Everything is ready. Write down what you expect *before* you run it: a wrong guess sticks best. The loss is in nats per
+# token, and an untrained model spreads its probability evenly.
 
 # %%
 my_guess = {
@@ -483,20 +486,20 @@ my_guess = {
 }
 
 # %% [markdown]
-# The cell below is all of it: the library's transformer, AdamW, label smoothing, dropout, gradient clipping, **mixed
-# precision** where the device has it (the weights stay in 32 bits, the products are computed in 16), ten validations on
-# the way, and checkpoints in a folder that survives.
+# The cell below does all of it: the library's transformer, AdamW, label smoothing, dropout, gradient clipping, **mixed
+# precision** where the device supports it (the weights stay in 32 bits, the products are computed in 16), ten validations
+# along the way, and checkpoints in a folder that survives.
 #
-# The recipe is **pre-norm** (lesson 04), and not as a matter of taste. On Multi30k, with a model 128 wide, the
-# paper's post-norm at a peak of 0.005 had a loss of 3.17 nats after 1,760 steps, and pre-norm 1.85 to 1.96
-# (`benchmarks/README.md`): in post-norm every gradient passes through every norm on its way down. In the short form's 200
-# steps the paper's norm and rate reach a validation loss of 2.01 nats; with a rate that falls in a straight line to 0, 1.78;
-# and in pre-norm, which tolerates twice the peak, 1.52 (`course_lib/training/recipes.py`). A short run is not the beginning
-# of a long one: its rate has to come down, too.
+# The recipe is **pre-norm** (lesson 04), and that isn't a matter of taste. On Multi30k, with `d_model` 128 and a peak of
+# 0.005, the paper's post-norm had a loss of 3.17 nats after 1,760 steps, and pre-norm 1.85 to 1.96
+# (`benchmarks/README.md`): in post-norm, every gradient passes through every norm on its way down. In the short form's 200
+# steps, the paper's norm and rate reach a validation loss of 2.01 nats; with a rate that falls linearly to 0, it is 1.78;
+# and in pre-norm, which tolerates twice the peak, 1.52 (`course_lib/training/recipes.py`). A short run is not the first
+# part of a long one: its rate has to come down, too.
 #
-# The run is interrupted on purpose. The first call trains half of the steps. The second finds the newest checkpoint in the
-# folder and goes on: weights, optimizer, the order of the batches and the state of the random numbers, so that the end is the
-# same, bit for bit, as without the break. If your runtime dies at two in the morning, run the cell again.
+# We interrupt the run on purpose. The first call trains for half of the steps. The second finds the newest checkpoint in
+# the folder and resumes from it (weights, optimizer, the order of the batches and the state of the random numbers), so that
+# the result is the same, bit for bit, as without the break. If your runtime dies at two in the morning, run the cell again.
 
 # %%
 folder = kept_folder(corpus)
@@ -512,15 +515,15 @@ run(corpus.recipe.steps // 2)
 print("in the folder:", *sorted(path.name for path in folder.iterdir()))
 learned = run(corpus.recipe.steps)
 result = learned.result
-print(f"The second call learned from {result.tokens:,} tokens and knows {len(result.losses):,} losses.")
+print(f"The second call learned from {result.tokens:,} tokens and has {len(result.losses):,} losses.")
 
 # %% tags=["demo"]
 show.loss_curve(result.losses, result.validations, title="loss in nats per token; grey: every step (library's classes)")
-print(f"ln {len(pieces):,} = {math.log(len(pieces)):.2f}, the loss of a model that knows nothing")
+print(f"ln {len(pieces):,} = {math.log(len(pieces)):.2f}, the loss of an untrained model")
 
 
 def beside_a_whole_run():
-    """In shares of each run, since they differ in steps, data and subwords."""
+    """In % of each run, since they differ in steps, data and subwords."""
     drawn, axes = show.frames(2, width=7.2, height=3.0)
     yours = [sum(part) / len(part) for part in torch.tensor(result.losses).chunk(10)]
     tenths = range(10, 101, 10)
@@ -534,7 +537,7 @@ def beside_a_whole_run():
     axes[0].set(ylabel="loss in nats per token")
     axes[1].legend()
     show.figure(
-        drawn, "The losses of this run and, beside it, of the whole run on a GPU; both models are the library's."
+        drawn, "The losses of this run and, next to it, of the whole run on a GPU; both models are the library's."
     )
 
 
@@ -543,32 +546,32 @@ for what, found in {"loss at the first step": result.losses[0], "loss at the las
     print(f"{what}: {found:.2f} ({'no guess' if my_guess[what] is None else f'you guessed {my_guess[what]}'})")
 
 # %% [markdown]
-# The first loss is near $\ln$ of the vocabulary size, or somewhat above: random weights do not give every token quite the
-# same probability. Then it falls fast. The model learns the cheap things first: which tokens are frequent, that a
+# The first loss is close to $\ln$ of the vocabulary size, or a little above: random weights don't give every token quite
+# the same probability. Then it falls fast. The model learns the easy things first: which tokens are frequent, and that a
 # caption begins with *Ein* and ends with a full stop.
 #
-# On the right is the whole recipe on Multi30k, measured on one H200 in 1 min 28 s: 41.9 BLEU at its end. Every batch goes
-# through its model twice, with different dropout, and how far apart the two predictions lie is added to the loss (**R-Drop**;
-# Liang et al., 2021). Without it, the validation loss was 2.85 nats after half of the run and 2.80 at its end, while the
-# training loss fell from 2.19 to 1.80: the model learned its 29,000 pairs by heart. With it, the validation loss comes down
-# to 2.60.
+# On the right is the whole recipe on Multi30k, measured on one H200 in 1 min 28 s: it ends at 41.9 BLEU. Every batch goes
+# through the model twice, with different dropout, and the distance between the two predictions is added to the loss
+# (**R-Drop**; Liang et al., 2021). Without R-Drop, the validation loss was 2.85 nats halfway through the run and 2.80 at
+# its end, while the training loss fell from 2.19 to 1.80: the model memorized its 29,000 pairs. With R-Drop, the validation
+# loss comes down to 2.60.
 #
-# The loss will never reach 0. Label smoothing (lesson 05) asks the model to keep a tenth of its probability for other tokens,
-# and that costs something even if every translation is right.
+# The loss will never reach 0. Label smoothing (lesson 05) asks the model to keep a tenth of its probability for other
+# tokens, so even perfect translations have a loss.
 #
 # ### 3.1 The same run, with your own classes
 #
-# The run above trained the library's `Transformer`. You wrote one, too: attention in lesson 01, masks in 02, positions in 03,
-# heads, norms and the encoder block in 04, the decoder block and what joins the stacks in 05. The next cell joins your answers
-# into one model.
+# The run above trained the library's `Transformer`. You wrote one, too: attention in lesson 01, masks in 02, positions in
+# 03, heads, norms and the encoder block in 04, the decoder block and the full model in 05. The next cell assembles your
+# answers into one model.
 #
-# First, your model takes one **trial step** on this device and in this precision, with the library's weights. If its loss or
-# its gradients are not the library's, if it fails, or if it takes five times as long, the cell tries your pieces one by one,
-# borrows the course's for those that fail, and says so in one line.
+# First, your model takes one **trial step** on this device and in this precision, with the library's weights. If its loss
+# or gradients differ from the library's, if it fails, or if it takes five times as long, the cell tries your parts one by
+# one, replaces those that fail with the course's, and says so in one line.
 #
-# Your blocks are post-norm, as in the paper. Post-norm does not tolerate the recipe's peak, so yours get half of it, and the
-# library's transformer in post-norm, with the same weights at the start, runs beside them. Is your loss after the same steps
-# lower than the run's above, higher, or about the same?
+# Your blocks are post-norm, as in the paper. Post-norm doesn't tolerate the recipe's peak, so yours get half of it. For
+# comparison, the library's transformer trains in post-norm from the same initial weights. After the same number of steps,
+# is your loss lower than in the run above, higher, or about the same?
 
 # %%
 my_guess["my own classes"] = None  # "lower", "higher" or "about the same"
@@ -617,24 +620,24 @@ def beside_the_librarys():
 beside_the_librarys()
 
 # %% [markdown]
-# Your classes and the library's in post-norm are the same transformer, from the same weights, and only draw their dropout in
-# another order: their losses stay within a tenth of a nat. The difference between both and the run above is the
-# norm's position and the rate that it tolerates.
+# Your classes and the library's in post-norm are the same transformer with the same initial weights, and only draw their
+# dropout in a different order: their losses stay within a tenth of a nat of each other. Both differ from the run above in
+# the norm's position and the rate that it tolerates.
 #
 # ### 3.2 Fine-tuning: sentences that people write
 #
-# From here on you need a translator that can translate. In the full form it is the one that you trained. In the short form
-# it begins with the course's: the same synthetic captions, 3,000 steps instead of 200, in post-norm
-# (`python -m course_lib.scenes.small_translator` makes it). So **its weights fit into your classes**. Load them, and go on
-# learning from captions of everyday life that were written one by one (`course_lib/scenes/everyday.md` says how). This is
-# **fine-tuning**, as in lesson 09.
+# From here on, you need a translator that can translate. In the full form, it is the one that you trained. In the short
+# form, you start from the course's: it was trained on the same synthetic captions for 3,000 steps instead of 200, in
+# post-norm (`python -m course_lib.scenes.small_translator` trains it). So **its weights fit into your classes**. Load them,
+# and continue training on captions of everyday life that were written one by one (`course_lib/scenes/everyday.md` says
+# how). This is **fine-tuning**, as in lesson 09.
 #
 # The old vocabulary of 1,000 subwords cuts everyday words to scraps, so the cell first learns 2,600 from both kinds of
-# captions. A new subword begins as the mean of the vectors of the old ones that spell it (*vocabulary transfer*; Gee et al.,
-# 2022). On the old vocabulary, more steps reach 8 BLEU less (`benchmarks/README.md`).
+# captions. The vector of a new subword starts as the mean of the vectors of the old ones that spell it (*vocabulary
+# transfer*; Gee et al., 2022). With the old vocabulary, even more steps end 8 BLEU lower (`benchmarks/README.md`).
 #
-# You fine-tune twice, with 1,100 captions and with 100, and validate on 100 others. **Predict** the validation loss
-# at the end of each: lower than after the first tenth of the steps, or higher?
+# You fine-tune twice, with 1,100 captions and with 100, and validate on 100 others. **Predict** the validation loss at the
+# end of each: is it lower than after the first tenth of the steps, or higher?
 
 # %%
 ends_lower = {"1,100 captions": None, "100 captions": None}  # True or False: lower than after the first tenth
@@ -650,7 +653,7 @@ if not corpus.full:
     translator = transfer_vocabulary(pretrained, subwords)
 
     def fine_tune(captions, steps):
-        """Go on from the course's weights, in your own classes."""
+        """Continue from the course's weights, in your own classes."""
         recipe = dataclasses.replace(EVERYDAY, steps=steps)
         learn, validate = (shared_vocabulary_data(part, subwords, recipe.max_tokens) for part in (captions, others))
         how = TrainingConfig(steps, recipe.rate(), weight_decay=recipe.weight_decay)
@@ -678,9 +681,7 @@ def fine_tuned_losses():
         show.prediction(f"{name}, lower at the end", ends_lower[name], losses[-1] < losses[0])
     axes[0].set(ylabel="loss in nats per token")
     axes[0].legend(["training", "validation"])
-    show.figure(
-        drawn, f"Training and validation losses of two fine-tunings of {own.whose}, with many captions and few."
-    )
+    show.figure(drawn, f"Training and validation losses of {own.whose}, fine-tuned on many captions and on few.")
 
 
 if corpus.full:
@@ -689,34 +690,35 @@ else:
     fine_tuned_losses()
 
 # %% [markdown]
-# With 1,100 captions the validation loss falls to the end. With 100 it soon rises, while the
-# training loss goes on falling: the model learns its hundred captions by heart. This is **overfitting**, and section 4 is
-# about when to stop.
+# With 1,100 captions, the validation loss falls until the end. With 100, it soon rises, while the training loss keeps
+# falling: the model memorizes its hundred captions. This is **overfitting**, and section 4 is about when to stop.
 #
-# How many captions does it take? BLEU on the 200 everyday captions of the test, after 240 steps with the first *n* of them
-# (`python -m benchmarks.captions after --pairs n`):
+# How many captions does it take? Here is the BLEU on the 200 everyday test captions, after 240 steps on the first *n*
+# training captions (`python -m benchmarks.captions after --pairs n`):
 #
 # | captions | 100 | 200 | 400 | 1,100 |
 # |---|---|---|---|---|
 # | BLEU | 13.7 | 24.9 | 32.1 | 51.4 to 52.8 (four seeds) |
 #
-# The curve still rises, so more captions would help. The rest of the lesson uses the model of 1,100. Its weights go
-# back into the library's `Transformer`, which computes the same, and has a KV cache (lesson 06), so that it translates faster.
+# The curve is still rising, so more captions would help. The rest of the lesson uses the model trained on 1,100. Its
+# weights go back into the library's `Transformer`, which computes the same, but has a KV cache (lesson 06), so it
+# translates faster.
 #
 # **A good point to stop for the day.** The checkpoints are in their folder.
 #
 # ## 4. Which checkpoint?
 #
-# A run leaves several checkpoints. The last is not always the best: on little data, a model learns to repeat its
-# training sentences, and the loss on *other* sentences rises again. So you measure the loss on the validation part, keep the
-# checkpoint with the smallest, and do not wait for ever: after a number of measurements in a row without a new best, the
-# **patience**, the run ends (**early stopping**).
+# A run leaves several checkpoints. The last isn't always the best: on little data, a model learns to repeat its training
+# sentences, and the loss on *other* sentences rises again. So you measure the loss on the validation part, keep the
+# checkpoint with the smallest loss, and don't wait forever: the run ends after a number of measurements in a row without a
+# new best, the **patience** (**early stopping**).
 #
 # ### Exercise 5 · Which checkpoint to keep
 # `die_katze.choose_checkpoint` · 3 points · about 12 minutes
 #
-# Go through the losses as the run would. Return the number of the best checkpoint (from 0, the earliest of equals) and how many
-# were measured before the run ended. It ends with the `patience`-th measurement in a row without a new best, or with the list.
+# Go through the losses as the run would. Return the number of the best checkpoint (from 0; the earliest if several are
+# equal) and how many were measured before the run ended. It ends with the `patience`-th measurement in a row without a new
+# best, or with the list.
 
 # %% [markdown] tags=["fine-print"]
 # `losses` is a list of floats, at least one; `patience` is an int, at least 1; the result is a tuple of two ints,
@@ -743,10 +745,10 @@ def choose_checkpoint(losses, patience):
 
 
 # %% [markdown] tags=["reason"]
-# The distance from the best measurement is how many have come since without a new best. Counting how often a loss was
-# worse than the one before is something else: a loss may fall for a while and still be worse than the best. What comes
-# after the end was never measured, so the minimum of the whole list would be knowledge of the future. With < instead of
-# <=, an equal loss does not restart the wait.
+# The distance from the best measurement is the number of measurements since then without a new best. Counting how often a
+# loss was worse than the one before is different: a loss may fall for a while and still be worse than the best. Losses
+# after the end were never measured, so the minimum of the whole list would use knowledge of the future. With < instead of
+# <=, an equal loss doesn't restart the wait.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-choose_checkpoint-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.choose_checkpoint")
@@ -761,18 +763,19 @@ def stopped():
     for name, found in runs.items():
         steps, losses = zip(*found.validations.items(), strict=True)
         best, seen = choose_checkpoint(list(losses), 3)
-        print(f"{name}: with a patience of 3 the run makes {seen} of {len(losses)} validations;")
+        print(f"{name}: with a patience of 3, the run stops after {seen} of {len(losses)} validations;")
         print(f"    the best is {losses[best]:.3f}, after step {steps[best]:,}; the last would be {losses[-1]:.3f}.")
 
 
 # %% [markdown]
-# In the short form, patience ends the run with 100 captions early and leaves the two others alone. The recipe of section 3
-# also takes **the mean of the last checkpoints' weights** (the paper's section 6.1): late in a run they circle around a good
-# point, and the mean is nearer to its middle.
+# In the short form, patience ends the run with 100 captions early and doesn't affect the other two. The recipe of section 3
+# also averages **the weights of the last checkpoints** (the paper's section 6.1): late in a run, they circle around a good
+# point, and the mean is closer to it.
 #
 # ### 4.1 What each of them knows
 #
-# Three translators of the short form: the 200 steps of section 3, the course's before its fine-tuning, and yours after it.
+# Here are three translators of the short form: the one from section 3 after 200 steps, the course's before fine-tuning, and
+# yours after it.
 
 # %%
 trials = [
@@ -795,24 +798,24 @@ for sentence, *found in zip(trials, *said, strict=True):
     print(sentence, *(f"    {name}: {text}" for name, text in zip(translators, found, strict=True)), sep="\n")
 
 # %% [markdown]
-# After 200 steps the model reads the frequent words, and where a word is rare it writes what captions sound like: fluent, and
-# about something else. After 3,000 steps it gets the first two right.
+# After 200 steps, the model understands the frequent words, and for a rare word it writes what captions sound like: fluent,
+# but about something else. After 3,000 steps, it gets the first two right.
 #
-# And *die Katze*, on whom this course has been waiting for eleven lessons? Look at her table. In the synthetic captions things
-# are *a* thing, so the course's translator has hardly ever seen a noun with a definite article: *auf der Tisch*. The everyday
-# captions have *the* everywhere, and after fine-tuning on them she dances *auf dem Tisch*. But fine-tuning costs something,
-# too: look for the tent. Section 6.2 measures how much.
+# And *die Katze*, for whom this course has been waiting for eleven lessons? Look at her table. In the synthetic captions,
+# things are *a* thing, so the course's translator has hardly ever seen a noun with a definite article: *auf der Tisch*. The
+# everyday captions say *the* everywhere, and after fine-tuning on them, she dances *auf dem Tisch*. But fine-tuning costs
+# something, too: look for the tent. Section 6.2 measures how much.
 #
 # ## 5. What it looks at
 #
-# No label says which German word belongs to which English one. Watch the cross-attention of the last block while the
+# The data doesn't say which German word belongs to which English one. Watch the cross-attention of the last block while the
 # translator writes.
 
 
 # %% tags=["demo"]
 @torch.no_grad()
 def watched(sentence):
-    """What the model does for a sentence: its tokens, those it writes, the likeliest ones, all cross-attention."""
+    """What the model does for a sentence: its tokens, the output tokens, the likeliest ones, all cross-attention."""
     model, vocabulary = translator.model, translator.source
     position = model.output.weight.device
     source = torch.tensor([vocabulary.encode(sentence)], device=position)
@@ -840,10 +843,10 @@ show.matrices(
 )
 
 # %% [markdown]
-# A row is a German token that is about to be written, a column an English one. Find the verb, which comes earlier in German
-# than the words it is made from, and in the second sentence its prefix, which comes last and still looks back at *putting*
-# and *up*. Below, watch three translations grow, and choose layer and head. (There, everything is in small letters, and
-# ▪ is the full stop. The weights were trained in your classes; the library's compute the picture.)
+# Each row is a German token about to be written, and each column an English one. Find the verb, which comes earlier in
+# German than the words it translates, and in the second sentence its prefix, which comes last and still attends to
+# *putting* and *up*. Below, watch three translations grow, and choose layer and head. (There, everything is lower case, and
+# ▪ is the full stop. The weights were trained in your classes; the library's classes compute the picture.)
 
 # %% tags=["demo"]
 show.translating(
@@ -858,8 +861,8 @@ show.translating(
 #
 # ### 6.1 Greedy, or with a beam
 #
-# Lesson 06's question, put to a real translator: does it help to follow several translations at once? The test is the hard
-# one (or test2016). **Predict** which way has the higher BLEU, and in how many of fifty sentences the two differ at all.
+# We put lesson 06's question to a real translator: does it help to follow several translations at once? We use the hard
+# test (or test2016). **Predict** which has the higher BLEU, and in how many of fifty sentences the two differ at all.
 
 # %%
 higher_bleu, differ_in = "", None  # "greedy" or "beam"; of 50
@@ -876,7 +879,9 @@ differ = sum(one != other for one, other in zip(*said.values(), strict=True))
 for beams, found_texts in said.items():
     length = sum(len(text.split()) for text in found_texts) / len(found_texts)
     way = "greedy" if beams == 1 else f"{beams} beams"
-    print(f"{way}: BLEU {found[beams].corpus:.2f} on {len(pairs)} of the test {name!r}, {length:.2f} words a sentence")
+    print(
+        f"{way}: BLEU {found[beams].corpus:.2f} on {len(pairs)} of the test {name!r}, {length:.2f} words per sentence"
+    )
 print(f"{differ} of {len(pairs)} translations differ.")
 bleu_of_ways = {"greedy" if beams == 1 else "beam": one.corpus for beams, one in found.items()}
 show.prediction("higher BLEU", higher_bleu, max(bleu_of_ways, key=bleu_of_ways.get))
@@ -884,15 +889,16 @@ show.prediction("translations that differ", differ_in, differ)
 
 # %% [markdown]
 # A beam finds translations that the model thinks more probable. Whether they are *better* depends on whether the model is
-# right about what is probable. In the short form, on sentences with words that it does not know, five beams find translations
-# that are more probable, and shorter, since every further word costs probability. Keep that in mind whenever somebody sells
-# you search as understanding.
+# right about what is probable. In the short form, on sentences with unknown words, five beams find translations that are
+# more probable, and shorter, since every further word costs probability. Keep that in mind when somebody sells you search
+# as understanding.
 #
 # ### 6.2 The score
 #
-# Lesson 10 taught you to ask for the **signature** before you believe a BLEU. Before you run the next cell, guess: what does the
-# course's translator score on each test *before* fine-tuning, after its 3,000 steps on 6,000 synthetic captions? And what do
-# your 240 steps on everyday captions make of it? (With Multi30k there is one test, and one guess.)
+# Lesson 10 taught you to ask for the **signature** before you believe a BLEU score. Before you run the next cell, guess:
+# what does the course's translator score on each test *before* fine-tuning, after its 3,000 steps on 6,000 synthetic
+# captions? And what does it score after your 240 steps on everyday captions? (With Multi30k there is one test, and one
+# guess.)
 
 # %%
 my_scores = {"by rule": None, "everyday": None, "by hand": None, "test2016": None}  # BLEU before, from 0 to 100
@@ -901,7 +907,7 @@ my_scores_after = {"by rule": None, "everyday": None, "by hand": None}
 
 # %%
 def scored(translator, guesses, when):
-    """The translations of each test; their BLEU is printed."""
+    """The translations of each test; prints their BLEU."""
     print(when)
     translations = {
         name: translator.translate([pair.source for pair in pairs], beams=corpus.recipe.beams)
@@ -928,43 +934,43 @@ else:
     keep_figure("11_die_katze", f"everyday captions, translated by {whose}", f"{after.corpus:.1f} BLEU")
 
 # %% [markdown]
-# Before fine-tuning, two numbers of the short form say more than any other pair in this course. On synthetic captions the
-# translator is nearly perfect. Of the captions that were written one by one, about the same cats, tents and bicycles, it gets
-# 18 BLEU, and none of the hard ones right. With the first test alone, cut from the same cloth as the training part as tests
-# usually are, we would have announced a translator of 99 BLEU. **A test tells you about sentences like those in the test.**
+# Before fine-tuning, two numbers of the short form say more than any other pair in this course. On synthetic captions, the
+# translator is nearly perfect. On captions that were written one by one, about the same cats, tents and bicycles, it scores
+# 18 BLEU, and it gets none of the hard ones right. With the first test alone, which resembles the training part as tests
+# usually do, we would have announced a translator of 99 BLEU. **A test tells you about sentences like those in the test.**
 # Ask where they come from.
 #
-# After 240 steps on 1,100 everyday captions, the test of that kind has about three times as many points, and the hard test, of
-# which it has seen nothing, about twice as many. And the first score has fallen by more than half: nothing in the new data
-# asked for the old grammar. This is **catastrophic forgetting** (McCloskey and Cohen, 1989). Mixing old data into the new is
-# the usual remedy.
+# After 240 steps on 1,100 everyday captions, its score on the test of that kind is about three times as high, and on the
+# hard test, a kind it has never seen, about twice as high. But the first score has fallen by more than half: the new data
+# didn't need the old grammar. This is **catastrophic forgetting** (McCloskey and Cohen, 1989). Mixing old data into the new
+# is the usual remedy.
 #
-# Multi30k's test is harder, and still of one kind: somebody in a blue shirt, in the present tense.
+# Multi30k's test is harder, but also of one kind: somebody in a blue shirt, in the present tense.
 #
 # ### 6.3 How sure is the score?
 #
-# With other sentences of the same kind in the test, the score would be another. How different? You cannot collect a
-# hundred more tests, but you can act as if: draw, **with replacement**, as many sentences as you have, and score them. Do it
-# a few hundred times, and the spread of the scores tells you how far to trust the one you have. This is the **bootstrap** (Efron, 1979; for BLEU: Koehn, 2004), and the interval that
-# holds the middle 95 of 100 scores goes beside every honest BLEU.
+# With other sentences of the same kind in the test, the score would be different. How different? You can't collect a
+# hundred more tests, but you can pretend to: draw, **with replacement**, as many sentences as you have, and score them. Do
+# that a few hundred times, and the spread of the scores tells you how far to trust yours. This is the **bootstrap** (Efron,
+# 1979; for BLEU: Koehn, 2004). Report the interval of the middle 95 % of the scores with every BLEU score.
 #
-# A sample is scored as a *corpus*: add up its sentences' counts first, and score them once.
+# Score a sample as a *corpus*: add up its sentences' counts first, and score the sums once.
 #
 # ### Exercise 6 · How sure is the score?
 # `die_katze.bootstrap_interval` · 4 points · about 20 minutes
 #
-# Return the 2.5 % and the 97.5 % quantile of the samples' scores, as `torch.quantile` finds them (with straight lines between
-# neighbours). `score` is a function: it takes sums of counts, `[kinds]`, and returns the corpus's score, a float. The samples
-# are drawn for you.
+# Return the 2.5 % and the 97.5 % quantile of the samples' scores, as `torch.quantile` computes them (with linear
+# interpolation). `score` is a function: it takes sums of counts, `[kinds]`, and returns the corpus score, a float. The
+# samples are drawn for you.
 
 # %% [markdown] tags=["fine-print"]
-# Shapes: `counts` is int64 `[sentences, kinds]`, `drawn` is int64 `[samples, sentences]` and holds the numbers of sentences;
-# the result is a tuple of two floats, `(low, high)`.
+# Shapes: `counts` is int64 `[sentences, kinds]`, `drawn` is int64 `[samples, sentences]` and contains sentence indices; the
+# result is a tuple of two floats, `(low, high)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-bootstrap_interval-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bootstrap_interval(counts, drawn, score):
-    """Between which scores 95 of 100 samples lie.
+    """The two scores between which 95 % of the samples lie.
 
     counts: int64 [sentences, kinds], what the score has to know of each sentence
     drawn: int64 [samples, sentences], which sentences are in each sample
@@ -980,10 +986,10 @@ def bootstrap_interval(counts, drawn, score):
 
 
 # %% [markdown] tags=["reason"]
-# Indexing with a row of numbers repeats a sentence that was drawn twice, which is what drawing with replacement means. Add up
-# the counts before you score them, because corpus BLEU is a function of sums; the mean of sentence scores is
-# another number (lesson 10). Quantiles assume no normal distribution; the mean plus and minus 1.96 deviations does, and near 100
-# there is no room for it. The smallest and the largest score would move apart with more samples.
+# Indexing with a row of indices repeats a sentence that was drawn twice, which is what drawing with replacement means. Add
+# up the counts before you score them, because corpus BLEU is a function of sums; the mean of the sentence scores is a
+# different number (lesson 10). The mean plus and minus 1.96 standard deviations assumes a normal distribution, which
+# doesn't fit near 100; quantiles don't assume one. The smallest and the largest score would move apart with more samples.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-bootstrap_interval-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.bootstrap_interval")
@@ -992,9 +998,8 @@ check("die_katze.bootstrap_interval", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now with your own BLEU: the counts of a sentence are its clipped n-grams, matched and said, and the two lengths, and lesson
-# 10's functions make the score of them, yours where they have passed. **Predict** how wide the intervals are, from the
-# lower to the upper end.
+# Now use your own BLEU. The counts of a sentence are its n-grams, matched (clipped) and total, and the two lengths; lesson
+# 10's functions compute the score from them, yours where they have passed. **Predict** how wide the intervals are.
 
 # %%
 my_widths = {"by rule": None, "everyday": None, "by hand": None, "test2016": None}  # in points of BLEU
@@ -1012,7 +1017,7 @@ def split(text):
 
 
 def counted(hypothesis, reference):
-    """(matched, said) for n = 1 to 4, then both lengths."""
+    """(matched, total) for n = 1 to 4, then both lengths."""
     said, wanted = split(hypothesis), split(reference)
     ngrams = [number for n in range(1, 5) for number in clipped_ngrams(said, [wanted], n)]
     return [*ngrams, len(said), len(wanted)]
@@ -1034,7 +1039,7 @@ def with_intervals():
         samples = torch.randint(len(pairs), (300, len(pairs)), generator=torch.Generator().manual_seed(0))
         low, high = bootstrap_interval(counts, samples, score)
         whole = score(counts.sum(dim=0))
-        print(f"{name}: BLEU {whole:.2f}, and 95 of 100 samples between {low:.2f} and {high:.2f}")
+        print(f"{name}: BLEU {whole:.2f}, and 95 % of the samples between {low:.2f} and {high:.2f}")
         show.prediction(f"{name}, width", my_widths[name], float(high - low), " points")
         axes.plot([low, high], [row, row], color=BLUE, linewidth=5, alpha=0.5, solid_capstyle="butt")
         axes.plot([whole], [row], "o", color=ORANGE)
@@ -1049,12 +1054,12 @@ def with_intervals():
 
 
 # %% [markdown]
-# The interval knows about chance, and about nothing else. A bootstrap of one test says nothing about another: whichever everyday
-# captions you draw, they are everyday captions.
+# The interval only covers chance. A bootstrap of one test says nothing about another: whichever everyday captions you draw,
+# they are everyday captions.
 #
 # ## 7. The worst ten
 #
-# You learn more from sentences than from a score. Take the ten worst by sentence BLEU, and *read* them.
+# You learn more from sentences than from a score. Take the ten with the worst sentence BLEU, and *read* them.
 
 # %%
 judged = "test2016" if corpus.full else "everyday"
@@ -1066,9 +1071,9 @@ for number in worst:
     print(f"      {translations[judged][number]}\n      {pairs[number].target}")
 
 # %% [markdown]
-# Each of them goes wrong in its own way, but not in ten ways. Most lose a part of the sentence; one mixes two nouns up; and
-# one may be perfectly good German in another order, which BLEU does not know. Sorting tells you what to fix first, and a
-# program can do a rough sorting without knowing what a single word means.
+# They don't go wrong in ten different ways. Most lose a part of the sentence; one mixes up two nouns; and one may be
+# perfectly good German in a different order, which BLEU doesn't recognize. Sorting the errors tells you what to fix first,
+# and a program can do that roughly without knowing what a single word means.
 #
 # ### Exercise 7 · What went wrong
 # `die_katze.sort_error` · 3 points · about 15 minutes
@@ -1076,9 +1081,9 @@ for number in worst:
 # Compare a translation with its reference and return the **first** of these that holds:
 #
 # - `"right"`: the same words in the same order;
-# - `"order"`: the same words, each as often, in another order;
-# - `"form"`: the same words if only the first four letters of each counted, in any order (*rote* and *rotem* begin alike);
-# - `"repeated"`: some word of the reference occurs more often than it does there;
+# - `"order"`: the same words, each the same number of times, in a different order;
+# - `"form"`: the same words, in any order, if you compare only the first four letters of each (as in *rote* and *rotem*);
+# - `"repeated"`: some word of the reference occurs more often than in the reference;
 # - `"short"`: fewer words than the reference;
 # - `"word"`: anything else.
 
@@ -1088,7 +1093,7 @@ for number in worst:
 
 # %% nbgrader={"grade": false, "grade_id": "die_katze-sort_error-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sort_error(hypothesis, reference):
-    """What went wrong in a translation.
+    """The kind of error in a translation.
 
     hypothesis: list of words, the translation; may be empty
     reference: list of words, at least one
@@ -1109,11 +1114,11 @@ def sort_error(hypothesis, reference):
 
 
 # %% [markdown] tags=["reason"]
-# Counters are equal if the same words occur equally often, whatever their order; sets would take a repeated word for
-# another order. Each question relies on the ones before it having failed, so their order is part of the
-# answer: another order of the same words would also pass as "form". A repeated word must be one that the reference has;
-# a strange word that is said twice is two wrong words. This sorting is rough (*einen* for *eine* is a form, *ein* for
-# *eine* too short to be one), but it is the same for every sentence, and you can count it.
+# Counters are equal if each word occurs the same number of times, in any order; sets would mistake a repeated word for a
+# different order. Each check relies on the earlier ones having failed, so their order is part of the answer: the same words
+# in a different order would also pass as "form". A repeated word must occur in the reference; a wrong word that occurs
+# twice is two wrong words. This sorting is rough (*einen* for *eine* counts as a form, but *ein* for *eine* is too short),
+# but it treats every sentence the same, and you can count the results.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-sort_error-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.sort_error")
@@ -1142,7 +1147,7 @@ def sorted_errors():
     axes.set_xticks([position + 0.14 * (len(found) - 1) for position in range(len(kinds))], labels=kinds)
     axes.set(ylim=(0, 70), title=f"what went wrong, in % of the sentences ({whose})", yticks=[0, 25, 50])
     axes.legend(loc="upper center", ncols=3)
-    show.figure(drawn, "Bars: what share of each test's translations is right, or wrong in each of five ways.")
+    show.figure(drawn, "Bars: the share of each test's translations that are right, or wrong in each of five ways.")
     print(
         "of the worst ten:",
         dict(Counter(sort_error(split(translations[judged][i]), split(pairs[i].target)) for i in worst)),
@@ -1152,8 +1157,8 @@ def sorted_errors():
 # %% [markdown]
 # ### 7.1 What a person says
 #
-# Last, a person. Here are eight translations, drawn at random from the same test. How much of what the English says does the
-# German say? If you read no German, compare with the reference in brackets.
+# Finally, ask a person: you. Here are eight translations, drawn at random from the same test. How much of the English
+# meaning does the German express? If you don't read German, compare with the reference in brackets.
 
 # %% tags=["demo"]
 asked = random.Random(11).sample(range(len(pairs)), 8)
@@ -1174,7 +1179,7 @@ if grades.complete:
     together = torch.corrcoef(torch.stack([given, scores]))[0, 1]
     print(f"Your mean grade is {given.mean():.2f} of 5; its correlation with sentence BLEU is {together:+.2f}.")
 else:
-    print("(you have not graded all of them yet)")
+    print("(you haven't graded all of them yet)")
 for i in asked:
     print(f"{by_sentence[i]:5.1f}  {translations[judged][i]}")
 
@@ -1182,64 +1187,64 @@ for i in asked:
 # ### Exercise 8 · In your own words
 # `die_katze.what_next` · 3 points, read by a person · about 15 minutes
 #
-# You have one more evening and the same machine. (a) From the errors that you read and counted, name the two that you would
-# tackle first, each with a sentence from your own output. (b) For each say what you would change: the data, the model, the
-# training or the search; and why that should help with *this* kind of error. (c) How will you find out whether it did? Say on
-# which sentences you would measure it, and what could fool you. Six to ten sentences.
+# You have one more evening and the same machine. (a) Of the errors that you read and counted, name the two that you would
+# tackle first, each with a sentence from your own output. (b) For each, say what you would change (the data, the model, the
+# training or the search), and why that should help with *this* kind of error. (c) How will you find out whether it did? Say
+# on which sentences you would measure it, and what could fool you. Write six to ten sentences.
 #
 # Learning on your own? Once yours is written,
 # `solution("die_katze.what_next")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "die_katze-what_next-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# (a) More than a third of the everyday translations are too short: *At home my father sings in the kitchen.* came out as *In der
-# Küche singt nach Hause*, and nobody sings. The second are the forms: *Ich findet* and *meiner Sohn* have the right words with
-# the wrong endings.
+# (a) More than a third of the everyday translations are too short: *At home my father sings in the kitchen.* came out as
+# *In der Küche singt nach Hause*, and nobody sings. The second kind is wrong forms: *Ich findet* and *meiner Sohn* have the
+# right words with the wrong endings.
 #
-# (b) The short ones lose a word that the model has met in a handful of captions, so no other search or larger model will help:
-# it has little to say. I would add data, more captions with the rare words in them; from 400 to 1,100 captions the curve still
-# rises. The endings are another matter. The synthetic captions have thousands of right ones, and before fine-tuning the model
-# had learned them: it forgot. So I would mix synthetic captions into the fine-tuning, as many as everyday ones.
+# (b) The short ones lose a word that the model has seen in only a handful of captions, so a different search or a larger
+# model won't help. I would add more captions with the rare words; from 400 to 1,100 captions, the curve still rises. The
+# endings are different. The synthetic captions contain thousands of right ones, and the model had learned them before
+# fine-tuning: it forgot. So I would mix as many synthetic captions as everyday ones into the fine-tuning.
 #
-# (c) I measure both on everyday captions that I have not read. For the endings I would write fifty pairs that differ only in gender or case, and count the right ones,
-# since BLEU hardly notices them, and report the bootstrap's interval of the difference. What could fool me: a test made by the
-# same rules as the new data would rise even if nothing else became better, and length alone moves BLEU through the brevity
-# penalty.
+# (c) I would measure both on everyday captions that I haven't read. For the endings, I would write fifty pairs that differ
+# only in gender or case, count the right ones, since BLEU hardly notices them, and report the bootstrap interval of the
+# difference. What could fool me: the score on a test set built with the same rules as the new data would rise even if
+# nothing else got better, and length alone moves BLEU through the brevity penalty.
 #
-# *(One point: two kinds of error, each with a sentence from the output. One point: a change for each that fits its cause. One
-# point: measured on fresh sentences of the right kind, with a way to be fooled.)*
+# *(One point: two kinds of error, each with a sentence from the output. One point: a change for each that fits its cause.
+# One point: a measurement on fresh sentences of the right kind, and something that could fool you.)*
 
 # %% [markdown]
 # ## 8. If you want more
 #
-# Ungraded, and each good for an evening:
+# These are ungraded, and each takes an evening:
 #
-# - **More everyday captions.** The curve of section 3.2 still rises. Write a hundred captions with one word that the test
-#   lacks, fine-tune with and without them, and draw the two intervals.
+# - **More everyday captions.** The curve of section 3.2 is still rising. Write a hundred captions with a word that the
+#   model gets wrong, fine-tune with and without them, and draw the two intervals.
 # - **Less forgetting.** Mix the synthetic captions into the fine-tuning (`python -m benchmarks.captions together` trains on
-#   both from the start). What does the synthetic test gain, and what does the everyday test lose?
-# - **Warmup, stable, decay.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and end it at three
-#   lengths from one constant part.
-# - **A length penalty.** `beam_search` has one. Does it help with the short ones?
+#   both from the start). How much does the synthetic test gain, and how much does the everyday test lose?
+# - **Warmup, stable, decay.** Train with your `trapezoid_schedule` in place of the recipe's schedule, and end one constant
+#   part at three different steps.
+# - **A length penalty.** `beam_search` has one. Does it help with the translations that are too short?
 #
 # ## Glossary
 #
-# - **effective batch**: all that the weights learn from in one step, on all devices, accumulated batches included.
-# - **gradient accumulation**: adding up the gradients of several batches before the weights move.
-# - **padding**: what fills a batch's shorter rows; it is multiplied like tokens, and masked.
+# - **effective batch**: all tokens that one step learns from, on all devices, accumulated batches included.
+# - **gradient accumulation**: adding up the gradients of several batches before updating the weights.
+# - **padding**: fills a batch's shorter rows; it is computed like tokens, and masked.
 # - **mixed precision**: products in 16 bits, weights and sums in 32.
-# - **R-Drop**: reading each batch twice, with different dropout, and drawing the two predictions together.
-# - **checkpoint**: all that a run needs to go on: weights, optimizer, order of the data, state of the random numbers.
-# - **WSD schedule**: warm-up, a constant rate, and a cool-down to 0 wherever the run is to end.
+# - **R-Drop**: reading each batch twice, with different dropout, and pulling the two predictions together.
+# - **checkpoint**: everything a run needs to resume: weights, optimizer, order of the data, state of the random numbers.
+# - **WSD schedule**: warm-up, a constant rate, and a decay to 0 wherever you want the run to end.
 # - **fine-tuning**: training a trained model further, on other data.
-# - **overfitting**: learning the training examples by heart, at the expense of others.
-# - **catastrophic forgetting**: what fine-tuning does to old data that is not in the new.
-# - **patience, early stopping**: how many measurements without a new best a run is allowed before it ends.
+# - **overfitting**: memorizing the training examples, at the expense of others.
+# - **catastrophic forgetting**: the loss, in fine-tuning, of skills that the new data doesn't need.
+# - **patience, early stopping**: how many measurements in a row without a new best end a run.
 # - **bootstrap**: drawing from the test sentences, with replacement, to see how far a score spreads.
 #
 # ## What you have now
 #
-# A translator that you planned, fed, trained, stopped, resumed, fine-tuned, measured and read: the machine of the 2017
-# paper, at a hundredth of its size, and nothing in it is a black box to you. You also know how far apart two scores of one
-# model can be, and will not trust a single one again.
+# You have a translator that you planned, fed, trained, stopped, resumed, fine-tuned, measured and read: the machine of the
+# 2017 paper, at a hundredth of its size, and no part of it is a black box to you. You also know how far apart two scores of
+# one model can be, and won't trust a single one again.
 #
 # *Die Katze* tanzt auf *dem* Tisch.

@@ -14,12 +14,12 @@
 # %% [markdown]
 # # Lesson 12 · Since 2017
 #
-# A cat of 2017 and a cat of 2026 are the same cat: four legs, two ears, one opinion. With transformers it is nearly so. Take
-# a current model apart, and you find attention, a feed-forward network and residual connections, as in lesson 04. But hardly
-# one part is what it was: some turn, some have a gate, some were thrown out.
+# A cat of 2017 and a cat of 2026 are the same cat: four legs, two ears, one opinion. The same is nearly true of
+# transformers. Take a current model apart, and you find attention, a feed-forward network and residual connections, as in
+# lesson 04. But hardly a part is what it was: some now rotate, some have a gate, some are gone.
 #
-# You write each of these changes, and then do what papers do not always do: measure each **by itself**, on the same small
-# model, with several seeds. Some are worth a lot, even here. Some do nothing at this size.
+# You write each of these changes, and then do what papers don't always do: measure each **by itself**, on the same small
+# model, with several seeds. Some help a lot, even here. Some do nothing at this size.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -35,10 +35,10 @@
 # | 10 | LoRA | 3 | 15 |
 # | 11 | a short answer, in words | 2 | 10 |
 #
-# Stuck? `hint("since_2017.rms_norm")` opens a hint, and with each further call the next one. `solution(...)` shows the
+# Stuck? `hint("since_2017.rms_norm")` opens a hint, and each further call opens the next one. `solution(...)` shows the
 # answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# `causal_mask` and `sinusoidal_encoding` are the library's, so nothing depends on your earlier answers. Results have the
+# `causal_mask` and `sinusoidal_encoding` come from the library, so you don't need your earlier answers. Results have the
 # dtype of the input.
 
 # %%
@@ -60,16 +60,16 @@ from course_lib.toys.trials import CONTEXT, CharacterText, held_out_loss, python
 from course_lib.training.progress import track
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # matrices this small gain nothing from a second one
 torch.set_printoptions(precision=4, sci_mode=False)
 
 # %% [markdown]
 # ## 1. A model of 2017
 #
-# To measure a change you need something to change, something to read, and some patience.
+# To measure a change, you need something to change, something to read, and some patience.
 #
-# **Something to read.** A real text this time, one that is already on your computer: Python's own handbook, the pages that
-# `help("lambda")` shows, half a million characters of English by many hands. We keep the last tenth back.
+# **Something to read.** A real text that is already on your computer: Python's own handbook (the pages that
+# `help("lambda")` shows), half a million characters of English by many hands. We hold out the last tenth.
 
 # %%
 text = python_documentation()
@@ -80,16 +80,16 @@ print("".join(text.characters[number] for number in text.training[:300].tolist()
 
 # %% [markdown]
 # **Something to change.** A language model as 2017 would have built it: the paper's block (lesson 04) under a causal mask.
-# Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the network has ReLU in its middle,
-# and every head has its own keys. Two layers, four heads, 64 numbers per character: small enough to train in two seconds.
-# Each part that we are going to change is an argument.
+# Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the feed-forward network uses ReLU,
+# and every head has its own keys. It has two layers, four heads and 64 numbers per character, and trains in two seconds.
+# Each part that we will change is an argument.
 
 # %%
 D_MODEL, HEADS, D_HEAD, LAYERS = 64, 4, 16, 2
 
 
 def old_attention(q, k, v):
-    """Every head with keys of its own, under a causal mask."""
+    """Every head has its own keys, under a causal mask."""
     return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
@@ -162,9 +162,9 @@ class SmallModel(nn.Module):
 
 # %% [markdown]
 # **Some patience.** `measured` trains three models that differ only in their seed: 160 steps of Adam, each on eight windows
-# of 64 characters. That is a hundredth of what good training would take, but it is the same for all. What counts is the loss
-# on the held-out text, in nats per character. Seed 0 reads the same windows in every trial, so a difference between trials
-# does not come from what they read.
+# of 64 characters. That is a hundredth of what good training would take, but it is the same for all models. We compare the
+# loss on the held-out text, in nats per character. Seed 0 draws the same windows in every trial, so the data can't explain
+# a difference.
 
 # %%
 STEPS, RATE = 160, 0.003
@@ -172,7 +172,7 @@ trials = {}
 
 
 def measured(name, *, rates=None, seeds=3, before=None, optimizer=None, **changes):
-    """Train small models with these changes, and keep what came out under this name."""
+    """Train small models with these changes, and keep the result under this name."""
     rates = [RATE] * STEPS if rates is None else rates
     trials[name] = trial(
         lambda: SmallModel(**changes), text, name, rates, seeds=seeds, before=before, optimizer=optimizer
@@ -181,7 +181,8 @@ def measured(name, *, rates=None, seeds=3, before=None, optimizer=None, **change
 
 
 # %% [markdown]
-# **Predict first:** a model that knows nothing guesses uniformly, at about 4.5 nats per character. What will be the loss after the 160 steps?
+# **Predict first:** a model that knows nothing guesses uniformly, at about 4.5 nats per character. What will the loss be
+# after 160 steps?
 
 # %%
 loss_of_2017 = None  # nats per character
@@ -195,11 +196,11 @@ print(f"it learns {trials['2017'].parameters:,} numbers")
 # %% [markdown]
 # Look at the brackets, here and below: models that differ only in their seed are up to several hundredths of a nat apart.
 # **That is the spread of the seeds** (*seed variance*), and our ruler. A change that moves the mean by less has not been
-# shown to do anything, whatever a paper says. (Three seeds are few; people who do this for a living take more.)
+# shown to do anything, whatever a paper says. (Three seeds are few; a serious study uses more.)
 #
-# **Guess** before you go on. Six changes come now: RMSNorm for the layer norm; the norm before the sublayer; queries and
-# keys that turn; a gate in the network; keys shared by four heads (multi-query attention, MQA); weight decay. What will
-# each, by itself, do to the loss of this model? Click, copy the line that appears into a cell of your own, and run it.
+# **Guess** before you go on. Now come six changes: RMSNorm instead of layer norm; the norm before the sublayer; rotated
+# queries and keys; a gate in the feed-forward network; keys shared by four heads (multi-query attention, MQA); weight
+# decay. What will each, by itself, do to this model's loss? Click, copy the line that appears into a new cell, and run it.
 # Section 9 comes back to it.
 
 # %% tags=["demo"]
@@ -214,26 +215,26 @@ guesses
 # ## 2. A norm with less in it
 #
 # A layer norm does four things to a token's vector: it subtracts the mean, divides by the deviation, stretches by $\gamma$
-# and shifts by $\beta$. Zhang and Sennrich (2019) asked which of them the model needs, and kept two.
+# and shifts by $\beta$. Zhang and Sennrich (2019) asked which of these the model needs, and kept two.
 #
 # $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
 #
-# No mean, no $\beta$. The vector keeps its direction and gets a standard length. Llama, Qwen, Mistral and Gemma all have
-# **RMSNorm**.
+# There is no mean and no $\beta$. The vector keeps its direction and gets a standard length. Llama, Qwen, Mistral and Gemma
+# all use **RMSNorm**.
 
 # %% [markdown]
 # ### Exercise 1 · RMSNorm
 # `since_2017.rms_norm` · 1 point · about 6 minutes
 #
-# Write RMSNorm, without torch's norms. The mean is over the numbers of each token, and $\varepsilon$ goes under the root.
+# Write RMSNorm, without torch's norms. Take the mean over the numbers of each token, and put $\varepsilon$ under the root.
 
 # %% [markdown] tags=["fine-print"]
-# Gradients are compared too. Llama computes in float32 whatever comes in; here float64 stays as exact as it came.
+# Gradients are compared too. Llama always computes in float32; here float64 input keeps its precision.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rms_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rms_norm(x, gamma, epsilon):
-    """Each token's vector over its root mean square, stretched by gamma.
+    """Each token's vector divided by its root mean square, and scaled by gamma.
 
     x: [..., d_model]
     gamma: [d_model]
@@ -246,9 +247,9 @@ def rms_norm(x, gamma, epsilon):
 
 
 # %% [markdown] tags=["reason"]
-# The mean of the squares keeps its dimension, so that each token is divided by its own number. Subtracting the mean first
-# makes a layer norm of it. Epsilon is for tokens whose numbers are all near 0, and only under the root does it keep their
-# gradient finite.
+# The mean of the squares keeps its dimension, so that each token is divided by its own root mean square. If you subtract
+# the mean first, you get a layer norm. Epsilon is for tokens whose numbers are all near 0, and it keeps their gradient
+# finite only if it is under the root.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rms_norm-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.rms_norm")
@@ -257,7 +258,7 @@ check("since_2017.rms_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is your norm as a layer, and the small model with it. Nothing else changes. What do you expect?
+# Here is the small model with your norm; nothing else changes. What do you expect?
 
 
 # %%
@@ -279,30 +280,31 @@ def the_other_norm():
     measured("RMSNorm", norm=RMSNorm)
     print(f"against 2017: {trials['RMSNorm'].mean - trials['2017'].mean:+.2f}")
     saved = trials["2017"].parameters - trials["RMSNorm"].parameters
-    print(f"it learns {saved} numbers less, of {trials['2017'].parameters:,}")
+    print(f"it learns {saved} fewer numbers, of {trials['2017'].parameters:,}")
 
 
 # %% [markdown]
-# Within the ruler: the mean and $\beta$ were not needed. That *is* the paper's result: the same quality with less work (7 to
-# 64 % less time, says its abstract, depending on the model). A change need not make a model better. It may make it simpler.
+# The difference is within the ruler: the model didn't need the mean and $\beta$. That *is* the paper's result: the same
+# quality with less work (7 to 64 % less time, says its abstract, depending on the model). A change need not make a model
+# better. It may make it simpler.
 #
 # ## 3. A free way through
 #
-# The paper of 2017 puts the norm on the residual path, after each sum (**post-norm**). You met the trouble in lesson 04: a
-# gradient has to pass all of them. **Pre-norm** moves each norm into the branch. What the sublayer *reads* is normalised;
-# what runs straight through the model meets nothing but sums.
+# The 2017 paper puts the norm on the residual path, after each sum (**post-norm**). You met the problem in lesson 04: a
+# gradient has to pass through all of these norms. **Pre-norm** moves each norm into the branch. It normalizes what the
+# sublayer *reads*; the residual path itself contains only sums.
 #
 # $$x \leftarrow x + \text{sublayer}(\text{norm}(x))$$
 #
-# There is a price. After many sums $x$ has grown, and no norm has ever seen it. So one more comes before the output layer:
-# the **final norm**. (GPT-2 has it, and so has your model of lesson 07.)
+# There is a price. After many sums, $x$ has grown, and it has never been normalized. So one more norm comes before the
+# output layer: the **final norm**. (GPT-2 has it, and so has your model of lesson 07.)
 
 # %% [markdown]
 # ### Exercise 2 · Pre-norm, and the norm at its end
 # `since_2017.pre_norm` · 2 points · about 8 minutes
 #
 # `sublayers` and `norms` are lists of equal length, of functions from `[..., tokens, d_model]` to the same shape;
-# `final_norm` is one more. Send `x` through all of them.
+# `final_norm` is one more. Pass `x` through all of them.
 
 # %% [markdown] tags=["fine-print"]
 # With no sublayers at all, only the final norm is left.
@@ -310,7 +312,7 @@ def the_other_norm():
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-pre_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pre_norm(x, sublayers, norms, final_norm):
-    """A stack of sublayers that each read what their norm has made of x, and add to x.
+    """A stack of sublayers: each reads x through its norm, and adds to x.
 
     x: [..., tokens, d_model]
     sublayers, norms: lists of functions, as many of the one as of the other
@@ -325,8 +327,8 @@ def pre_norm(x, sublayers, norms, final_norm):
 
 
 # %% [markdown] tags=["reason"]
-# Each sum uses x as it was. Adding to `norm(x)` instead looks almost the same on paper, but cuts the free path in every
-# step. Nothing fails without the final norm: the output layer just reads numbers whose size depends on the depth.
+# Each sum uses x itself. Adding to `norm(x)` instead looks almost the same on paper, but cuts the free path at every
+# sublayer. Without the final norm, you get no error: the output layer just reads numbers whose size depends on the depth.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-pre_norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.pre_norm")
@@ -335,8 +337,8 @@ check("since_2017.pre_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now with two learning rates: our usual one, and one over three times as large. **Predict** which of the two models has the
-# larger loss at the large rate, and how large it is.
+# Now try two learning rates: our usual one, and one more than three times as large. **Predict** which of the two models has
+# the larger loss at the large rate, and how large that loss is.
 
 # %%
 suffers_from_the_large_rate, and_comes_to = "", None  # "2017" or "pre-norm"; nats per character
@@ -367,62 +369,62 @@ def before_or_after():
     axes.legend(loc="upper left")
     show.figure(
         drawn,
-        "At the small rate both norms do equally well; at the large one post-norm has hardly learned, pre-norm has.",
+        "At the small rate both norms do equally well; at the large one pre-norm has learned and post-norm hardly has.",
     )
 
 
 # %% [markdown]
-# At the small rate the position of the norm is worth nothing. At the large one it is worth everything: post-norm has hardly
-# got beyond how often each letter occurs, and pre-norm goes on as if nothing had happened, in a model of only two layers.
-# Xiong et al. (2020) explain it: in post-norm the gradients near the output are large at the start, and that is why the
-# paper of 2017 needs its warm-up.
+# At the small rate, the position of the norm doesn't matter. At the large one, it decides everything, even in a model of
+# only two layers: post-norm has hardly learned more than how often each letter occurs, and pre-norm trains as if nothing
+# had happened. Xiong et al. (2020) explain why: in post-norm, the gradients near the output are large at the start, so the
+# 2017 paper needs its warm-up.
 #
-# So measure a change where it is meant to work. "No difference" at one learning rate is not "no difference".
+# So measure a change where it is meant to work. "No difference" at one learning rate doesn't mean "no difference".
 #
 # ## 4. Positions that turn
 #
-# ### 4.1 Turn, do not add
+# ### 4.1 Rotate, don't add
 #
-# Lesson 03 left us with a question. The shift matrix $M_k$ takes every position to the one $k$ further on; a head made from
-# it by hand looks two tokens back, at any length. But training found another head, which broke down beyond the longest
-# training position. Later methods build the shift into attention itself.
+# Lesson 03 left us with a question. The shift matrix $M_k$ takes every position to the one $k$ further on; a head built
+# from it by hand looks two tokens back, at any length. But training found a different head, which broke down beyond the
+# longest training position. Later methods build the shift into attention itself.
 #
-# Take the matrix apart. $M_k$ is made of 2 × 2 rotations: pair $i$ turns by $k f_i$, with $f_i = 10000^{-2i/d}$. Now *add*
-# nothing to the embeddings. Instead **turn the query** at position $m$ by $M_m$, and **the key** at position $n$ by $M_n$.
-# Their dot product is
+# Take the matrix apart. $M_k$ consists of 2 × 2 rotations: it rotates pair $i$ by $k f_i$, with $f_i = 10000^{-2i/d}$. Now
+# don't *add* anything to the embeddings. Instead, **rotate the query** at position $m$ by $M_m$, and **the key** at
+# position $n$ by $M_n$. Their dot product is
 #
 # $$(M_m q) \cdot (M_n k) = q^\top M_m^\top M_n\, k = q^\top M_{n-m}\, k ,$$
 #
-# because turning back by $m$ and forth by $n$ is turning by $n - m$. **A score knows how far apart two tokens are, and
-# nothing else about their positions.** Whatever a head learns about "two tokens back" at position 10 holds at position
-# 10,000.
+# because rotating back by $m$ and forward by $n$ is rotating by $n - m$. **A score depends on how far apart two tokens are,
+# and on nothing else about their positions.** Whatever a head learns about "two tokens back" at position 10 holds at
+# position 10,000.
 #
-# Only queries and keys are turned, in every layer. Values are not: what a token has to say does not depend on its position.
-# This is *rotary position embedding*, **RoPE** (Su et al., 2021), and it is in nearly every model that you can download.
+# Only queries and keys are rotated, in every layer. Values are not: what a token has to say doesn't depend on its position.
+# This is *rotary position embedding*, **RoPE** (Su et al., 2021), and nearly every model that you can download uses it.
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 #   \begin{pmatrix} \cos pf_i & -\sin pf_i \\ \sin pf_i & \cos pf_i \end{pmatrix}
 #   \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix},
 #   \qquad f_i = \text{base}^{-2i/d_\text{head}}$$
 #
-# (Lesson 03 had the sine first in each pair, so its blocks had the minus below the diagonal.)
+# (Lesson 03 had the sine first in each pair, so the minus in its blocks was below the diagonal.)
 
 # %% [markdown]
 # ### Exercise 3 · Turned by their positions
 # `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Turn each pair of neighbouring numbers, 0 and 1, 2 and 3 and so on, by the position of its token times the frequency of the
-# pair. The positions are given, since with a cache the only new token may be number 40; so is the base, which is 10,000 in
+# Rotate each pair of neighbouring numbers (0 and 1, 2 and 3, and so on) by the position of its token times the frequency of
+# the pair. You get the positions, since with a cache the only new token may be number 40, and the base, which is 10,000 in
 # the paper and 500,000 in Llama 3.
 
 # %% [markdown] tags=["fine-print"]
-# The result has the dtype of `x`. The angles may be in single precision, as in Llama, but numbers in float64 keep all their
-# digits. Gradients are compared too.
+# The result has the dtype of `x`. The angles may be in single precision, as in Llama, but float64 input keeps its
+# precision. Gradients are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-rotary-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rotary(x, positions, base):
-    """Queries, or keys, turned by the positions of their tokens.
+    """Queries, or keys, rotated by the positions of their tokens.
 
     x: [..., tokens, d_head], d_head even
     positions: int64 [tokens]
@@ -439,9 +441,9 @@ def rotary(x, positions, base):
 
 
 # %% [markdown] tags=["reason"]
-# The angles are a table of tokens times pairs, and broadcast over batches and heads. Both numbers of a pair are turned with
-# their old values; stacking them in a new last dimension and flattening restores the old order. Llama's program pairs number
-# i with number i + d_head / 2 instead. That is as good, but weights trained in one order are noise in the other.
+# The angles are a table, `[tokens, pairs]`, broadcast over batches and heads. Both new numbers of a pair are computed from
+# both old ones; stacking them in a new last dimension and flattening restores the order. Llama's code pairs number i with
+# number i + d_head / 2 instead. That works just as well, but weights trained in one order are noise in the other.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.rotary")
@@ -450,7 +452,7 @@ check("since_2017.rotary", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Does it hold? The same query and the same key at each of eight positions: whatever differs between the scores comes from
+# Does it hold? Put the same query and the same key at each of eight positions: any difference between the scores comes from
 # the positions.
 
 
@@ -465,21 +467,19 @@ def only_the_distance():
         scores = rotary(q.expand(8, -1), positions, 10_000.0) @ rotary(k.expand(8, -1), positions, 10_000.0).T
         labels = [str(position) for position in positions.tolist()]
         panels.append(show.Panel(f"scores from position {first} on", scores, labels, labels, decimals=1))
-    show.matrices(
-        *panels, alt="Two matrices of scores, equal in every number; along each diagonal all numbers are the same."
-    )
+    show.matrices(*panels, alt="Two identical matrices of scores; along each diagonal all numbers are the same.")
     print(f"largest difference between the two: {(panels[0].values - panels[1].values).abs().max():.4f}")
 
 
 # %% [markdown]
-# Each diagonal holds one number, and the numbers from position 1,000 on are those from position 0 on (but for the rounding
-# of large angles). That is the shift matrix at work, inside the score.
+# The numbers on each diagonal are equal, and the scores from position 1,000 on equal those from position 0 on (apart from
+# the rounding of large angles). That is the shift matrix at work, inside the score.
 #
 # ### 4.2 The answer to lesson 03
 #
 # Here is its section 9 again: name the symbol two positions back, train on 16 symbols, look at 64. The sinusoids were right
-# within the 16 and wavered between chance and perfect after them. Same task, same training; but queries and keys
-# are turned, and nothing is added. **Guess first:** how often is each of them right beyond the 16?
+# within the 16 and wavered between chance and perfect after them. The task and the training are the same, but we rotate
+# queries and keys and add nothing. **Guess first:** how often is each model right beyond the 16?
 
 # %%
 right_beyond = {"sinusoids, added": None, "rotary": None}  # in per cent
@@ -544,9 +544,9 @@ def past_the_trained_length():
 
 # %% [markdown]
 # What "two positions back" means was learned once and holds everywhere. (Not quite perfectly: at position 60 there are keys
-# fifty tokens away, a distance that was never trained, and now and then one of them scores high. Rotary positions know every
-# *position*, but not every *distance*. That is why long contexts are still trained for, with slower rotations: Peng et al.
-# 2023, "YaRN", and `course_lib.modern.rotary`.)
+# fifty tokens away, a distance never seen in training, and now and then one of them scores high. Rotary positions cover
+# every *position*, but not every *distance*. That is why models are still trained for long contexts, with slower rotations:
+# Peng et al. 2023, "YaRN", and `course_lib.modern.rotary`.)
 #
 # ### 4.3 And the small model?
 
@@ -566,19 +566,19 @@ def positions_that_turn():
 
 
 # %% [markdown]
-# That is outside the ruler. Not one number was added to the model, and it learned in 160 steps what the other would need
-# many more for. Why? To write the handbook in characters you mostly need the few characters before this one, and *the letter
-# before* is a distance. With sinusoids the model must first find distances in sums of sines mixed with letters; here they
-# are built in.
+# The difference is outside the ruler. The model has no more numbers than before, and learned in 160 steps what the other
+# needs many more for. Why? To write the handbook in characters, you mostly need the few characters before this one, and
+# *the letter before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with
+# letters; here they are built in.
 #
-# (To be fair, sinusoids are an easy opponent in so brief a training. Whether they catch up, you can try: `STEPS = 1600`, and
-# a few minutes.)
+# (To be fair, sinusoids are easy to beat in such a short training run. Try whether they catch up: set `STEPS = 1600`, and
+# wait a few minutes.)
 #
 # ## 5. A gate in every token
 #
-# The feed-forward network of 2017 takes a token up to $4d$ numbers, cuts off what is negative, and comes down again. Dauphin
-# et al. (2017) made *two* projections, and let one, the **gate**, decide how much of the other passes. Shazeer (2020) tried
-# that in the transformer, with many activations. The one that stayed is **SwiGLU**:
+# The feed-forward network of 2017 projects a token up to $4d$ numbers, sets negative ones to 0, and projects back down.
+# Dauphin et al. (2017) computed *two* projections, and let one, the **gate**, decide how much of the other passes. Shazeer
+# (2020) tried that in the transformer, with many activations. The one that lasted is **SwiGLU**:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_1) \odot x V\big)\, W_2, \qquad \text{SiLU}(z) = z\,\sigma(z).$$
 #
@@ -611,8 +611,8 @@ def swiglu(x, W_1, V, W_2):
 
 
 # %% [markdown] tags=["reason"]
-# Only one of the two projections goes through the activation. With an activation on both, nothing negative would get through
-# at full size.
+# Only one of the two projections goes through the activation. With an activation on both, no negative number would get
+# through at full size.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-swiglu-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.swiglu")
@@ -621,19 +621,19 @@ check("since_2017.swiglu", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# There are three matrices now instead of two. To keep the number of weights, the middle becomes narrower:
+# There are now three matrices instead of two. To keep the number of weights, we make the hidden layer narrower:
 # $\tfrac{2}{3} \cdot 4d \approx 171$ numbers instead of 256. (Llama does the same, and rounds up.)
 
 
 # %%
 class SwiGLU(nn.Module):
-    """Your network, of as many weights as the old one."""
+    """Your network, with as many weights as the old one."""
 
     def __init__(self, d_ff=171):
         super().__init__()
         self.W_1, self.V = (nn.Parameter(torch.empty(D_MODEL, d_ff)) for _ in range(2))
         self.W_2 = nn.Parameter(torch.empty(d_ff, D_MODEL))
-        for weight in (self.W_1, self.V, self.W_2):  # as nn.Linear begins
+        for weight in (self.W_1, self.V, self.W_2):  # as nn.Linear initializes
             nn.init.uniform_(weight, -(len(weight) ** -0.5), len(weight) ** -0.5)
 
     def forward(self, x):
@@ -650,19 +650,19 @@ def with_a_gate():
 
 
 # %% [markdown]
-# A little, or nothing: compare it with the brackets. Shazeer's gains are as small. In his table 1 the loss after 65,536
-# steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on so large a model, five hundredths count. On ours you could not tell them
-# from luck.
+# It gains a little, or nothing: compare with the brackets. Shazeer's gains are just as small. In his table 1, the loss
+# after 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on such a large model, five hundredths matter. On ours, you
+# couldn't tell them from luck.
 #
 # ## 6. Fewer keys
 #
 # ### 6.1 Who needs so many?
 #
-# A model that writes keeps the keys and values of everything it has read, in its **key-value cache** (lesson 06). For each
-# new token it must fetch them *all* from memory, and with long texts you wait for that, not for the arithmetic. Shazeer
-# (2019): let all heads share **one** head of keys and values; only the queries stay different. That is **multi-query
-# attention**. It was fast, and a little worse. Ainslie et al. (2023) took the middle: **grouped-query attention**, in which
-# a few neighbouring heads share.
+# A model that generates text keeps the keys and values of everything it has read, in its **key-value cache** (lesson 06).
+# For each new token, it must fetch them *all* from memory, and with long texts you wait for that, not for the arithmetic.
+# Shazeer (2019) let all heads share **one** head of keys and values; only the queries differ. That is **multi-query
+# attention**. It was faster, and a little worse. Ainslie et al. (2023) found a compromise: **grouped-query attention**, in
+# which a few neighbouring heads share.
 #
 # | | heads of queries | heads of keys and values |
 # |---|---|---|
@@ -675,8 +675,8 @@ def with_a_gate():
 # `since_2017.grouped_query` · 3 points · about 15 minutes
 #
 # Write attention with `heads` heads of queries and `groups` heads of keys and values. Neighbours share: with four heads and
-# two groups, heads 0 and 1 use group 0, heads 2 and 3 use group 1. Scale every head by $\sqrt{d_\text{head}}$, as ever. You
-# may use torch's softmax, but not its ready-made attention.
+# two groups, heads 0 and 1 use group 0, and heads 2 and 3 use group 1. Divide the scores of every head by
+# $\sqrt{d_\text{head}}$, as always. You may use torch's softmax, but not its built-in attention.
 
 # %% [markdown] tags=["fine-print"]
 # `groups` divides `heads`. Gradients are compared too.
@@ -702,9 +702,9 @@ def grouped_query_attention(q, k, v, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Each head of keys is laid out once for every head of queries that shares it; the rest is the attention of lesson 01.
-# `repeat_interleave` gives 0, 0, 1, 1; `repeat` would give 0, 1, 0, 1, and pair queries with keys that they were not trained
-# with. The copy is for the reader: a fast program keeps each key once.
+# Each head of keys is copied for every head of queries that shares it; the rest is the attention of lesson 01.
+# `repeat_interleave` gives 0, 0, 1, 1; `repeat` would give 0, 1, 0, 1, and pair queries with keys that they weren't trained
+# with. We copy for clarity: a fast program keeps each key once.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-grouped_query-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.grouped_query")
@@ -730,19 +730,18 @@ def fewer_keys():
 
 
 # %% [markdown]
-# A quarter of the keys, and fewer weights as well: and the loss is where it was. (Large models do notice: Ainslie et al.,
-# figure 3, lose a little with one group and next to nothing with eight.)
+# With a quarter of the keys and fewer weights, the loss is where it was. (Large models do notice: Ainslie et al., figure 3,
+# lose a little with one group and almost nothing with eight.)
 #
 # ### 6.2 What a cache holds
 #
-# For every token that was read, each layer keeps a key and a value for each of its *heads of keys*, of `d_head` numbers
-# each:
+# For every token read, each layer keeps a key and a value for each of its *key-value heads*, with `d_head` numbers each:
 #
-# $$\text{bytes} = 2 \cdot \text{layers} \cdot \text{heads of keys} \cdot d_\text{head} \cdot \text{tokens} \cdot
+# $$\text{bytes} = 2 \cdot \text{layers} \cdot \text{key-value heads} \cdot d_\text{head} \cdot \text{tokens} \cdot
 # \text{bytes per number} .$$
 #
-# The heads of queries do not appear, for queries are not kept. And the cache grows with the number of tokens, not with its
-# square: the square is in the scores, which are used and forgotten.
+# The number of query heads doesn't appear, because queries are not kept. And the cache grows with the number of tokens, not
+# with its square: only the scores grow with the square, and they are thrown away after use.
 
 # %% tags=["demo"]
 PUBLISHED_SIZES = {
@@ -767,7 +766,8 @@ def caches():
         xlabel="GiB", xlim=(0, 5), ylim=(len(sizes) - 0.4, -0.6), title="A cache of 8,192 tokens in half precision"
     )
     show.figure(
-        drawn, "Bars: Llama 2 takes 4 GiB, Llama 3 of the same depth 1 GiB, with one head of keys an eighth of that."
+        drawn,
+        "Bars: Llama 2 takes 4 GiB; Llama 3, just as deep, takes 1 GiB, and with one head of keys an eighth of that.",
     )
     for name, size in sizes.items():
         print(f"{name:28} {size:6.3f} GiB for one text of {tokens:,} tokens")
@@ -776,37 +776,37 @@ def caches():
 caches()
 
 # %% [markdown]
-# Four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache fills the machine.
-# That is why hardly any model still has as many heads of keys as of queries.
+# That is four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache fills the
+# machine. That is why hardly any model still has as many heads of keys as of queries.
 #
 # ## 7. A softmax in one pass
 #
-# This change is different from all others: **it changes no number at all**, only where numbers are kept.
+# This change is different from all the others: **it doesn't change a single number**, only where the numbers are kept.
 #
-# Attention makes a table of scores, `[queries, keys]`. For 8,192 tokens that is 67 million numbers in each head, written to
-# memory, read for the softmax, written, read again for the values. Nobody wants the table. Could we read the keys block by
-# block, and never hold more than one block of scores?
+# Attention computes a table of scores, `[queries, keys]`. For 8,192 tokens that is 67 million numbers in each head, written
+# to memory, read for the softmax, written, and read again for the values. But we don't need the table itself. Could we read
+# the keys block by block, and never store more than one block of scores?
 #
-# The softmax seems to forbid it: $\alpha_j = e^{s_j} / \sum_k e^{s_k}$ needs the sum over *all* keys, and to be safe from
-# overflow also the largest score of all. But after some blocks, you need to remember only three things for each query:
+# The softmax seems to forbid it: $\alpha_j = e^{s_j} / \sum_k e^{s_k}$ needs the sum over *all* keys and, to be safe from
+# overflow, also the largest score of all. But after some blocks, you need to remember only three things for each query:
 #
 # - `largest`: the largest score so far, $m$;
 # - `total`: $\sum_j e^{s_j - m}$ over the keys so far;
 # - `out`: $\sum_j e^{s_j - m} v_j$, the weighted values, not yet divided.
 #
-# Then a new block comes, perhaps with a larger score, $m' > m$. Every term of the old sums was made with $m$ and should have
-# been made with $m'$. That is one factor for all of them: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So **shrink the old
-# sums by** $e^{m - m'}$, add the new block's, and go on. At the very end, `out / total` is attention.
+# Then a new block comes, perhaps with a larger score, $m' > m$. Every term of the old sums was computed with $m$ and needs
+# $m'$ instead. That is the same factor for all of them: $e^{s_j - m'} = e^{s_j - m} \cdot e^{m - m'}$. So **shrink the old
+# sums by** $e^{m - m'}$, add the new block's terms, and go on. At the very end, `out / total` is attention.
 #
-# Milakov and Gimelshein (2018) found this **online softmax**. Dao et al. (2022) built attention on it, block by block in the
-# fast memory of a GPU, and called it **FlashAttention**. It is what torch's `scaled_dot_product_attention` does there.
+# Milakov and Gimelshein (2018) found this **online softmax**. Dao et al. (2022) built attention on it, in the fast memory
+# of a GPU, and called it **FlashAttention**. On a GPU, torch's `scaled_dot_product_attention` uses it.
 
 # %% [markdown]
 # ### Exercise 6 · A softmax block by block
 # `since_2017.read_block` · 4 points (3 for the values, 1 for blocks of which nothing is seen) · about 25 minutes
 #
-# Write one step: from `largest`, `total` and `out` so far and the next block, compute the three after it. Return them as a
-# tuple, in that order.
+# Write one step: from `largest`, `total` and `out` so far and the next block, compute all three for after it. Return them
+# as a tuple, in that order.
 #
 # Before the first block, `largest` is $-\infty$ and the two sums are 0. A masked score is $-\infty$.
 
@@ -817,7 +817,7 @@ caches()
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-read_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def read_block(largest, total, out, scores, values):
-    """One more block of keys and values.
+    """Read one more block of keys and values.
 
     largest: [..., queries], the largest score so far
     total: [..., queries], the sum of exp(score - largest)
@@ -836,9 +836,9 @@ def read_block(largest, total, out, scores, values):
 
 
 # %% [markdown] tags=["reason"]
-# The shrinking factor is at most 1, so nothing can overflow. In the first block the old largest is minus infinity, the
-# factor is 0, and the empty sums stay out of it by themselves. Where nothing has been seen at all, minus infinity minus
-# itself gives NaN, which would poison everything after it; a level of 0 makes all exponentials 0 there.
+# The shrinking factor is at most 1, so nothing can overflow. In the first block, the old largest score is minus infinity
+# and the factor is 0, so the empty sums need no special case. Where a query hasn't seen any key, minus infinity minus
+# itself gives NaN, which would poison everything after it; subtracting 0 instead makes all exponentials 0 there.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-read_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.read_block")
@@ -863,7 +863,7 @@ def block_by_block():
         largest_so_far.append(state[0][:5].tolist())
     at_once = torch.softmax(q @ k.T / 8, dim=-1) @ v
     difference = (state[2] / state[1].unsqueeze(-1) - at_once).abs().max()
-    print(f"largest difference from the softmax of all at once: {difference:.0e}")
+    print(f"largest difference from the softmax over all keys at once: {difference:.0e}")
     print(f"scores held at once: {1024 * 64:,} instead of {1024 * 1024:,}")
     drawn, [axes] = show.frames(width=8.0, height=3.0)
     for curve in zip(*largest_so_far, strict=True):
@@ -873,28 +873,28 @@ def block_by_block():
 
 
 # %% [markdown]
-# The same, to the last digits. The stairs show how seldom the sums have to shrink.
+# The results agree to the last digits. The steps show how rarely the sums have to shrink.
 #
-# Does it make the small model better? It cannot: it computes the same thing. But it works at lengths at which the table
-# would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2 three times as fast as Hugging Face's
-# implementation, and 1.7 times as fast as Megatron's (table 2). It does even a little more arithmetic; what it saves is the
-# way to the memory and back.
+# Does it make the small model better? It can't: it computes the same thing. But it works at lengths where the table would
+# not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2 three times as fast as Hugging Face's
+# implementation, and 1.7 times as fast as Megatron's (table 2). It even does a little more arithmetic; it saves the trips
+# to memory and back.
 #
 # ## 8. How it is trained
 #
-# Three changes are in the training, not in the model.
+# Three changes concern the training, not the model.
 #
 # ### 8.1 Weight decay
 #
-# **Weight decay** draws every weight a little towards 0 in each step, so that only what is needed again and again stays
-# large. With plain gradient descent that is the same as adding $\tfrac{1}{2}\lambda \lVert w \rVert^2$ to the loss. Adam,
-# however, divides each gradient by its own size, and the decay with it, so that the weights with the largest gradients decay
+# **Weight decay** pulls every weight a little towards 0 in each step, so that only weights needed again and again stay
+# large. With plain gradient descent, that is the same as adding $\tfrac{1}{2}\lambda \lVert w \rVert^2$ to the loss. Adam,
+# however, divides each gradient, decay included, by its typical size, so the weights with the largest gradients decay
 # least. Loshchilov and Hutter (2019) took the decay out of the gradient: **AdamW**.
 #
 # $$w \leftarrow w - \eta\, (u + \lambda w),$$
 #
-# where $u$ is what Adam makes of the gradient (lesson 05). Only matrices decay. A gain of a norm should be near 1, a bias
-# wherever it is needed; neither gains anything from being near 0.
+# where $u$ is Adam's update for the gradient (lesson 05). Only matrices decay. A norm's gain should be near 1, and a bias
+# wherever it is needed; neither benefits from being near 0.
 
 # %% [markdown]
 # ### Exercise 7 · A step with decay
@@ -903,12 +903,12 @@ def block_by_block():
 # Write the step for a list of weights, given each one's update $u$: matrices decay, vectors only move.
 
 # %% [markdown] tags=["fine-print"]
-# Whatever has more than two dimensions decays, too. Return the new weights as a list, and leave the old ones as they are.
+# Tensors with more than two dimensions decay, too. Return the new weights as a list, and leave the old ones as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-decayed_step-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decayed_step(weights, updates, rate, decay):
-    """All weights moved by one step, matrices with decay.
+    """Move all weights by one step, matrices with decay.
 
     weights, updates: lists of tensors of the same shapes
     rate, decay: float
@@ -924,8 +924,8 @@ def decayed_step(weights, updates, rate, decay):
 
 # %% [markdown] tags=["reason"]
 # Every matrix loses the same share of itself, whatever its gradients are. The decay is multiplied by the learning rate, so
-# that a schedule slows both down. `weight.dim()` tells matrices from vectors without knowing any names, as nearly all
-# training programs do.
+# that a schedule slows both down. `weight.dim()` tells matrices from vectors without looking at names, as most training
+# code does.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-decayed_step-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.decayed_step")
@@ -936,7 +936,7 @@ check("since_2017.decayed_step", hidden=True)
 
 # %% tags=["demo"]
 def fading(decay):
-    """What fades all weights of a model before Adam moves them, by your step with an update of 0."""
+    """Decay all weights of a model before Adam moves them, by your step with an update of 0."""
 
     @torch.no_grad()
     def fade(model, rate):
@@ -968,31 +968,31 @@ def with_decay():
 
 
 # %% [markdown]
-# Nothing, and then worse. The usual 0.1 takes only five hundredths from a weight in all of our 160 steps. Twenty times as
-# much makes the weights smaller, as it should, and the model worse, because weights it still needs shrink as fast as it
-# learns them.
+# The first makes no difference; the second makes the model worse. The usual 0.1 takes only five hundredths off a weight in
+# all of our 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because weights
+# that it still needs shrink as fast as it learns them.
 #
-# Decay is for trainings of a hundred thousand steps. There it keeps the weights from growing without end, so that a step of
-# a given size goes on meaning something.
+# Decay is for training runs of a hundred thousand steps. There it keeps the weights from growing forever, so that a step of
+# a given size still makes a difference.
 #
 # ### 8.2 Down to nothing
 #
-# A large learning rate gets far and then jumps about; a small one settles and gets nowhere. So begin large and end small.
-# The paper of 2017 goes down with $1/\sqrt{\text{step}}$, for ever. If you know the number of steps, the usual plan is a
+# A large learning rate gets far and then jumps about; a small one settles and gets nowhere. So start large and end small.
+# The 2017 paper's rate falls with $1/\sqrt{\text{step}}$, forever. If you know the number of steps, the usual plan is a
 # **cosine schedule**: a short warm-up, then half a cosine (Loshchilov and Hutter, 2017). Here it is as code.
 
 
 # %%
 def cosine_rates(peak, warmup=16, total=STEPS):
-    """The rate at each step: up in a line to the peak, then down half a cosine to 0."""
+    """The rate at each step: up linearly to the peak, then down half a cosine to 0."""
     step = torch.arange(1, total + 1)
     falling = peak * (1 + torch.cos(math.pi * (step - warmup) / (total - warmup))) / 2
     return torch.where(step < warmup, peak * step / warmup, falling)
 
 
 # %% [markdown]
-# Four trainings in pre-norm, which can take a large rate: the usual peak and the brisk one, each held to the end (you have
-# those already) or brought down to 0. **Guess** which of the four is best, and which worst.
+# We compare four training runs in pre-norm, which tolerates a large rate: the usual peak and the brisk one, each held to
+# the end (you have those already) or brought down to 0. **Guess** which of the four is best, and which is worst.
 
 # %%
 best_of_four, worst_of_four = "", ""  # "small, held", "small, down", "brisk, held" or "brisk, down"
@@ -1012,36 +1012,36 @@ def held_or_brought_down():
 
 
 # %% [markdown]
-# So much for guesses: from the small peak the cosine is **worse** than no schedule at all, and from the brisk one it is no
-# better.
+# So much for guesses: from the small peak, the cosine is **worse** than no schedule at all, and from the brisk one it isn't
+# any better.
 #
-# That does not refute the cosine. A falling rate is for a training that has stopped getting better at a fixed one. Ours is
-# cut off long before, and half of its few steps are hardly taken. Loshchilov and Hutter measured theirs on trainings of 200
-# epochs.
+# That doesn't refute the cosine. A falling rate is for models that have stopped improving at a fixed one. We stop ours long
+# before that, and half of its few steps are tiny. Loshchilov and Hutter measured theirs over 200 epochs.
 #
 # ### 8.3 A step in every direction
 #
-# Adam treats a matrix as a heap of numbers. But a matrix turns some directions into others, and its **singular values** say
-# how strongly. A gradient usually has a few large ones and many small ones, so a step changes a few directions a lot and the
-# others hardly at all. **Muon** (Jordan et al., 2024) takes a step of the *same size in every direction*: it keeps the
-# gradient's singular vectors, and makes all singular values about 1.
+# Adam treats a matrix as a heap of numbers. But a matrix maps some directions to others, and its **singular values** say
+# how strongly. A gradient usually has a few large singular values and many small ones, so a step changes a few directions a
+# lot and the others hardly at all. **Muon** (Jordan et al., 2024) takes a step of the *same size in every direction*: it
+# keeps the gradient's singular vectors, and makes all singular values about 1.
 #
-# Without a singular value decomposition in every step, a polynomial does it. With $X$ the gradient over its Frobenius norm
-# (the root of the sum of all squares),
+# A polynomial does that without a singular value decomposition in every step. If $X$ is the gradient divided by its
+# Frobenius norm (the root of the sum of all squares),
 #
 # $$X \leftarrow a X + b\, (X X^\top) X + c\, (X X^\top)^2 X$$
 #
-# turns each singular value $s$ into $a s + b s^3 + c s^5$, and leaves the vectors alone. With $a = 3.4445$, $b = -4.775$ and
-# $c = 2.0315$, five rounds bring whatever is not tiny near 1. It takes only matrix products, which GPUs are good at.
+# turns each singular value $s$ into $a s + b s^3 + c s^5$, and leaves the vectors alone. With $a = 3.4445$, $b = -4.775$
+# and $c = 2.0315$, five rounds bring every value that isn't tiny close to 1. It takes only matrix products, which GPUs are
+# good at.
 
 # %% [markdown]
 # ### Exercise 8 · A step of equal size in every direction
 # `since_2017.orthogonalised` · 3 points (2 for the values, 1 for tall matrices) · about 15 minutes
 #
-# Divide the gradient by its norm, and apply the polynomial as often as asked. No ready-made Muon.
+# Divide the gradient by its norm, and apply the polynomial `steps` times. Don't use a ready-made Muon.
 
 # %% [markdown] tags=["fine-print"]
-# With no steps the result is the gradient over its norm. The result has the gradient's dtype. No gradient is all zeros.
+# With 0 steps, the result is the gradient divided by its norm. It has the gradient's dtype. No gradient is all zeros.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-orthogonalised-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1064,10 +1064,10 @@ def orthogonalised(gradient, coefficients, steps):
 
 
 # %% [markdown] tags=["reason"]
-# After the division all singular values are at most 1, where the polynomial behaves, for the Frobenius norm is at least the
-# largest. With X = U S V^T the product X X^T is U S^2 U^T: each round works on S alone. The square of X X^T is a matrix
-# product, not the squares of its numbers. A fast program transposes a tall matrix first, for a smaller product and the same
-# result.
+# After the division all singular values are at most 1, where the polynomial behaves, because the Frobenius norm is at least
+# as large as the largest of them. With X = U S V^T the product X X^T is U S^2 U^T: each round changes only S. The square of
+# X X^T is a matrix product, not the squares of its entries. A fast program transposes a tall matrix first, for a smaller
+# product and the same result.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-orthogonalised-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.orthogonalised")
@@ -1076,9 +1076,9 @@ check("since_2017.orthogonalised", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# First the singular values of one real gradient, before and after. Then the model of 2017 again: its matrices learn by Muon,
-# and embeddings, norms and biases by Adam as before. (Muon keeps a running mean of the gradients, and stretches a step so
-# that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
+# First, look at the singular values of one real gradient, before and after. Then train the 2017 model again: Muon updates
+# its matrices, and Adam its embeddings, norms and biases, as before. (Muon keeps a running mean of the gradients, and
+# scales a step so that its numbers are about as large as Adam's: Liu et al., 2025.) **Guess** the loss.
 
 # %%
 loss_with_muon = None  # nats per character
@@ -1125,17 +1125,17 @@ def equal_steps():
 
 
 # %% [markdown]
-# That is outside the ruler: after rotary positions the second change that pays at once. It changes nothing in the model,
-# only how the model gets there. Each step takes longer, by the products in your loop. Large models have since been trained
-# with it (Liu et al., 2025).
+# The difference is outside the ruler: after rotary positions, this is the second change that pays off at once. It doesn't
+# change the model, only how it is trained. Each step takes longer, because of the products in your loop. Large models have
+# since been trained with it (Liu et al., 2025).
 
 # %% [markdown]
 # ## 9. All of it
 #
 # ### 9.1 The current model
 #
-# Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four of queries, and, as in Llama, no
-# biases. **Predict** the loss of all of them together, at our usual rate and at twice that rate.
+# Put it together: RMSNorm, pre-norm, rotary positions, a gate, two heads of keys for four heads of queries, and, as in
+# Llama, no biases. **Predict** the loss of all of them together, at our usual rate and at twice that rate.
 
 # %%
 loss_of_all = {"all of it": None, "all of it, twice the rate": None}  # nats per character
@@ -1179,7 +1179,8 @@ def all_of_it():
     axes.set_title("Each change by itself, and all of them")
     show.figure(
         drawn,
-        "Losses of each trial: most changes lie in the band of 2017 or beside it; rotary and all of it lie far to the left.",
+        "Losses of each trial: most changes are in or next to the band of 2017; rotary and all of it are far to the "
+        "left.",
     )
     print(f"{trials['all of it'].parameters:,} numbers instead of {trials['2017'].parameters:,}")
     for name, guess in zip(guesses.questions, guesses.answers, strict=True):
@@ -1188,31 +1189,32 @@ def all_of_it():
 
 
 # %% [markdown]
-# The grey band is the ruler, as wide as the widest bracket. Most of the changes lie in it or beside it. One does not. And
-# all of them together, at our usual rate, are *worse* than rotary positions alone. Changes do not add up like money: this
-# model has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Give it twice the rate, and it
-# makes up most of it, or all.
+# The grey band is the ruler, as wide as the widest bracket. Most of the changes are in it or next to it. One isn't. And all
+# of them together, at our usual rate, are *worse* than rotary positions alone. Changes don't add up like money: this model
+# has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Double the rate, and it makes up most
+# of the difference, or all of it.
 #
-# Are the others fashion, then? No. A change may make a model **better** (rotary), or **trainable** where it was not
-# (pre-norm), or **cheaper** at equal quality (RMSNorm, grouped queries, the softmax in blocks), or help by a hair that only
-# a large and careful experiment can see (SwiGLU), or help in a training a thousand times as long (decay, perhaps the
-# cosine). A single number after 160 steps shows the first of these five, and with care the second. Know which one you are
+# So are the others just fashion? No. A change may make a model **better** (rotary), or **trainable** where it wasn't
+# (pre-norm), or **cheaper** at the same quality (RMSNorm, grouped queries, the softmax in blocks), or help so little that
+# only a large and careful experiment can show it (SwiGLU), or help in a run a thousand times as long (decay, perhaps the
+# cosine). A single number after 160 steps shows the first of these five and, with care, the second. Know which one you are
 # looking at.
 #
 # ### 9.2 Counting a Llama
 #
-# Now you can count what others print. A Llama has
+# Now you can compute the published numbers yourself. A Llama has
 #
 # - an embedding, `vocab_size × d_model`, and an output matrix of the same size, unless the two are tied;
 # - in each block $W_q$ and $W_o$, `d_model × d_model` each; $W_k$ and $W_v$, `d_model` × (`key_value_heads` · `d_head`)
-#   each, where `d_head` is `d_model / heads`; a network with a gate, three matrices of `d_model × d_ff`; two RMSNorms;
-# - a final RMSNorm. No biases, and no positions to learn.
+#   each, where `d_head` is `d_model / heads`; a gated feed-forward network, three matrices of `d_model × d_ff`; two
+#   RMSNorms;
+# - a final RMSNorm. It has no biases, and no learned positions.
 
 # %% [markdown]
 # ### Exercise 9 · The parameters of Llama
 # `since_2017.llama_parameters` · 3 points (2 for the values, 1 for a tied output) · about 15 minutes
 #
-# How many numbers does a Llama of these sizes learn? You need no model, only arithmetic.
+# How many numbers does a Llama of these sizes learn? You don't need a model, only arithmetic.
 
 # %% [markdown] tags=["fine-print"]
 # The result is a plain `int`.
@@ -1236,9 +1238,9 @@ def llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, 
 
 
 # %% [markdown] tags=["reason"]
-# Keys and values are where a count of 2017 goes wrong: they have their own number of heads. In the 8B model they are a
-# quarter as wide as the queries, and what that saves went into the network and the vocabulary. Beside the matrices, only the
-# norms learn anything: `d_model` gains each.
+# Keys and values are where a formula from 2017 goes wrong: they have their own number of heads. In the 8B model they are a
+# quarter as wide as the queries, and the savings went into the feed-forward layers and the vocabulary. Apart from the
+# matrices, only the norms have parameters: `d_model` gains each.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-llama_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.llama_parameters")
@@ -1259,26 +1261,28 @@ def llamas():
         vocab_size, d_model, layers, _heads, _groups, d_ff, tied = shape
         total = llama_parameters(*shape)
         tables, network = (1 if tied else 2) * vocab_size * d_model, layers * 3 * d_model * d_ff
-        print(f"{name:14} {total:13,} numbers: {tables / total:4.0%} in tables, {network / total:4.0%} in networks")
+        print(
+            f"{name:14} {total:13,} numbers: {tables / total:4.0%} in tables, {network / total:4.0%} in feed-forward networks"
+        )
 
 
 # %% [markdown]
-# That is what is published, to the last digit; the name on the box is rounded. Compare with GPT-2 (lesson 07): the network
-# takes a larger share, attention a smaller one, and with a vocabulary of 128,256 the tables of a small model are a fifth of
-# it.
+# These are the published numbers, to the last digit; the name on the box is rounded. Compare with GPT-2 (lesson 07): the
+# feed-forward network takes a larger share, attention a smaller one, and with a vocabulary of 128,256, the tables are a
+# fifth of a small model.
 #
 # ### 9.3 Is it really a Llama?
 #
-# Are your norms, rotations, gates and groups what the published models have? Put the weights of **your** small model into
+# Are your norms, rotations, gates and groups the ones in the published models? Put the weights of **your** small model into
 # the library's `GPT` with Llama's settings, and compare the logits. The library reads Llama's, Qwen's and Mistral's
 # published weights.
 
 # %% tags=["demo"]
-PUBLISHED = None  # "Qwen/Qwen3-0.6B", where there is a network: 1.2 GB; or a folder with a model of this kind
+PUBLISHED = None  # "Qwen/Qwen3-0.6B", if you are online: 1.2 GB; or a folder with a model of this kind
 
 
 def as_llama(small):
-    """The library's model with Llama's settings and the weights of a small model."""
+    """The library's model with Llama's settings and a small model's weights."""
     from dataclasses import replace
 
     from course_lib.models import GPT, GPTConfig
@@ -1314,53 +1318,51 @@ def yours_and_the_librarys():
         difference = (loaded(ids) - yours(ids)).abs().max()
     print(f"largest difference between your logits and those of the library's Llama: {difference:.0e}")
     if PUBLISHED is None:
-        print(
-            'No published model was loaded: set PUBLISHED = "Qwen/Qwen3-0.6B" above where there is a network (1.2 GB).'
-        )
+        print('No published model was loaded: set PUBLISHED = "Qwen/Qwen3-0.6B" above if you are online (1.2 GB).')
         return
     model = GPT.from_pretrained(PUBLISHED)
     print(f"{PUBLISHED}: {sum(weight.numel() for weight in model.parameters()):,} numbers; {model.config}")
 
 
 # %% [markdown]
-# The same function, computed by two programs that share no line. What you wrote *is* a Llama.
+# Two programs that don't share a line compute the same function. What you wrote *is* a Llama.
 #
-# **Stretch, ungraded.** With a network, set `PUBLISHED` and let a current model write:
-# `tokenizers.Tokenizer.from_pretrained` gives you its tokens, and the samplers of lesson 06 do the rest. Qwen3 has one thing
-# more than your model: a norm of queries and keys before they are turned. Find it in `model.config`. What may it be good
-# for?
+# **Stretch, ungraded.** If you are online, set `PUBLISHED` and let a current model write:
+# `tokenizers.Tokenizer.from_pretrained` gives you its tokens, and the samplers of lesson 06 do the rest. Qwen3 has one
+# thing that your model doesn't: it normalizes queries and keys before it rotates them. Find that in `model.config`. What
+# might it be good for?
 #
 # ## 10. Learning beside a large model
 #
-# You will rarely train such a model; you will *adapt* one. Lesson 07 tuned all the weights of its GPT. With seven billion of
-# them that takes seven billion gradients and fourteen billion averages for Adam, and leaves you with another thirteen
-# gigabytes for every task.
+# You will rarely train such a model; you will *adapt* one. Lesson 07 fine-tuned all the weights of its GPT. With seven
+# billion weights, that takes seven billion gradients and fourteen billion running averages for Adam, and leaves you with
+# another thirteen gigabytes for every task.
 #
 # Hu et al. (2022) guessed that what a model has to *change* for a task is simple, however large the model. So they leave $W$
 # as it is and learn the change as a product of two narrow matrices, of **rank** $r$:
 #
 # $$W x + \frac{\alpha}{r}\, B A x, \qquad A: r \times d_\text{in},\quad B: d_\text{out} \times r .$$
 #
-# With $r = 8$ and $d = 4096$ these are 65,536 numbers instead of 16.8 million. $B$ begins at zero, so that at the start
-# nothing is changed. In the end $W + \tfrac{\alpha}{r} B A$ becomes one matrix, and the model is as fast as it was. This is
-# **LoRA**, low-rank adaptation.
+# With $r = 8$ and $d = 4096$, that is 65,536 numbers instead of 16.8 million. $B$ starts at zero, so at first the layer
+# computes what it did before. At the end, you merge $W + \tfrac{\alpha}{r} B A$ into one matrix, and the model is as fast
+# as it was. This is **LoRA**, low-rank adaptation.
 
 # %% [markdown]
 # ### Exercise 10 · Learning beside a frozen weight
 # `since_2017.lora_layer` · 3 points · about 15 minutes
 #
-# Write the layer as a module. Its constructor gets the frozen weight, and makes two parameters, `A` of `[rank, d_in]` and
-# `B` of `[d_out, rank]`. As in `nn.Linear`, rows of the matrices are outputs.
+# Write the layer as a module. Its constructor takes the frozen weight, and creates two parameters, `A` of `[rank, d_in]`
+# and `B` of `[d_out, rank]`. As in `nn.Linear`, the rows of the matrices are outputs.
 
 # %% [markdown] tags=["fine-print"]
-# The weight is kept, but is no parameter: no optimizer may get it (`register_buffer` keeps a tensor that does not learn).
-# `A` begins at random, with a deviation of 1 / √d_in, and `B` at 0; the check loads numbers of its own. Gradients of `x`,
-# `A` and `B` are compared.
+# Keep the weight, but not as a parameter: an optimizer must not see it (`register_buffer` keeps a tensor that isn't
+# trained). Initialize `A` at random, with a standard deviation of 1 / √d_in, and `B` with 0; the check loads its own
+# values. Gradients of `x`, `A` and `B` are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-lora_layer-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LoRA(nn.Module):
-    """A linear layer that stays as it is, and what is learned beside it: a constructor, and forward(self, x).
+    """A frozen linear layer and its learned change: a constructor, and forward(self, x).
 
     weight: [d_out, d_in], frozen
     rank: int
@@ -1383,10 +1385,9 @@ class LoRA(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# The narrow product is made from the left, first with A and then with B, so that the large matrix B A is never built. A
-# buffer moves to the GPU and is saved with the model, but does not learn. If A began at 0, too, neither would ever get a
-# gradient. Dividing alpha by the rank keeps the size of the change about the same at any rank, and with it the learning
-# rate.
+# Multiply x first by A and then by B, so that the large matrix B A is never built. A buffer moves to the GPU and is saved
+# with the model, but isn't trained. If A started at 0, too, neither would ever get a gradient. Dividing alpha by the rank
+# keeps the size of the change about the same at any rank, so you can keep the learning rate.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-lora_layer-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.lora_layer")
@@ -1397,7 +1398,7 @@ check("since_2017.lora_layer", hidden=True)
 
 # %%
 class Adapted(nn.Module):
-    """Your layer in place of a linear one, and that one's bias."""
+    """Your layer in place of a linear one, with that one's bias."""
 
     def __init__(self, layer, rank, alpha):
         super().__init__()
@@ -1410,7 +1411,7 @@ class Adapted(nn.Module):
 
 
 def adapted(model, names, rank, alpha=16.0):
-    """A copy of a model in which only what stands beside the layers of these names can learn."""
+    """A copy of a model in which only LoRA for the layers of these names can learn."""
     model = copy.deepcopy(model).requires_grad_(False)
     for name, layer in list(model.named_modules()):
         if isinstance(layer, nn.Linear) and name.rpartition(".")[2] in names:
@@ -1424,7 +1425,7 @@ def learned(model):
 
 
 # %% [markdown]
-# First the sizes, on the smallest GPT-2, without its weights (torch builds it on a device that holds no numbers):
+# First the sizes, for the smallest GPT-2, without its weights (torch builds it on a device that stores no numbers):
 
 
 # %% tags=["demo"]
@@ -1443,9 +1444,9 @@ def beside_gpt2():
 
 
 # %% [markdown]
-# Our small modern model has read the handbook. Now teach it the toy grammar's sentences about cats, in three ways: all
-# weights learn; or only LoRA beside $W_q$, $W_k$, $W_v$ and $W_o$ does, with rank 4 or with rank 1. After each, two losses:
-# on the cats, and on the handbook. What will be forgotten? **Predict** the loss on the handbook for each way.
+# Our small modern model has read the handbook. Now teach it the toy grammar's sentences about cats, in three ways: train
+# all weights, or only LoRA for $W_q$, $W_k$, $W_v$ and $W_o$, with rank 4 or with rank 1. After each, we measure two
+# losses: on the cats, and on the handbook. What will it forget? **Predict** the loss on the handbook for each way.
 
 # %%
 loss_on_the_handbook = {"all weights": None, "LoRA, rank 4": None, "LoRA, rank 1": None}  # nats per character
@@ -1482,20 +1483,21 @@ def a_handbook_learns_about_cats():
 
 
 # %% [markdown]
-# All weights: the best cats, and the handbook is gone; the model is now worse at it than one that knows nothing. LoRA: the
-# wider it is, the better the cats, though a good deal worse than with all weights, for a small share of the numbers; the
-# handbook is forgotten far less. And without $A$ and $B$ you have the old model back, to the last digit, because none of its
-# weights was touched. On a model this small LoRA costs something; on GPT-3 Hu et al. (table 4) lost nothing.
+# Training all weights gives the best loss on the cats, but the handbook is gone; the model is now worse at it than one that
+# knows nothing. LoRA learns the cats better the wider it is, though a good deal worse than all weights do, and trains a
+# small share of the numbers; it forgets far less of the handbook. And without $A$ and $B$ you have the old model back, to
+# the last digit, because its weights were never touched. On a model this small LoRA costs something; on GPT-3 Hu et al.
+# (table 4) lost nothing.
 #
-# **Stretch, ungraded: LoRA on the real GPT-2.** With a network, 500 MB and some patience (or a GPU), the same function
-# adapts the real one. Set `GPT2 = "gpt2"`.
+# **Stretch, ungraded: LoRA on the real GPT-2.** If you are online and have 500 MB and some patience (or a GPU), the same
+# function adapts the real one. Set `GPT2 = "gpt2"`.
 
 # %% tags=["demo"]
-GPT2 = None  # "gpt2", where there is a network: 500 MB
+GPT2 = None  # "gpt2", if you are online: 500 MB
 
 
 def tuned_by_lora(model, ids, steps, rate=0.001, rank=8, tokens=64):
-    """A copy of a model that has read some ids, learning by your LoRA; and the loss at each step."""
+    """A copy of a model trained on some ids with your LoRA; and the loss at each step."""
     model = adapted(model, ["W_qkv", "W_o"], rank)
     optimizer = torch.optim.Adam([weight for weight in model.parameters() if weight.requires_grad], lr=rate)
     losses = []
@@ -1513,7 +1515,7 @@ def tuned_by_lora(model, ids, steps, rate=0.001, rank=8, tokens=64):
 def cats_for_gpt2():
     LoRA(torch.ones(2, 2), 1, 1.0)(torch.ones(1, 2))
     if GPT2 is None:
-        print('The real GPT-2 was not loaded: set GPT2 = "gpt2" above where there is a network (500 MB).')
+        print('The real GPT-2 was not loaded: set GPT2 = "gpt2" above if you are online (500 MB).')
         return
     from tokenizers import Tokenizer
 
@@ -1530,43 +1532,44 @@ def cats_for_gpt2():
 # ### Exercise 11 · In your own words
 # `since_2017.what_to_keep` · 2 points, read by a person · about 10 minutes
 #
-# A friend has read your table. "Pre-norm, SwiGLU, grouped queries, decay: all within the noise. I will build my model of
-# seven billion with rotary positions and leave the rest as it was in 2017." In four to eight sentences: which two of the
-# changes would you insist on, and why can your table not show what they are good for? And what would you have to measure
+# A friend has read your table. "Pre-norm, SwiGLU, grouped queries, decay: all within the noise. I will build my
+# seven-billion model with rotary positions and leave the rest as it was in 2017." In four to eight sentences: which two of
+# the changes would you insist on, and why can't your table show what they are good for? And what would you have to measure
 # instead?
 #
 # Learning on your own? Once yours is written,
 # `solution("since_2017.what_to_keep")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "since_2017-what_to_keep-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything with only
-# two layers; a deep model in post-norm trains only with a careful warm-up, if at all. To see it, train deeper models at
-# several rates; one loss at one rate does not show it. Grouped queries: they are not meant to lower the loss but to make the
-# cache smaller, four times in Llama 3. So measure memory and the time for each token at long texts, and see that the loss
-# does not rise. (RMSNorm and the softmax in blocks also save time and memory at equal loss. To tell SwiGLU's gain of a few
-# hundredths from noise takes a larger model, longer training and many seeds; decay needs a training that is long enough for
+# Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything, with
+# only two layers; a deep post-norm model trains only with a careful warm-up, if at all. To see it, train deeper models at
+# several rates; one loss at one rate does not show it. Grouped queries: they are not meant to lower the loss but to make
+# the cache smaller, by a factor of four in Llama 3. So measure memory and time per token on long texts, and check that the
+# loss doesn't rise. (RMSNorm and the softmax in blocks also save time and memory at equal loss. To tell SwiGLU's gain of a
+# few hundredths from noise, you need a larger model, longer training and many seeds; decay needs a run long enough for
 # weights to grow.)
 #
 # *(One point: two changes with a right reason that is not the loss after a short training. One point: what to measure
-# instead, for both: rates and depth, memory and time at long texts, more seeds and longer training.)*
+# instead, for both: rates and depth, memory and time on long texts, more seeds and longer training.)*
 
 # %% [markdown]
 # ## Glossary
 #
-# - **RMSNorm**: a vector divided by the root of its mean square and stretched by learned gains; a layer norm without mean
-#   and shift.
+# - **RMSNorm**: divides a vector by the root of its mean square and multiplies it by learned gains; a layer norm without
+#   mean and shift.
 # - **Post-norm**, **pre-norm**: the norm after the residual sum, or before the sublayer, in its branch.
 # - **Final norm**: the norm after the last block, which pre-norm needs.
-# - **Rotary positions (RoPE)**: queries and keys turned by their positions, so that a score depends on the distance alone.
-# - **Gate**: a projection that says how much of another one passes, number by number.
+# - **Rotary positions (RoPE)**: queries and keys rotated by their positions, so that a score depends only on the distance.
+# - **Gate**: a projection that decides how much of another one passes, number by number.
 # - **SwiGLU**: a feed-forward network with a gate and SiLU.
-# - **Grouped-query attention**: several heads of queries share a head of keys and values; with one head for all,
-#   **multi-query attention**.
+# - **Grouped-query attention**: several query heads share a head of keys and values; with one head for all, **multi-query
+#   attention**.
 # - **Key-value cache**: the keys and values of everything read so far.
-# - **Online softmax**: a softmax that reads its scores once, block by block, and shrinks its sums where a larger score turns
+# - **Online softmax**: a softmax that reads its scores once, block by block, and shrinks its sums when a larger score turns
 #   up.
 # - **FlashAttention**: attention computed that way in a GPU's fast memory; the same numbers, less traffic.
-# - **Weight decay**: each step takes a small share of every matrix; decoupled, as in **AdamW**, beside Adam's update.
+# - **Weight decay**: each step shrinks every matrix by a small share; in **AdamW** it is decoupled, applied outside Adam's
+#   update.
 # - **Cosine schedule**: a learning rate that falls along half a cosine to the last step.
 # - **Singular values**: how strongly a matrix stretches each of its directions.
 # - **Muon**: an optimizer whose step has the same size in every direction of a matrix.
@@ -1574,12 +1577,12 @@ def cats_for_gpt2():
 #
 # ## What you have now
 #
-# A current model, every part of it written by you, equal to the library's Llama to the last digits. And a ruler: you know
-# which of these changes you could see on your own machine, and which you would have to take on trust or measure at a size
-# that you do not have. Next time somebody says that *everybody does it this way now*, you know the question to ask.
+# You have a current model, every part of it written by you, that agrees with the library's Llama to the last digits. And
+# you have a ruler: you know which of these changes you could see on your own machine, and which you must take on trust or
+# measure at a size that you don't have. Next time you hear that *everybody does it this way now*, you know what to ask.
 #
-# The page below is yours to keep and to show. In a terminal, `katze mine` writes it beside your transformer of lessons 01 to
-# 06, `my_transformer.py`: that file runs without this course, compares itself with torch's own, and translates *the cat
+# The page below is yours to keep. In a terminal, `katze mine` writes it beside your transformer of lessons 01 to 06,
+# `my_transformer.py`: that file runs without this course, compares itself with torch's transformer, and translates *the cat
 # danced*.
 
 # %% tags=["demo"]

@@ -94,8 +94,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`means` and `targets` are both `[batches]`; the result is one number, and gradients flow through it. A "
-            "mean over nothing is NaN, and NaN times 0 is still NaN. `torch.where` can leave it out.",
+            "`means` and `targets` are both `[batches]`; the result is one number, and gradients flow through it. The "
+            "mean of an empty batch is NaN, and NaN times 0 is still NaN. `torch.where` can leave it out.",
             answers=("nan_times_nothing",),
         ),
     ),

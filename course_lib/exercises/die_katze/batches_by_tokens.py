@@ -107,8 +107,8 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Each side of a batch is a rectangle: a row for each pair, and as many columns as the longest sentence "
-            "has tokens. Sentences of similar length waste the least. So sort first, then fill one batch after "
-            "another.",
+            "has tokens. You waste the least if the sentences have similar lengths. So sort first, then fill one "
+            "batch after another.",
             answers=("not_sorted", "padding_free"),
         ),
         Hint(
@@ -152,7 +152,7 @@ EXERCISE = Exercise(
             _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
         *alike(
-            "Your answer sorts in another order. Sort by the source, shortest first, and by the target for equal "
+            "Your answer sorts in a different order. Sort by the source, shortest first, and by the target for equal "
             "sources.",
             longest_first=_slip((_KEY, f"{_KEY}, reverse=True")),
             by_the_sum=_slip((_KEY, "lambda i: sum(lengths[i])")),
@@ -160,8 +160,8 @@ EXERCISE = Exercise(
             by_the_target=_slip((_KEY, "lambda i: lengths[i][::-1]")),
         ),
         *alike(
-            "Your answer counts the wrong number of tokens. With padding, a batch has its number of pairs times the "
-            "longest source plus the longest target.",
+            "Your answer counts the wrong number of tokens. With padding, that is the number of pairs times (longest "
+            "source + longest target).",
             padding_free=_slip((f"len(pairs) * {_LONGEST}", "sum(map(sum, pairs))")),
             one_length_for_both=_slip((_LONGEST, "2 * max(map(max, pairs))")),
             sentences_counted=_slip((f" * {_LONGEST}", "")),
@@ -185,7 +185,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_batch_lost",
-            "Your answer loses the last batch. Append what is left at the end, too.",
+            "Your answer loses the last batch. Append it after the loop, too.",
             _slip(("if now:", "if False:")),
         ),
         *alike(

@@ -119,8 +119,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`counts[sample]` is `[sentences, kinds]`; a sentence drawn twice has its row twice. Its sum over `dim=0` "
-            "is `[kinds]`, which is what `score` takes. The scores are `[samples]`.",
+            "`counts[sample]` is `[sentences, kinds]`; a sentence drawn twice has two rows. The sum over `dim=0` is "
+            "`[kinds]`, which is what `score` takes. The scores are `[samples]`.",
             answers=("one_sample_too_few",),
         ),
         Hint(
@@ -183,7 +183,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "width",
-            "Your answer is the middle of the interval and half its width. Return its two ends.",
+            "Your answer is the middle of the interval and half its width. Return the two ends.",
             _slip((_RETURN, "return (low + high) / 2, (high - low) / 2")),
         ),
         Misconception(

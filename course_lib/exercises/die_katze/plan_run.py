@@ -92,8 +92,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The optimizer takes a step after every device has accumulated all its batches. So a step sees the tokens "
-            "of one batch, times the number of accumulated batches, times the number of devices.",
+            "The optimizer takes a step after every device has accumulated all its batches. So multiply the tokens of "
+            "one batch by the number of accumulated batches and by the number of devices.",
             answers=("devices_forgotten", "accumulation_forgotten", "accumulation_divides"),
         ),
         Hint(

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
     name="sort_error",
     title="What went wrong",
     statement=(
-        'sort_error(hypothesis list of words, reference list of words) -> the first that holds, of "right", "order", '
+        'sort_error(hypothesis list of words, reference list of words) -> the first that fits, of "right", "order", '
         '"form", "repeated", "short" and "word".'
     ),
     points=3,
@@ -130,14 +130,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Check the classes in the order of the list and return the first that holds. Each check can rely on all "
+            "Check the classes in the order of the list and return the first that fits. Each check can rely on all "
             "earlier ones having failed.",
             answers=("short_before_repeated", "form_before_order", "no_word_is_new"),
         ),
         Hint(
             "shapes",
             "You get two lists of strings and return one string. A `Counter` maps each word to how often it occurs; "
-            "two Counters are equal if the same words occur equally often, in any order.",
+            "two Counters are equal if each word occurs the same number of times, in any order.",
             answers=("sets_compared", "stems_in_order", "strangers_repeated"),
         ),
     ),
@@ -148,7 +148,7 @@ EXERCISE = Exercise(
             sets_of_words_compared=_slip(_SETS_OF_WORDS),
         ),
         *alike(
-            'Your answer checks the classes in another order. Follow the list: "order" before "form", "repeated" '
+            'Your answer checks the classes in a different order. Follow the list: "order" before "form", "repeated" '
             'before "short".',
             form_before_order=_slip(("in holds", "in ('right', 'form', 'order', 'repeated', 'short')")),
             short_before_repeated=_slip(("in holds", "in ('right', 'order', 'form', 'short', 'repeated')")),
@@ -177,18 +177,17 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_repetition",
-            'Your answer never says "repeated". Say it if a word of the reference occurs more often than there.',
+            'Your answer never says "repeated". Say it if a word of the reference occurs too often.',
             _slip((f"any({_REPEATED} for word in said)", "False")),
         ),
         *alike(
-            'Your answer says "repeated" too often. A repeated word is in the reference, and occurs more often than '
-            "there.",
+            'Your answer says "repeated" too often. A repeated word occurs in the reference, but less often.',
             strangers_repeated=_slip((_REPEATED, "wanted.count(word) < said.count(word)")),
             twice_is_too_often=_slip((_REPEATED, "said.count(word) > 1")),
         ),
         *alike(
             'Your answer says "short" for the wrong lengths. Say it if there are fewer words than in the reference '
-            "and no earlier class holds.",
+            "and no earlier class fits.",
             another_length=_slip(("len(said) <", "len(said) !=")),
             no_word_is_new=_slip(("len(said) < len(wanted)", "False")),
         ),

@@ -79,7 +79,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "There are three lines: one rises, one is flat, one falls. The rate at each step is the lowest of them. "
-            "`torch.minimum` compares two tensors, `clamp(max=...)` a tensor with a number.",
+            "`torch.minimum` compares two tensors, and `clamp(max=...)` a tensor with a number.",
         ),
     ),
     misconceptions=(

@@ -107,8 +107,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rate_left_out",
-            "Your decay ignores the learning rate, so weights shrink as fast when they should hardly move. Use rate · "
-            "decay.",
+            "Your decay ignores the learning rate, so weights shrink just as fast when they should hardly move. Use "
+            "rate · decay.",
             _slip((_SHARE, "decay")),
         ),
         Misconception(

@@ -118,20 +118,20 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "groups_in_turn",
-            "Your heads take the groups in turn: 0, 1, 0, 1. Neighbours share a group: 0, 0, 1, 1 (repeat_interleave, "
-            "not repeat).",
+            "Your heads cycle through the groups: 0, 1, 0, 1. Neighbours share a group: 0, 0, 1, 1 "
+            "(repeat_interleave, not repeat).",
             _slip(_KEYS_IN_TURN, _VALUES_IN_TURN),
         ),
         Misconception(
             "keys_in_turn",
-            "Your heads take the groups' keys in turn, 0, 1, 0, 1, but not the values. Neighbours share both: 0, 0, "
-            "1, 1.",
+            "Your heads cycle through the groups' keys, 0, 1, 0, 1, but not their values. Neighbours share both: 0, "
+            "0, 1, 1.",
             _slip(_KEYS_IN_TURN),
         ),
         Misconception(
             "values_in_turn",
-            "Your heads take the groups' values in turn, 0, 1, 0, 1, but not the keys. Neighbours share both: 0, 0, "
-            "1, 1.",
+            "Your heads cycle through the groups' values, 0, 1, 0, 1, but not their keys. Neighbours share both: 0, "
+            "0, 1, 1.",
             _slip(_VALUES_IN_TURN),
         ),
         Misconception(

@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         Misconception(
             "tied_the_wrong_way_round",
             "Your answer counts the embedding twice if `tied` is True, and once if it is False. Tied means shared: "
-            "count one matrix for both ends.",
+            "count one matrix for both.",
             _slip((_TABLES, "2 if tied else 1")),
         ),
         Misconception(

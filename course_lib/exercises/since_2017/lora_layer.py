@@ -93,7 +93,7 @@ EXERCISE = Exercise(
     title="Learning beside a frozen weight",
     statement=(
         "class LoRA(nn.Module): __init__(weight [d_out, d_in], rank, alpha) stores the frozen weight, which is not a "
-        "parameter, and makes the parameters A [rank, d_in] and B [d_out, rank]; forward(x [..., d_in]) -> [..., "
+        "parameter, and creates the parameters A [rank, d_in] and B [d_out, rank]; forward(x [..., d_in]) -> [..., "
         "d_out]: W x + (alpha / rank) B A x, with gradients for x, A and B."
     ),
     points=3,
@@ -114,8 +114,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "As in `nn.Linear`, rows of the matrices are outputs, so multiply by the transpose of each. The narrow "
-            "path is `[..., rank]` in the middle. You can read the rank off A or B.",
+            "As in `nn.Linear`, the rows of the matrices are outputs, so multiply by the transpose of each. The "
+            "narrow path has shape `[..., rank]` in the middle. The shape of A or B tells you the rank.",
             answers=("scaled_by_the_rank", "not_divided_by_the_rank"),
         ),
     ),

@@ -111,7 +111,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "not_normalised",
-            "Your answer does not divide the gradient by its norm. Do so first: the iteration diverges for large "
+            "Your answer does not divide the gradient by its norm. Do that first, or the iteration diverges for large "
             "matrices.",
             _slip((_SIZE, "1")),
         ),
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "size_given_back",
-            "Your answer multiplies by the norm at the end. Leave it out: the learning rate sets the size of the step.",
+            "Your answer multiplies by the norm at the end. Don't: the learning rate sets the size of the step.",
             _slip(("return x", "return x * size")),
         ),
         Misconception(

@@ -95,8 +95,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Think of the residual stream as a road straight through the model. Each sublayer reads a normalised copy "
-            "of it and adds its answer. Normalise the stream itself only at the very end.",
+            "Think of the residual stream as a straight road through the model. Each sublayer reads a normalised copy "
+            "of it and adds its output. Normalise the stream itself only at the very end.",
         ),
     ),
     misconceptions=(

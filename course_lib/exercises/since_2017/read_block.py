@@ -119,8 +119,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Both sums use the old largest score. If you meet a larger one, both are too large by the same factor: "
-            "the exponential of a difference.",
+            "Both sums use the old largest score. When a larger one turns up, both sums are too large by the same "
+            "factor: the exponential of a difference.",
         ),
         Hint(
             "shapes",
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Take the new largest, of the old one and all scores of this block.\n"
+            "Find the new largest score, among the old one and this block's.\n"
             "Subtract the new largest, but 0 where it is still minus infinity.\n"
             "Compute the factor by which the old sums shrink.\n"
             "Compute the exponentials of this block.\n"

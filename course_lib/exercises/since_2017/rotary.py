@@ -87,7 +87,7 @@ EXERCISE = Exercise(
     minutes=20,
     difficulty=4,
     importance=5,
-    section="Turn, do not add",
+    section="Rotate, don't add",
     source="Su et al. (2021), section 3.2.2, equation 34",
     parts={CORE: 3, DOUBLE: 1},
     reference=since_2017.turned_by_place,
@@ -153,7 +153,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_place_on",
-            "Your answer rotates every token by one position too many. Position 0 does not rotate.",
+            "Your answer rotates every token as if it were one position later. Position 0 does not rotate.",
             _slip((_PLACES, "(positions + 1).unsqueeze")),
         ),
         Misconception(

@@ -137,7 +137,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "residual_added",
-            "Your answer adds x. The block adds it: return only what the network computes.",
+            "Your answer adds x. The block already adds it: return only the network's output.",
             _slip(("return out", "return x + out"), paired=False),
         ),
         no_gradient(_slip(("return out", "return out.detach()")), "x or the matrices"),
