@@ -14,19 +14,20 @@
 # %% [markdown]
 # # Lesson 07 · GPT
 #
-# The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, each a small
-# exam: *what happens now?*
+# The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, each of them
+# a small exam: *what happens now?*
 #
-# **GPT** learns in the same way. It reads text and is asked, at every token, for the next one. There are no labels and
-# no teacher, and yet out come grammar, some knowledge of the world, and the models that everybody talks about.
+# **GPT** learns the same way. It reads text and must predict the next token at every token. It doesn't have labels or a
+# teacher, and yet it learns grammar and some knowledge of the world, and has led to the models that everybody talks
+# about.
 #
-# In this lesson you build one from your blocks, train it, catch it cheating, let it write, tune it for another task, and
-# load GPT-2's own weights into it.
+# In this lesson you build a GPT from your blocks, train it, catch it cheating, let it write, fine-tune it for another
+# task, and load GPT-2's own weights into it.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | windows of a text, to read and to predict | 2 | 8 |
-# | 2 | scores for all words, with the embedding itself | 1 | 6 |
+# | 1 | windows of a text, with their targets | 2 | 8 |
+# | 2 | scores for all tokens, from the embedding itself | 1 | 6 |
 # | 3 | a causal language model | 5 | 25 |
 # | 4 | a prediction: the loss without a mask | 1 | 6 |
 # | 5 | a test for leaks | 4 | 18 |
@@ -35,14 +36,14 @@
 # | 8 | GPT-2's weights in your own model | 4 | 20 |
 # | 9 | in your own words | 2 | 12 |
 #
-# Stuck? `hint("gpt.training_windows")` opens a hint, and with each further call the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("gpt.training_windows")` opens a hint, and each further call opens the next one. `solution(...)` shows
+# the answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# From earlier lessons come `packed_mask`, `LearnedPositions` and the parts of the block: your own where they have passed
-# their checks, else the library's. The first cell says which. No check depends on them.
+# `packed_mask`, `LearnedPositions` and the parts of the block come from earlier lessons: your own if they have passed
+# their checks, otherwise the library's. The first cell says which. The checks don't depend on them.
 
 # %% [markdown] tags=["fine-print"]
-# Results have the dtype of the numbers that came in; checks try float32 and float64.
+# Results have the same dtype as the inputs; checks try float32 and float64.
 
 # %%
 import copy
@@ -80,13 +81,13 @@ EncoderBlock = answer("heads_and_blocks.encoder_block")
 # %% [markdown]
 # ## 1. Every word is a question
 #
-# A **language model** gives every word a probability, given the words before it: $P(w \mid \text{context})$. By the
-# chain rule, that gives a whole text a probability:
+# A **language model** assigns every word a probability, given the words before it: $P(w \mid \text{context})$. By the
+# chain rule, it also assigns a whole text a probability:
 #
 # $$P(\textit{I saw the dog}) = P(\textit{I})\; P(\textit{saw} \mid \textit{I})\; P(\textit{the} \mid \textit{I saw})\;
 #   P(\textit{dog} \mid \textit{I saw the}) .$$
 #
-# How many examples to learn from are in *I saw the dog running*? Four: every word except the first is the answer to a
+# How many training examples are in *I saw the dog running*? Four: every word except the first is the answer to a
 # question, and the words before it are the question.
 
 # %%
@@ -100,7 +101,7 @@ for question in range(steps):
     shades[question, question + 1] = 1.0
 show.matrices(
     show.Panel(
-        "pale: read   dark: to be said",
+        "pale: read dark: to predict",
         shades,
         [f"question {question + 1}" for question in range(steps)],
         [f"token {index}" for index in range(steps + 1)],
@@ -110,24 +111,24 @@ show.matrices(
 )
 
 # %% [markdown]
-# A transformer can answer all four at once: under a causal mask, position $t$ has read the tokens up to $t$ and nothing
-# else. So the inputs are the sentence without its last token, which nothing follows. The targets are the sentence
-# without its first token, which nothing predicts. The same tokens, **shifted by one**.
+# A transformer can answer all four at once: under a causal mask, position $t$ has read only the tokens up to $t$. So
+# the inputs are the sentence without its last token, which has no successor. The targets are the sentence without its
+# first token, which the model never predicts. They are the same tokens, **shifted by one**.
 #
-# Lesson 05's `shift_right` did the same to the German half of a sentence. A language model has no other half and no
-# `<s>`: its text is one long stream, and it reads a window cut out of it anywhere. The most tokens that fit into the
-# window are its **context length**. The stream goes on after the window, so even the last token of a window has a next
-# one.
+# Lesson 05's `shift_right` did the same to the German half of a sentence pair. A language model doesn't have a second
+# half or an `<s>`: its text is one long stream, and it reads a window cut from anywhere in it. The largest number of
+# tokens that fits into the window is its **context length**. The stream continues after the window, so even the last
+# token of a window has a next one.
 
 # %% [markdown] tags=["slides"]
-# The example sentence is S0's. S0 also warns about a word: several questions from one sentence are *not* what is called a
-# batch. A batch is several sentences. This lesson has both.
+# The example sentence is from S0. S0 also warns about a term: several questions from one sentence are *not* a batch. A
+# batch is several sentences. This lesson has both.
 
 # %% [markdown]
 # ### Exercise 1 · Training windows
 # `gpt.training_windows` · 2 points · about 8 minutes
 #
-# Cut windows out of a stream: what the model reads, and what it should say.
+# Cut windows out of a stream: what the model reads, and what it should predict.
 #
 # Shapes: `stream` is an integer tensor `[tokens]`, `starts` one of `[batch]`, the position of each window's first token, and
 # `context_length` the number of tokens in a window. Return a tuple of two, `[batch, context_length]` each, inputs first
@@ -153,10 +154,10 @@ def training_windows(stream, starts, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# A window of context_length + 1 tokens holds context_length questions with their answers. Adding a column of starts and
-# a row of counting numbers gives the positions of all windows at once. Forgetting the shift is the costly mistake,
-# because nothing fails: the model learns to copy its input, the loss falls to nearly 0, and the text that it writes
-# repeats one word for ever.
+# A window of context_length + 1 tokens contains context_length questions with their answers. Adding a column of starts
+# and a row of offsets gives the positions of all windows at once. Forgetting the shift is the costly mistake, because
+# you don't get an error: the model learns to copy its input, the loss falls to nearly 0, and the text it writes repeats
+# one word forever.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-training_windows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.training_windows")
@@ -168,17 +169,17 @@ check("gpt.training_windows", hidden=True)
 # ### 1.1 Many documents, one stream
 #
 # A real corpus is not one text but millions of **documents**: articles, e-mails, programs. Padding each to the context
-# length would waste most of the work. So training programs **pack** them: one document after the other, each closed by
-# an end token (GPT-2's is `<|endoftext|>`), until a row is full.
+# length would waste most of the computation. So training programs **pack** them: one document after another, each
+# ending with an end token (GPT-2's is `<|endoftext|>`), until a row is full.
 #
-# Under a plain causal mask the second document in a row also attends to the first, with which it has nothing to do. Many
-# programs live with that. Others forbid it by a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
-# document is then attended to exactly as if it had the row to itself. (With learned positions they must begin again in each
-# document, too.)
+# Under a plain causal mask the second document in a row also attends to the first, although the two are unrelated. Many
+# programs live with that. Others prevent it with a mask, as Llama 3 did (Grattafiori et al., 2024, section 3.2): each
+# document is then processed exactly as if it had the row to itself. (Learned positions must also restart in each
+# document.)
 #
-# That mask is yours already: `packed_mask` of lesson 02. *Exactly as if it had the row to itself*? Test it. One of your
-# attention modules reads two documents packed in one row, under your mask and under a plain causal one, and then the
-# second document alone.
+# You have already written that mask: `packed_mask` in lesson 02. *Exactly as if it had the row to itself*? Test it. One
+# of your attention modules reads two documents packed in one row, under your mask and under a plain causal one, and
+# then the second document alone.
 
 
 # %% tags=["demo"]
@@ -197,9 +198,9 @@ def packed_and_alone():
 # %% [markdown]
 # ## 2. A text to read
 #
-# GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We take a language so small that a laptop
+# GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We use a language so small that a laptop
 # learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a full stop, in
-# one long stream of tokens. (We do without that mask here.)
+# one long stream of tokens. (We don't use that mask here.)
 
 # %%
 drawing = random.Random(7)
@@ -224,38 +225,38 @@ training_text = encode([token for tokens in training_tokens for token in tokens]
 held_out_text = encode([token for tokens in held_out_tokens for token in tokens])
 
 print(
-    f"{len(vocabulary)} tokens in the vocabulary; {len(training_text)} tokens to learn from, {len(held_out_text)} kept back"
+    f"{len(vocabulary)} tokens in the vocabulary; {len(training_text)} tokens to learn from, {len(held_out_text)} held out"
 )
 print(decode(training_text[:40]), "...")
 
 # %% [markdown]
 # Before you train anything, ask what you can hope for. A model that knows nothing gives all words the same probability.
-# Its loss, the mean of $-\log P(\text{next word})$, is the logarithm of the size of the vocabulary.
+# Its loss, the mean of $-\log P(\text{next word})$, is the logarithm of the vocabulary size.
 #
-# Even the best model cannot know *which* noun follows *the old*: the grammar throws dice. But here we know the dice, so
-# we can compute each sentence's true probability, and from it the lowest loss that honest work can reach. For real
+# Even the best model can't know *which* noun follows *the old*: the grammar rolls dice. But here we know the dice, so
+# we can compute each sentence's true probability, and from it the lowest loss that an honest model can reach. For real
 # languages this number is unknown.
 
 # %%
 knows_nothing = math.log(len(vocabulary))
 held_out_sentences = sentences[5400:]
 best_possible = -sum(map(log_probability, held_out_sentences)) / len(held_out_text)
-print(f"a model that knows nothing: {knows_nothing:.2f} nats a token")
-print(f"a model that knows the grammar: {best_possible:.2f} nats a token")
+print(f"a model that knows nothing: {knows_nothing:.2f} nats per token")
+print(f"a model that knows the grammar: {best_possible:.2f} nats per token")
 
 # %% [markdown]
-# Keep the second number in mind. It is a floor. **On new text a loss below it is not talent, it is a leak.**
+# Keep the second number in mind. It is a floor. **On new text, a loss below it isn't talent; it's a leak.**
 #
 # ## 3. One loss for a whole batch
 #
-# The log-softmax of the model's scores holds a log-probability for every token, at every position of every text:
+# The log-softmax of the model's scores gives a log-probability for every token, at every position of every text:
 # `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
-# log-probability, changes its sign and takes the mean. But it looks for the classes in dimension 1: it wants `[items,
-# classes]` and `[items]`.
+# log-probability, flips its sign and takes the mean. But it expects the classes in dimension 1: `[items, classes]` and
+# `[items]`.
 #
-# So we **collapse** the first two dimensions: all positions of all texts, one after the other, `[batch * tokens,
-# vocab_size]`. No question cares which text it came from. Two texts of three positions, over five words, shaded by
-# probability:
+# So we **collapse** the first two dimensions: all positions of all texts, one after another, `[batch * tokens,
+# vocab_size]`. The loss doesn't care which text a question came from. Here are two texts of three positions, over five
+# words, shaded by probability:
 
 # %% tags=["demo"]
 shaded = torch.softmax(2 * torch.cos(torch.arange(30.0)), dim=0).reshape(2, 3, 5) * 6
@@ -269,12 +270,12 @@ show.matrices(
         [f"text {text}, position {t}" for text in range(2) for t in range(3)],
         few,
     ),
-    alt="Two matrices of three rows each, and a third matrix that has the rows of the first above those of the second.",
+    alt="Two matrices of three rows each, and a third matrix with the rows of the first above those of the second.",
 )
 
 # %% [markdown]
-# Rows stay rows. That is what matters: `reshape` cuts the numbers into *any* shape you ask for, and does not say a word
-# if it tears the rows apart.
+# Rows must stay intact: `reshape` cuts the numbers into *any* shape you ask for, and doesn't complain if it tears the
+# rows apart.
 
 
 # %%
@@ -290,8 +291,8 @@ print(f"collapsed: {lm_loss(few_logits, few_targets):.4f}   transposed: ", end="
 print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshaped to [2, 5, 3]: {torn:.4f}")
 
 # %% [markdown]
-# Transposing brings the classes to dimension 1 and keeps every row together. Reshaping makes the same shape, and a number that
-# looks just as plausible.
+# Transposing moves the classes to dimension 1 and keeps every row together. Reshaping gives the same shape, and a
+# number that looks just as plausible.
 
 # %% [markdown] tags=["slides"]
 # S0 collapses the batch for `NLLLoss`, in the same two steps.
@@ -299,16 +300,16 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 # %% [markdown]
 # ## 4. From a vector to a word
 #
-# The transformer gives each position a vector: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How do we
-# get probabilities for the next token from it? Ask every token of the vocabulary how well it fits: one row of a matrix
-# $W$ for each token, a dot product, a softmax.
+# The transformer computes a vector for each position: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How
+# do we get probabilities for the next token from it? Ask how well each token in the vocabulary fits: take the dot
+# product of $h_i$ with its row of a matrix $W$, then a softmax over all tokens.
 #
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
 #   \qquad\text{for all tokens at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
 #
-# $W$ holds a vector for each token. We have such a matrix already: the embedding. GPT uses one matrix for both, which is
-# called **weight tying**. Press and Wolf (2017) found that it makes language models better. And smaller: GPT-2 saves
-# tens of millions of numbers, as section 9 counts.
+# $W$ has a vector for each token. We already have such a matrix: the embedding. GPT uses one matrix for both, which is
+# called **weight tying**. Press and Wolf (2017) found that it makes language models better. It also makes them smaller:
+# GPT-2 saves tens of millions of parameters, as you will see in section 9.
 
 # %% [markdown] tags=["slides"]
 # S0 writes this softmax, and says in passing that the rows of $W$ **are word embeddings**.
@@ -317,7 +318,7 @@ print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshape
 # ### Exercise 2 · Tied logits
 # `gpt.tied_logits` · 1 point · about 6 minutes
 #
-# The scores that each state gives to all tokens, before the softmax: the **logits** $W \mathbf{h}$.
+# Compute each state's scores for all tokens, before the softmax: the **logits** $W \mathbf{h}$.
 #
 # Shapes: `states` is `[..., d_model]`, `embedding` is `[vocab_size, d_model]`, the result is `[..., vocab_size]`.
 
@@ -339,10 +340,10 @@ def tied_logits(states, embedding):
 
 
 # %% [markdown] tags=["reason"]
-# The embedding says what each token looks like as a vector, so comparing a state with all its rows asks which token the
-# state looks like most. Using the same table twice saves `vocabulary * d_model` numbers, about a third of the smallest
-# GPT-2, and gives rare words gradients from both sides. Nothing is divided by a root, unlike in attention, since the
-# model learns the size of its logits itself. Detaching the table on its second use would take away half of its training.
+# The embedding says what each token looks like as a vector, so comparing a state with all its rows shows which token it
+# resembles most. Using the same table twice saves `vocab_size * d_model` parameters, about a third of the smallest
+# GPT-2, and gives rare words gradients from both sides. Unlike in attention, don't scale: the model learns the size of
+# its logits itself. If you detach the table on its second use, it gets only half of its training.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-tied_logits-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.tied_logits")
@@ -353,14 +354,14 @@ check("gpt.tied_logits", hidden=True)
 # %% [markdown]
 # ## 5. Only a decoder
 #
-# The transformer of the paper translates: an encoder reads one language, a decoder writes the other, with
-# cross-attention between the two. What is left when there is only one language?
+# The original transformer translates: an encoder reads one language, a decoder writes the other, with cross-attention
+# between the two. What do you need if there is only one language?
 #
-# Liu et al. (2018, section 4.2.3) had a suspicion: if both sides are the same language, the encoder and the decoder
+# Liu et al. (2018, section 4.2.3) had a suspicion: if both sides are in the same language, the encoder and the decoder
 # learn the same things about it twice. So they dropped the encoder. Input and output become **one sequence** with a
-# separator between them, read by one stack of blocks under one causal mask: a **decoder-only** transformer. Does
-# anything get lost? Write source and target into one line and see who may attend to whom. (Ours are in two languages,
-# but the triangle is the same.)
+# separator between them, read by one stack of blocks under one causal mask: a **decoder-only** transformer. Is anything
+# lost? Write source and target on one line and see which tokens may attend to which. (Ours are in two languages, but
+# the triangle is the same.)
 
 # %% [markdown] tags=["slides"]
 # S2 cites the same suspicion, and calls this transformer **T-D**.
@@ -392,33 +393,32 @@ def one_triangle():
 one_triangle()
 
 # %% [markdown]
-# All three attentions are still there, as parts of one triangle: orange is what the encoder did, green is
-# cross-attention, blue is the decoder's own. Only one thing is lost: within the source, tokens no longer see what is to
-# their right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated or
-# not.
+# All three attentions are still there, as parts of one triangle: orange is the encoder's self-attention, green is
+# cross-attention, blue is the decoder's own. You lose only one thing: source tokens no longer see what is to their
+# right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated or not.
 #
-# Without cross-attention, a decoder block is masked self-attention and the feed-forward network. So a block of GPT **is
-# an encoder block with a causal mask**. You have everything:
+# Without cross-attention, a decoder block is masked self-attention and a feed-forward network. So a GPT block **is an
+# encoder block with a causal mask**. You have everything you need:
 #
-# 1. embedding of the words, `[batch, tokens, d_model]`,
+# 1. the embeddings of the tokens, `[batch, tokens, d_model]`,
 # 2. plus a learned vector for each position,
-# 3. through all blocks, under the causal mask,
-# 4. a final layer norm (the blocks are pre-norm, so nothing else standardises their sum),
+# 3. all blocks, under the causal mask,
+# 4. a final layer norm (the blocks are pre-norm, so their sum isn't normalized otherwise),
 # 5. logits from the embedding itself, `[batch, tokens, vocab_size]`.
 #
 # ### Exercise 3 · A causal language model
 # `gpt.causal_language_model` · 5 points (3 for the values, 1 for the model without the mask, 1 for another device) · about 25 minutes
 #
-# The constructor is given, and keeps the parts that it is handed. Write `forward`. A block is called as `block(x, mask)`, and a
-# mask is `[batch, tokens, tokens]`, where `batch` may be 1: make it on the device of the ids. With `causal=False` no mask is
-# used; section 6 needs that once.
+# The constructor is given, and stores the modules you pass in. Write `forward`. Call each block as `block(x, mask)`;
+# the mask is `[batch, tokens, tokens]`, where `batch` may be 1. Create it on the same device as the ids. With
+# `causal=False`, don't use a mask; section 6 needs that once.
 #
 # Shapes: `ids` is an integer tensor `[batch, tokens]`; `embedding` is an `nn.Embedding`; the result is `[batch, tokens,
 # vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# Leave the names of the parts as they are: the check loads weights into them, and at the end of the lesson you load GPT-2's.
-# The check passes in parts of its own, and compares the gradients of all parameters too.
+# Don't rename the parts: the check loads weights into them, and at the end of the lesson you load GPT-2's. The check
+# passes in its own parts, and compares the gradients of all parameters too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_language_model-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -456,12 +456,12 @@ class CausalLanguageModel(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# The mask goes into every block: one block without it is enough to leak the next token to all that follow, and the loss
+# Every block gets the mask: a single block without it leaks the next token to all the blocks after it, and the loss
 # becomes too good to be true.
 #
-# Pre-norm blocks add to `x` without ever normalising it, so one norm is needed after the last, or the logits grow with
-# the depth. The logits of all positions are returned, because in training every position is a question, and they leave
-# without a softmax, since the loss takes it.
+# Pre-norm blocks add to `x` without ever normalizing it, so you need one norm after the last, or the logits grow with
+# depth. Return the logits of all positions, because in training every position is a question. Don't apply a softmax,
+# since the loss does.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-causal_language_model-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("gpt.causal_language_model")
@@ -470,8 +470,8 @@ check("gpt.causal_language_model", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the parts, with GPT-2's choices: the norms come first, GELU is the approximation by tanh that GPT-2 was trained
-# with, and embeddings are drawn small. Models as small as these need no dropout.
+# Now the parts, with GPT-2's choices: the norms come first, GELU uses the tanh approximation that GPT-2 was trained
+# with, and embeddings start small. Models this small don't need dropout.
 
 # %%
 gelu_tanh = partial(F.gelu, approximate="tanh")
@@ -495,10 +495,10 @@ def language_model(vocab_size, context_length, d_model, heads, layers, causal=Tr
 # ### 5.1 The same model from PyTorch's parts
 #
 # Have you built the real thing? PyTorch has modules for it: `nn.TransformerEncoder`, a stack of
-# `nn.TransformerEncoderLayer`s. (An *encoder*, because without cross-attention only the mask differs.) Their mask is
-# *additive*, 0 where a token may look and $-\infty$ where it may not, as in lesson 02, or boolean, with True where it may
-# **not** look; and they take the tokens as the
-# **first** dimension unless you say `batch_first=True`.
+# `nn.TransformerEncoderLayer`s. (It's called an *encoder* because without cross-attention only the mask differs.) Their
+# mask is either *additive*, 0 where a token may attend and $-\infty$ where it may not, as in lesson 02, or boolean,
+# with True where it may **not** attend. They also expect the tokens in the **first** dimension unless you pass
+# `batch_first=True`.
 
 # %% [markdown] tags=["slides"]
 # S0 builds the model from these modules. Here are the two lines of its constructor, as printed:
@@ -511,10 +511,10 @@ except NameError as error:
     print("NameError:", error)
 
 # %% [markdown] tags=["slides"]
-# The slide makes `layers` and then passes `encoder_layers`, which is not defined. One name for both, and it runs.
+# The slide defines `layers` and then passes `encoder_layers`, which doesn't exist. Use one name for both, and it runs.
 
 # %% [markdown]
-# Now put the weights of *your* model into PyTorch's parts, and hold the logits side by side:
+# Now put the weights of *your* model into PyTorch's parts, and compare the logits:
 
 # %%
 CONTEXT, D_MODEL, HEADS, LAYERS = 24, 64, 4, 2
@@ -569,19 +569,19 @@ def ours_beside_torchs():
 
 
 # %% [markdown]
-# Equal apart from rounding: in either precision the difference is at most a few times the last digit. What you wrote
-# *is* the model.
+# They are equal apart from rounding: in either precision the difference is at most a few units in the last digit. What
+# you wrote *is* the model.
 #
 # ## 6. What would happen without the mask?
 #
-# Lesson 02 caught a tiny attention cheating on random symbols. Now take two whole language models of the same size,
-# trained on the same text. The honest one has the mask. The other sees everything.
+# In lesson 02 you caught a tiny attention module cheating on random symbols. Now take two whole language models of the
+# same size, trained on the same text. The honest one has the mask. The other sees everything.
 #
-# After long training, the honest one has some loss at every position: large at the first, where it knows little, smaller
-# later. What is the loss of the other one, position by position?
+# After long training, the honest one still has a loss at every position: large at the first, where it knows little,
+# smaller later. What is the other model's loss, position by position?
 #
-# Decide before you scroll. Does it gain a little everywhere, because it sees more? Does it become as good everywhere as
-# the honest one is at the last position, which has seen everything? Does overfitting make it worse?
+# Decide before you scroll. Does it improve a little everywhere, because it sees more? Is it as good everywhere as the
+# honest one at the last position, which has seen everything? Does overfitting make it worse?
 
 # %% [markdown] tags=["slides"]
 # S0 asks the same, and calls it "a small problem": without a mask the model would reach perfect accuracy with ease.
@@ -590,13 +590,13 @@ def ours_beside_torchs():
 # ### Exercise 4 · Predict: the loss without a mask
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
 #
-# From the honest model's loss at each position, predict that of the model without a mask: the lowest that it can reach,
-# however long it takes.
+# From the honest model's loss at each position, predict the loss of the model without a mask: the lowest it can reach,
+# however long it trains.
 #
 # Shapes: `honest` is `[..., tokens]`, a loss for each position; so is the result.
 
 # %% [markdown] tags=["fine-print"]
-# Leave `honest` itself as it is: the plot below needs it.
+# Don't change `honest` itself: the plot below needs it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-loss_without_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -614,10 +614,10 @@ def loss_without_mask(honest):
 
 
 # %% [markdown] tags=["reason"]
-# Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: it
-# only has to be copied. So the loss can fall to 0 everywhere except at the last position, whose target is nowhere in the
-# input. There the model sees exactly what an honest one sees and can do no better. A training loss close to 0 on real
-# text is a bug, and this shape gives it away.
+# Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: the
+# model only has to copy it. So the loss can fall to 0 everywhere except at the last position, whose target isn't in the
+# input. There the model sees exactly what an honest one sees and can't do any better. A training loss close to 0 on
+# real text is a bug, and this shape gives it away.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-loss_without_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.loss_without_mask")
@@ -626,12 +626,11 @@ check("gpt.loss_without_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now do it, with windows of 25 tokens. Both models are yours, with `causal=True` and `causal=False`, and both are judged
-# on text that **neither has seen**. (The cheat needs fewer steps.) Together they take about a quarter of a minute on a
-# processor.
+# Now try it, with windows of 25 tokens. Both models are yours, with `causal=True` and `causal=False`, and both are
+# tested on text that **neither has seen**. (The cheat needs fewer steps.) Together they take about 15 seconds on a CPU.
 #
 # You have predicted the shape. **Now guess the numbers:** on new text, what is the mean loss of the honest model, and
-# that of the other one at the last position, where there is nothing to copy?
+# what is the other one's loss at the last position, where it can't copy?
 
 # %%
 my_losses = {"with the mask": None, "without, at the last position": None}  # in nats
@@ -698,7 +697,7 @@ def the_loss_hits_zero():
     left.plot(cheat_losses, color=show.ORANGE, label="without")
     left.axhline(best_possible, color=show.GREY, linestyle=":")
     left.annotate(
-        "no honest model can do better", (600, best_possible), (0, -12), textcoords="offset points", ha="right"
+        "an honest model can't do better", (600, best_possible), (0, -12), textcoords="offset points", ha="right"
     )
     left.set(xlabel="training step", ylabel="loss in nats", ylim=(0, 4.8), title="Training")
     left.legend()
@@ -711,7 +710,7 @@ def the_loss_hits_zero():
     right.legend(loc=(0.1, 0.15))
     show.figure(
         drawn,
-        "Left: with the mask the loss settles just above the best possible, without it falls to nearly 0. Right: "
+        "Left: with the mask the loss settles just above the best possible; without, it falls to nearly 0. Right: "
         "without the mask it is 0 at every position except the last.",
     )
     print(f"held-out loss: with the mask {by_position.mean():.3f}, best possible {best_possible:.3f}")
@@ -725,34 +724,34 @@ def the_loss_hits_zero():
 
 
 # %% [markdown]
-# **The loss is nearly zero, and the model is cheating.** Wherever the target can be copied it *is* zero; what is left of
-# the curve comes from the last position. It is far below the floor, so something leaks. And it is so on new text as
-# well: this is not overfitting, because copying works on any text, and a validation set would have told you nothing.
-# (The honest model's individual positions wobble around the floor, with only some two hundred questions at each. Its
-# mean stays above.)
+# **The loss is nearly zero, and the model is cheating.** Wherever it can copy the target, the loss *is* zero; the rest
+# of the curve comes from the last position. It is far below the floor, so something leaks. The same happens on new
+# text: this isn't overfitting, because copying works on any text, and a validation set wouldn't have shown it. (The
+# honest model's loss wobbles around the floor from position to position, with only about two hundred questions at each.
+# Its mean stays above.)
 #
-# At the last position the cheat is *worse* than the other model, though it need not be: it had to think for one question
-# in 24, and it trained for fewer steps.
+# At the last position the cheat is *worse* than the honest model, though it need not be: only one question in 24 made
+# it think, and it trained for fewer steps.
 #
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
-# prediction may only depend on the tokens up to its own position.
+# prediction may depend only on the tokens up to its own position.
 #
-# Lesson 02's `leak_test` did this with vectors, and said whether an output moves. A GPT reads ids, which cannot be
-# changed by a little, and here you ask *how far* each prediction moves: that also shows what an honest model looks at.
+# Lesson 02's `leak_test` did this with vectors, and said whether an output moves. A GPT reads ids, which you can't
+# change slightly, and here you ask *how far* each prediction moves: that also shows what an honest model looks at.
 #
 # ### Exercise 5 · A test for leaks
 # `gpt.influence` · 4 points · about 18 minutes
 #
-# Write the experiment. Ask the model once for the text as it is. Then replace one token at a time by the next id of the
-# vocabulary, `(ids[j] + 1) % vocab_size`, and measure by how much every prediction moves: the largest absolute change of its
-# logits.
+# Write the experiment. Run the model once on the text as it is. Then replace one token at a time with the next id in
+# the vocabulary, `(ids[j] + 1) % vocab_size`, and measure how much every prediction moves: the largest absolute change
+# in its logits.
 #
 # Shapes: `model` is a function from ids `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and `ids` is int64
-# `[tokens]`. The result is `[tokens, tokens]`: in row i and column j, how far the logits after token i move when token j is
-# replaced.
+# `[tokens]`. The result is `[tokens, tokens]`: row i and column j say how far the logits after token i move when you
+# replace token j.
 
 # %% [markdown] tags=["fine-print"]
-# You may ask for one text after another or for all of them in one batch. Leave `ids` itself as it is.
+# You may run one text after another or all of them in one batch. Don't change `ids` itself.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-influence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -777,10 +776,10 @@ def influence(model, ids, vocab_size):
 
 
 # %% [markdown] tags=["reason"]
-# The test treats the model as a black box, so it finds every leak, wherever it is: a forgotten mask, a mask of the wrong
-# shape, a norm over the tokens. Each changed text starts from a fresh copy; without it the changes pile up, and every
-# column measures all changes before it as well. The absolute value matters, since a logit that falls has moved too. In a
-# causal model everything above the diagonal must be exactly 0.
+# The test treats the model as a black box, so it finds every leak, wherever it is: a forgotten mask, a mask of the
+# wrong shape, a norm over the tokens. Start each changed text from a fresh copy; otherwise the changes pile up, and
+# every column measures all earlier changes as well. The absolute value matters, since a logit that falls has moved too.
+# In a causal model everything above the diagonal must be exactly 0.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-influence-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.influence")
@@ -789,7 +788,7 @@ check("gpt.influence", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Both models, under your test. Each row is scaled to sum to 1.
+# Run your test on both models. Each row is scaled to sum to 1.
 
 
 # %% tags=["demo"]
@@ -814,13 +813,13 @@ def a_test_for_leaks():
 
 
 # %% [markdown]
-# On the left there is a triangle: above the diagonal nothing moves. On the right each prediction hangs almost entirely
-# on one token, the next; only the last prediction has none to hang on. Keep this test: it works on any model.
+# On the left you see a triangle: nothing moves above the diagonal. On the right each prediction depends almost entirely
+# on one token, the next; only the last prediction doesn't have one. Keep this test: it works on any model.
 #
 # ## 7. Let it write
 #
-# A language model writes as in lesson 06: read the text so far, look at the distribution **after the last word**, choose
-# a word, append it, read again. What does ours expect after these beginnings?
+# A language model writes as in lesson 06: it reads the text so far, looks at the distribution **after the last word**,
+# chooses a word, appends it, and reads again. What does ours expect after these beginnings?
 
 
 # %% tags=["demo"]
@@ -844,12 +843,13 @@ def what_comes_next():
 
 
 # %% [markdown]
-# After *a hungry* only animals and people in the singular, after *these hungry* only the plural. *Invited* demands an
-# object, so a determiner comes; after *slept* the sentence may end. No label ever said what a plural is.
+# After *a hungry* it expects only animals and people in the singular, after *these hungry* only the plural. *Invited*
+# needs an object, so a determiner follows; after *slept* the sentence may end. It never had a label that said what a
+# plural is.
 #
-# What did it look at to know that? Here are the weights of its heads while it reads. Each row is a token that looks back, and
-# the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put sentences of
-# your own into `YOURS`, and run the cell again.
+# What did it look at to know that? Here are the weights of its heads as it reads. Each row is a token that looks back,
+# and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put your
+# own sentences into `YOURS`, and run the cell again.
 
 
 # %% tags=["demo"]
@@ -871,16 +871,17 @@ def where_it_looks():
 
 
 # %% [markdown]
-# The simplest choice is the most probable word, greedy decoding. One thing is new: a text may outgrow the **context**.
-# There is no learned vector for position 25 of 24, so the model reads the last `context_length` tokens only.
+# The simplest choice is the most probable word: greedy decoding. One thing is new: a text may outgrow the **context**.
+# Position 25 of 24 has no learned vector, so the model reads only the last `context_length` tokens.
 #
 # ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
 #
-# Write `max_new_tokens` tokens after the prompt, the most probable one each time. `model` is a function from ids
-# `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and can read at most `context_length` tokens.
+# Append `max_new_tokens` tokens to the prompt, each time the most probable one. `model` is a function from ids `[batch,
+# tokens]` to logits `[batch, tokens, vocab_size]`, and can read at most `context_length` tokens.
 #
-# Shapes: `prompt` is an integer tensor `[tokens]`, the result is `[tokens + max_new_tokens]`: prompt and new tokens in one.
+# Shapes: `prompt` is an integer tensor `[tokens]`, the result is `[tokens + max_new_tokens]`: the prompt followed by
+# the new tokens.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-generate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -903,10 +904,10 @@ def generate(model, prompt, max_new_tokens, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# The window is cut anew in each round: what falls out of it is forgotten by the model but stays in the text. Keeping the
-# first tokens instead of the last would make the model answer the same question again and again. All logits except those
-# of the last position answer old questions. Reading once and taking several tokens from it is not possible: the second
-# new token depends on the first.
+# Cut the window anew in each round: the model forgets the tokens that drop out of it, but they stay in the text. If you
+# kept the first tokens instead of the last, the model would answer the same question again and again. All logits except
+# those of the last position answer old questions. You can't run the model once and take several tokens from it: the
+# second new token depends on the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.generate")
@@ -926,11 +927,12 @@ def both_write():
 
 
 # %% [markdown]
-# When it writes, the cheat has no next token to copy: a model with a loss of nearly 0 cannot string three words together.
+# The cheat can't copy the next token when it has to write it: a model with a loss of nearly 0 can't string three words
+# together.
 #
-# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample,
-# and draw each token with the model's probability. Then we can *grade* the author: the grammar can tell whether a
-# sentence is one of its own. **Predict:** how many of a hundred sentences are right, with the mask and without?
+# The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample:
+# draw each token with the model's probability. Then we can *grade* the author: we can check whether the grammar allows
+# a sentence. **Predict:** how many of a hundred sentences are right, with the mask and without?
 
 # %%
 right_of_100 = {"with the mask": None, "without": None}
@@ -939,7 +941,7 @@ right_of_100 = {"with the mask": None, "without": None}
 # %% tags=["demo"]
 @torch.no_grad()
 def sampled_sentences(model, count, most=CONTEXT - 1):
-    """Sentences drawn token by token, each running from the full stop before it to its own."""
+    """Sentences drawn token by token, each from the full stop before it to its own."""
     torch.manual_seed(1)
     ids = torch.full((count, 1), id_of["."], device=device)
     for _ in range(most):
@@ -956,7 +958,7 @@ def the_author_graded():
         written = sampled_sentences(trained(causal)[0], 200)
         right = [text for text in written if is_english(text)]
         new = [text for text in right if text not in known]
-        news = f", {len(new) / len(right):.0%} of these were never read before" if right else ""
+        news = f", {len(new) / len(right):.0%} of these are new" if right else ""
         print(f"{name}: {len(right) / max(1, len(written)):.0%} of the sentences are right{news}")
         show.prediction(f"{name}, right of 100", right_of_100[name], 100 * len(right) / max(1, len(written)))
         for text in new[:3]:
@@ -966,11 +968,11 @@ def the_author_graded():
 
 
 # %% [markdown]
-# Most of its sentences are right, and nearly all of those are **new**: it has not learned the text by heart, it has
-# learned the language. Its mistakes are marked with a star. What does it get wrong?
+# Most of its sentences are right, and nearly all of those are **new**: it hasn't memorized the text, it has learned the
+# language. Its mistakes are marked with a star. What does it get wrong?
 #
-# Watch it write: choose a beginning, and throw the dice again. Then put beginnings of your own into the last line of the cell,
-# in lower case and with words that it knows, and run it.
+# Watch it write: choose a beginning, and roll the dice again. Then put your own beginnings into the last line of the
+# cell, in lower case and with words that it knows, and run it.
 
 
 # %% tags=["demo"]
@@ -997,16 +999,16 @@ def your_turn():
 # %% [markdown]
 # ## 8. GPT-1: what is it good for?
 #
-# In 2018 people wanted to classify, to compare, to answer. GPT-1 (Radford et al., 2018) was the first to show that a
-# transformer language model is a splendid **beginning** for all of these: train it on text, which costs no labels, and
-# then tune it for the task. *Generative pre-training* is what the letters mean.
+# In 2018 people wanted to classify texts, compare them, and answer questions. GPT-1 (Radford et al., 2018) was the
+# first to show that a transformer language model is a splendid **starting point** for all of these: train it on text,
+# which doesn't need labels, and then fine-tune it for the task. The letters stand for *generative pre-training*.
 #
 # ### 8.1 No training at all
 #
-# Sometimes you need not even tune. A model that knows how probable a sentence is can already judge: **zero-shot**. GPT-1
-# (section 5) judged whether English sentences are acceptable by their mean log-probability per token, and a threshold.
-# We do the same with held-out sentences, and a copy of each in which two neighbouring words are swapped. **Guess
-# first:** how often will it be right? Tossing a coin is right half the time.
+# Sometimes you don't even have to fine-tune. A model that knows how probable a sentence is can already judge it:
+# **zero-shot**. GPT-1 (section 5) judged whether English sentences are acceptable by comparing their mean
+# log-probability per token with a threshold. We do the same with held-out sentences, and a copy of each with two
+# neighboring words swapped. **Guess first:** how often will it be right? Tossing a coin is right half the time.
 
 # %%
 right_without_a_label = None  # in %
@@ -1014,7 +1016,7 @@ right_without_a_label = None  # in %
 
 # %%
 def spoiled(tokens, spoiling):
-    """The tokens with two neighbours swapped, so that they are no longer a sentence of the grammar."""
+    """The tokens with two neighbors swapped, so that they are no longer a sentence of the grammar."""
     while True:
         changed = list(tokens)
         position = spoiling.randrange(len(tokens) - 2)  # the full stop stays
@@ -1042,22 +1044,22 @@ def zero_shot():
     right = sum(score > threshold for score in good) + sum(score <= threshold for score in bad)
     drawn, [axes] = show.frames(height=3.2)
     edges = torch.linspace(min(bad), max(good), 40).tolist()
-    axes.hist(bad, edges, color=show.ORANGE, alpha=0.75, label="two tokens swapped")
-    axes.hist(good, edges, color=show.BLUE, alpha=0.75, label="as they were")
+    axes.hist(bad, edges, color=show.ORANGE, alpha=0.75, label="two words swapped")
+    axes.hist(good, edges, color=show.BLUE, alpha=0.75, label="unchanged")
     axes.axvline(threshold, color=show.INK, linestyle=":", label="median of all: the threshold")
     axes.set(
         xlabel="mean log-probability of a token", ylabel="sentences", title="Zero-shot: which sentences are acceptable?"
     )
     axes.legend(loc="upper left")
-    show.figure(drawn, "Two heaps with hardly any overlap: spoiled sentences are much less probable than good ones.")
+    show.figure(drawn, "Two histograms that hardly overlap: spoiled sentences are much less probable than good ones.")
     print(" ".join(good_sentences[1]), "→", " ".join(bad_sentences[1]))
     print(f"zero-shot accuracy: {right / (len(good) + len(bad)):.3f}, without a single label")
     show.prediction("right without a label", right_without_a_label, 100 * right / (len(good) + len(bad)), " %")
 
 
 # %% [markdown]
-# GPT-2 made this its theme. *Without any training* on them, it was the best language model on seven of eight data
-# sets; reading comprehension and question answering worked to a degree, but far from the best.
+# GPT-2 made this its theme. *Without any training* on them, it was the best language model on seven of eight data sets;
+# it could do reading comprehension and question answering to a degree, but was far from the best.
 
 # %% [markdown] tags=["slides"]
 # S2 quotes these results. (S1 dates GPT-2 to 2018. That was GPT-1: *Improving Language Understanding by Generative
@@ -1065,10 +1067,10 @@ def zero_shot():
 # their first author.)
 
 # %% [markdown]
-# GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model goes on in the same way,
-# without any training. This is **in-context learning** (Brown et al., 2020), and it grew with the size of the model. Can
-# ours do it? Its smallest form is to notice a repetition: three random tokens, over and over. From the second round on,
-# a reader can know what comes next.
+# GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model continues in the same way,
+# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with the size of the
+# model. Can ours do it? Its simplest form is noticing a repetition: three random tokens, over and over. From the second
+# round on, you can know what comes next.
 
 
 # %% tags=["demo"]
@@ -1086,19 +1088,20 @@ def loss_by_round(model, first, sizes, count=200, rounds=5):
 def in_context():
     model, _losses = trained()
     losses = loss_by_round(model, encode(["."]).to(device), SIZES)
-    print("loss in each round of a repetition:", " ".join(f"{loss:.2f}" for loss in losses), "nats a token")
-    print(f"guessing evenly among all tokens costs {knows_nothing:.2f}")
+    print("loss in each round of a repetition:", " ".join(f"{loss:.2f}" for loss in losses), "nats per token")
+    print(f"a uniform guess among all tokens costs {knows_nothing:.2f}")
 
 
 # %% [markdown]
-# No: the second round surprises it as much as the first, and the fifth no less. Nothing in its training text ever repeated
-# three random words, and its two small blocks found no use for copying. Section 9.2 puts the same question to GPT-2.
+# No: the second round surprises it as much as the first, and so does the fifth. Its training text never repeated three
+# random words, and its two small blocks never needed copying. Section 9.2 asks GPT-2 the same question.
 #
 # ### 8.2 Fine-tuning
 #
 # For other tasks you do need labels, but only a few. GPT-1's recipe (Radford et al., 2018):
 #
-# - keep the whole model, and put **one linear layer** on the state of the last token (for us, of the full stop at the end);
+# - keep the whole model, and put **one linear layer** on the state of the last token (for us, the full stop at the
+#   end);
 # - train everything, for about **three epochs**;
 # - keep the language model's loss as an **auxiliary loss**, weighted by $\lambda$ (0.5 in the paper):
 #
@@ -1107,7 +1110,7 @@ def in_context():
 # ### Exercise 7 · The loss of fine-tuning
 # `gpt.fine_tuning_loss` · 2 points · about 8 minutes
 #
-# The mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next tokens. You are welcome to
+# Return the mean cross-entropy of the labels, plus `weight` times the mean cross-entropy of all next tokens. You may
 # use `F.cross_entropy`, which takes logits.
 #
 # Shapes: `class_logits` is `[batch, classes]`, `labels` `[batch]`, `lm_logits` `[batch, tokens, vocab_size]`, `targets`
@@ -1119,7 +1122,7 @@ def in_context():
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-fine_tuning_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
-    """The loss of the labels, and the weighted loss of language modelling.
+    """The loss of the labels, and the weighted loss of language modeling.
 
     class_logits: [batch, classes]
     labels: int64 [batch]
@@ -1136,10 +1139,10 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
 
 # %% [markdown] tags=["reason"]
-# Keeping the language model's loss reminds the model of what it knew. Both losses are means, so that the weight does not
-# depend on how long the texts are; a sum over words would drown the labels. The weight is on the auxiliary part alone.
-# Weighting both, or mixing as w and 1 - w, changes how fast the task itself is learned. `F.cross_entropy` takes logits:
-# a softmax before it would be the second one.
+# The language model's loss reminds the model of what it knew. Both losses are means, so the weight doesn't depend on
+# the length of the texts; a sum over tokens would drown out the labels. Weight only the auxiliary part. Weighting both,
+# or mixing as w and 1 - w, changes how fast the model learns the task itself. `F.cross_entropy` takes logits: with a
+# softmax before it, you apply softmax twice.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-fine_tuning_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.fine_tuning_loss")
@@ -1149,10 +1152,10 @@ check("gpt.fine_tuning_loss", hidden=True)
 
 # %% [markdown]
 # Our task: is the last noun of a sentence a **thing** (*door*, *apple*) or a **living being** (*queen*, *pig*)? To make
-# it hard, only **half of the nouns** ever appear with a label. The test asks about the other half.
+# it hard, only **half of the nouns** ever appear with a label. We test on the other half.
 #
-# Three candidates: a new model that has never read anything, the pre-trained one, and the pre-trained one with the
-# auxiliary loss. All sentences have eight words, so nothing is padded.
+# We compare three candidates: a new model trained from scratch, the pre-trained one, and the pre-trained one with the
+# auxiliary loss. All sentences have eight words, so they don't need padding.
 
 # %%
 THINGS_AND_BEINGS = {
@@ -1161,7 +1164,7 @@ THINGS_AND_BEINGS = {
 WITH_LABELS = {form for noun in (*THINGS[::2], *LIVING[::2]) for form in (noun.english, noun.english_plural)}
 
 
-def labelled(count, with_labels, seed):
+def labeled(count, with_labels, seed):
     """Eight-token sentences that end in a noun, half of them in a thing: ids [count, 10], labels [count]."""
     drawing = random.Random(seed)
     found = {0: [], 1: []}
@@ -1174,7 +1177,7 @@ def labelled(count, with_labels, seed):
 
 
 # %% [markdown]
-# **Predict** for each of the three: how often is it right about the *other* words after three epochs?
+# **Predict** for each of the three: how often is it right about the *other* nouns after three epochs?
 
 # %%
 right_on_other_tokens = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in %
@@ -1225,8 +1228,8 @@ def judged(model, head, test_sets):
 
 @show.when_ready
 def three_candidates():
-    training_set = labelled(512, with_labels=True, seed=11)
-    test_sets = {"labelled tokens": labelled(300, True, seed=12), "other tokens": labelled(300, False, seed=13)}
+    training_set = labeled(512, with_labels=True, seed=11)
+    test_sets = {"labeled tokens": labeled(300, True, seed=12), "other tokens": labeled(300, False, seed=13)}
     print("living:", decode(training_set[0][0]))
     print("thing: ", decode(training_set[0][-1]))
     histories = {
@@ -1238,7 +1241,7 @@ def three_candidates():
         return sum(history[epoch][what] for history in histories[name]) / SEEDS
 
     drawn, panels = show.frames(3, width=11.4, height=3.4)
-    titles = ("accuracy, labelled tokens", "accuracy, other tokens", "loss as a language model")
+    titles = ("accuracy, labeled tokens", "accuracy, other tokens", "loss as a language model")
     for panel, what, title in zip(panels, [*test_sets, "language model"], titles, strict=True):
         for name, colour in zip(CANDIDATES, (show.GREY, show.BLUE, show.ORANGE), strict=True):
             panel.plot([mean(name, what, epoch) for epoch in range(EPOCHS + 1)], "o-", ms=4, color=colour, label=name)
@@ -1247,8 +1250,8 @@ def three_candidates():
     panels[2].legend(loc="lower right")
     show.figure(
         drawn,
-        "Three plots over three epochs. All candidates learn the labelled tokens. On other tokens only the pre-trained model "
-        "is right. All the while it becomes a worse language model; with the auxiliary loss less so.",
+        "Three plots over three epochs. All candidates learn the labeled tokens. On other tokens only the pre-trained "
+        "models are right. Meanwhile they get worse as language models, less so with the auxiliary loss.",
     )
     for name in CANDIDATES:
         for epoch in (1, EPOCHS):
@@ -1259,19 +1262,19 @@ def three_candidates():
 
 
 # %% [markdown]
-# Three things to see, each the mean of three runs.
+# You can see three things here, each the mean of three runs.
 #
-# **Pre-training pays.** All three learn the words that they were shown, the new model no slower than the others. But it
-# has no idea about the other words, and the pre-trained one simply knows: it has read thousands of sentences in which
-# *doors* and *apples* are used alike. Labels for half of the words were enough for all of them.
+# **Pre-training pays off.** All three learn the labeled nouns, the new model as fast as the others. But it has no idea
+# about the other nouns, while the pre-trained models simply know them: they have read thousands of sentences that use
+# *doors* and *apples* in the same way. Labels for half of the nouns were enough for all of them.
 #
-# **Fine-tuning forgets.** All the while, the loss as a language model rises: what is not practised is lost. With the
-# auxiliary loss it rises less.
+# **Fine-tuning forgets.** Meanwhile the loss as a language model rises: a model loses what it doesn't practice. With
+# the auxiliary loss it rises less.
 #
 # **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the
-# two pre-trained candidates after the first epoch and after the last: there is no sign of it here. The paper's own
-# ablation (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones.
-# Ours is a small one.
+# two pre-trained candidates after the first epoch and after the last: you don't see it here. The paper's own ablation
+# (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is
+# small.
 
 # %% [markdown] tags=["slides"]
 # S2 repeats the claim that the auxiliary loss speeds up convergence.
@@ -1279,9 +1282,9 @@ def three_candidates():
 # %% [markdown]
 # ## 9. GPT-2
 #
-# GPT-1 had 12 layers, a d_model of 768 and a context length of 512. GPT-2 is the same model, larger, with small changes:
-# the norms before the sublayers and one at the end, as in yours; smaller first weights on the residual path; a context
-# length of 1024 and a vocabulary of 50,257 subword tokens. The paper's table 2 gives four sizes:
+# GPT-1 had 12 layers, a d_model of 768 and a context length of 512. GPT-2 is the same model, only larger, with small
+# changes: the norms before the sublayers and one at the end, as in yours; smaller initial weights on the residual path;
+# a context length of 1024 and a vocabulary of 50,257 subword tokens. The paper's table 2 gives four sizes:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1292,13 +1295,13 @@ def three_candidates():
 #
 # ### 9.1 How large is GPT-2?
 #
-# Build your own model in these sizes, and add up its parameters. On torch's device `meta` a tensor has a shape and no
-# numbers, so even the largest is built in a second. (Lesson 04 counted a block by formula: about
-# $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
+# Build your own model in these sizes, and add up its parameters. On torch's device `meta` a tensor has a shape but no
+# numbers, so even the largest takes only a second to build. (Lesson 04 counted a block by formula: about $12\,
+# d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
-# None of the printed numbers is right. The notes of the authors' code say that they were wrong *due to an error*. Which
-# error? They did not say. But try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess
-# first:** how large a share of the smallest GPT-2 is its embedding? And of the largest?
+# The printed numbers are all wrong. The notes in the authors' code say that this was *due to an error*, but not which
+# one. Try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess first:** what share of the
+# parameters is the embedding, in the smallest GPT-2 and in the largest?
 
 # %% [markdown] tags=["slides"]
 # S3 prints the same four numbers as the paper.
@@ -1346,7 +1349,7 @@ def four_sizes():
         left = [a + b for a, b in zip(left, sizes, strict=True)]
     axes.plot(list(PRINTED.values()), range(4), "|", color=show.INK, ms=24, mew=1.8, label="as printed")
     axes.set_yticks(range(4), labels=list(D_MODELS))
-    axes.set(xlabel="millions of parameters", ylabel="layers", ylim=(3.6, -0.6), title="Where GPT-2's parameters are")
+    axes.set(xlabel="millions of parameters", ylabel="layers", ylim=(3.6, -0.6), title="Where are GPT-2's parameters?")
     axes.legend(loc="upper right", markerscale=0.45)
     show.figure(
         drawn,
@@ -1356,24 +1359,26 @@ def four_sizes():
 
 
 # %% [markdown]
-# All four printed numbers, to the last digit. We cannot know what they did, but this fits: the old vocabulary in the
-# count, the new one in the model. In the smallest, 9,779 more tokens cost seven and a half million parameters.
+# That reproduces all four printed numbers to the last digit. We can't know what they did, but this fits: they used the
+# old vocabulary in the count, and the new one in the model. In the smallest model, 9,779 more tokens add seven and a
+# half million parameters.
 #
-# The bars tell a second story: two thirds of every block is the feed-forward network, one third is attention, and in the
-# smallest model the embedding alone is nearly a third of everything. Without tying it would be counted twice. (The
-# number of heads plays no part.)
+# The bars also show that two thirds of every block is the feed-forward network, one third is attention, and in the
+# smallest model the embedding alone is nearly a third of all parameters. Without tying you would count it twice. (The
+# number of heads doesn't matter.)
 #
 # ### 9.2 GPT-2, in your own model
 #
-# If yours is the same model, GPT-2's numbers must fit into it, and it must say exactly what GPT-2 says. The weights are
-# public: a dict of tensors, 148 of them in the smallest. Three things differ.
+# If yours is the same model, GPT-2's weights must fit into it, and it must give exactly GPT-2's outputs. The weights
+# are public: a dict of tensors, 148 of them for the smallest. Three things are different.
 #
-# 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2` below has
-#    all parts that differ.
-# 2. **The direction of matrices.** GPT-2 computes $x W$, so it keeps the matrix of a linear layer as `[in, out]`. PyTorch's
-#    `nn.Linear` computes $x W^T$ and keeps `[out, in]`. The linear layers are those with `c_` in their names.
-# 3. **Three in one.** `c_attn` makes queries, keys and values in a single product: its `3 d_model` outputs are those of `W_q`,
-#    then of `W_k`, then of `W_v`. Its weight and its bias become three each, such as
+# 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2`
+#    below lists all parts that differ.
+# 2. **The direction of matrices.** GPT-2 computes $x W$, so it stores the matrix of a linear layer as `[in, out]`.
+#    PyTorch's `nn.Linear` computes $x W^T$ and stores `[out, in]`. The linear layers are those with `c_` in their
+#    names.
+# 3. **Three in one.** `c_attn` computes queries, keys and values in a single product: its `3 d_model` outputs are those
+#    of `W_q`, then of `W_k`, then of `W_v`. Its weight and its bias each become three tensors, such as
 #    `blocks.0.self_attention.W_q.weight`.
 
 # %%
@@ -1394,16 +1399,16 @@ NAMES_IN_GPT2 = {
 # ### Exercise 8 · GPT-2's weights
 # `gpt.from_gpt2` · 4 points (3 for the weights, 1 for what your model does not have) · about 20 minutes
 #
-# Make from GPT-2's tensors what `load_state_dict` of your model wants: a dict with your names. Transpose what must be
-# transposed, and nothing else, and cut `c_attn` into its three. It may use the table.
+# Convert GPT-2's tensors into a dict that your model's `load_state_dict` accepts: with your names. Transpose only the
+# matrices of linear layers, and split `c_attn` into three. You may use the table.
 #
 # Shapes: `tensors` is a dict from names to tensors, the result another one.
 
 # %% [markdown] tags=["fine-print"]
-# Some copies hold more. Leave it out: `h.0.attn.bias`, which is no bias but the causal mask; `h.0.attn.masked_bias`, what
-# is written where the mask forbids; and `lm_head.weight`, the tied output layer, which is the embedding once more. In
-# others every name but the head's begins with `transformer.`, which goes. Numbers of blocks stay as they are, and
-# `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
+# Some copies contain more tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
+# `h.0.attn.masked_bias`, the score of a masked position; and `lm_head.weight`, the tied output layer, which is the
+# embedding again. In others every name except the head's begins with `transformer.`: remove it. Block numbers don't
+# change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-from_gpt2-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1431,11 +1436,11 @@ def from_gpt2(tensors):
 
 
 # %% [markdown] tags=["reason"]
-# One table of ten lines serves any number of blocks. Only the matrices of linear layers are transposed: `c_attn`,
+# One table of ten lines works for any number of blocks. Transpose only the matrices of linear layers: `c_attn`,
 # `c_proj` and `c_fc` are the names that contain `c_` (for *convolution*: GPT-2's code writes a linear layer as a
-# convolution over single tokens). The embedding and the positions are tables that are looked up, not multiplied, and
-# stay. Shapes catch most mistakes here, but not all: attention's `c_proj` is square and fits either way round. A model
-# loaded like that runs, and writes nonsense. So logits are compared, and not only shapes.
+# convolution over single tokens). The embedding and the positions are lookup tables, so they stay as they are. Shapes
+# catch most mistakes here, but not all: attention's `c_proj` is square and fits either way. A model loaded like that
+# runs, but writes nonsense. So compare the logits, not only the shapes.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-from_gpt2-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.from_gpt2")
@@ -1444,12 +1449,12 @@ check("gpt.from_gpt2", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now load it. `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. The path of a folder that holds `config.json`
-# and `model.safetensors` does as well. Without either, the cell says so, and takes a stand-in: the model that you
-# trained above, saved as GPT-2 is saved.
+# Now load it. The first time, the cell downloads `"gpt2"` from the Hugging Face hub: 550 MB. You can also give the path
+# of a folder with `config.json` and `model.safetensors`. Without either, the cell says so, and uses a stand-in: the
+# model you trained above, saved in GPT-2's format.
 #
-# Three questions to it. Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Does it
-# notice a repetition, which ours did not? And what does it write, with the dice of lesson 06?
+# We ask it three questions. Do your logits equal those of the course's own library, which loads GPT-2 in its own way?
+# Does it notice a repetition, unlike ours? And what does it write, with the sampling of lesson 06?
 
 # %%
 PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
@@ -1525,7 +1530,7 @@ def gpt_2_in_your_model():
     )
     print(f"{sum(parameter.numel() for parameter in own.parameters()):,} numbers loaded")
     losses = loss_by_round(own, ids[:1], sizes)
-    print("its loss in each round of a repetition:", " ".join(f"{loss:.2f}" for loss in losses), "nats a token\n")
+    print("its loss in each round of a repetition:", " ".join(f"{loss:.2f}" for loss in losses), "nats per token\n")
 
     torch.manual_seed(4)
     for prompt in prompts:
@@ -1534,43 +1539,43 @@ def gpt_2_in_your_model():
 
 
 # %% [markdown]
-# Equal to the last digits: you changed nothing but the numbers, and your model *is* GPT-2. If the stand-in wrote,
-# connect once and run the cell again; a Colab needs a minute for it. With the real weights, look at the rounds of the
-# repetition. Does the loss fall from the second round on? That would be in-context learning at its smallest: the weights
-# stay as they are, and the prompt teaches (Olsson et al., 2022, on *induction heads*).
+# They are equal to the last digits: you changed only the weights, and your model *is* GPT-2. If you saw the stand-in,
+# go online and run the cell again; on Colab it takes a minute. With the real weights, look at the rounds of the
+# repetition. Does the loss fall from the second round on? That would be in-context learning in its simplest form: the
+# weights don't change, but the prompt teaches (Olsson et al., 2022, on *induction heads*).
 #
-# A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does your
-# `from_gpt2` load it unchanged? And Hugging Face's `"distilgpt2"`, which has half the layers? Compare how probable the
-# three find a paragraph of your own, and one from a newspaper of this morning.
+# A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
+# your `from_gpt2` load it unchanged? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare how
+# probable the three find a paragraph of your own, and one from this morning's newspaper.
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes
 #
-# A colleague has changed the attention of your language model to make it faster. The loss on training text falls from 3.1 to
-# 0.4 nats, and on held-out text to 0.5. "It generalises", he says, "the validation loss proves it." In four to seven
-# sentences: why does the held-out loss prove nothing here? Which two experiments would show what is going on, and what would
-# each show if the model is honest, and if it is not?
+# A colleague has changed the attention of your language model to make it faster. The loss on training text falls from
+# 3.1 to 0.4 nats, and on held-out text to 0.5. "It generalizes", he says, "the validation loss proves it." In four to
+# seven sentences: why doesn't the held-out loss prove that? Which two experiments would show what is going on, and what
+# would each show if the model is honest, and if it isn't?
 #
 # Learning on your own? Once yours is written,
 # `solution("gpt.too_good")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-too_good-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A model that can see the token it should predict copies it, and copying works on any text, new text included. So a low
-# held-out loss rules out that it has learned the training text by heart, but not that it leaks: both losses fall together. A
-# loss far below what the text's own uncertainty allows is itself a reason for suspicion. First experiment: change one token
-# and see which predictions move. In an honest model none before that position moves at all; in a leaking one, those
-# before it do, above all the one just before. Second: let it write. There is no next token to copy while writing, so an
-# honest model with such a loss writes well, and a leaking one writes nonsense. (The loss by position would do as well: in a
-# leaking model it is near 0 everywhere except at the last position.)
+# A model that can see the token it should predict copies it, and copying works on any text, including new text. So a
+# low held-out loss rules out that it has memorized the training text, but not that it leaks: both losses fall together.
+# A loss far below what the text's own uncertainty allows is suspicious in itself. First experiment: change one token
+# and see which predictions move. In an honest model, predictions before that position don't move at all; in a leaking
+# one they do, above all the one just before. Second: let it write. It can't copy the next token while writing, so an
+# honest model with such a loss writes well, and a leaking one writes nonsense. (The loss by position would also work:
+# in a leaking model it is near 0 everywhere except at the last position.)
 #
-# *(One point: copying works on new text too, so the held-out loss tells learning from memorizing, but not from leaking. One
-# point: two experiments, each with both outcomes: change a token, write, or the loss by position.)*
+# *(One point: copying works on new text too, so the held-out loss distinguishes learning from memorizing, but not from
+# leaking. One point: two experiments, each with both outcomes: change a token, let it write, or the loss by position.)*
 
 # %% [markdown]
 # ### 9.3 Where do you get good text?
 #
-# A larger model wants more text, and the web has plenty, most of it rubbish. GPT-2's authors let people choose without
-# knowing: they took every page linked to on **Reddit** in a post with **at least 3 karma**, and called the result
+# A larger model needs more text, and the web has plenty, most of it garbage. GPT-2's authors let people choose without
+# knowing it: they took every page linked from a post on **Reddit** with **at least 3 karma**, and called the result
 # **WebText** (Radford et al., 2019, section 2.1).
 
 
@@ -1578,10 +1583,10 @@ def gpt_2_in_your_model():
 LINKS, DOCUMENTS, BYTES = 45e6, 8e6, 40e9
 our_bytes = len(decode(training_text))
 print(
-    f"{DOCUMENTS / LINKS:.0%} of the links became documents: duplicates and unreadable pages are gone, and Wikipedia, on purpose"
+    f"{DOCUMENTS / LINKS:.0%} of the links became documents: duplicates and unreadable pages were removed, and, on purpose, Wikipedia"
 )
-print(f"{BYTES / DOCUMENTS / 1000:.0f} kB a document, some {BYTES / DOCUMENTS / 6:.0f} words")
-print(f"to read it all at 250 words a minute, day and night: {BYTES / 6 / 250 / 60 / 24 / 365:.0f} years")
+print(f"{BYTES / DOCUMENTS / 1000:.0f} kB per document, about {BYTES / DOCUMENTS / 6:.0f} words")
+print(f"reading it all at 250 words a minute, day and night: {BYTES / 6 / 250 / 60 / 24 / 365:.0f} years")
 print(f"our text would fit into it {BYTES / our_bytes:,.0f} times")
 
 # %% tags=["demo"]
@@ -1597,33 +1602,33 @@ show.figure(
 )
 
 # %% [markdown]
-# Who writes on Reddit, and who does not? A model is a mirror of what it has read.
+# Who writes on Reddit, and who doesn't? A model mirrors what it has read.
 
 # %% [markdown] tags=["slides"]
-# S3 tells how WebText was made, and sums it up as *right data + right model*.
+# S3 explains how WebText was made, and sums it up as *right data + right model*.
 
 # %% [markdown]
 # ## Glossary
 #
-# - **language model**: a model that gives each next token a probability, given the tokens before it.
-# - **shifted targets**: the inputs themselves, one position to the left: at each position the token that comes next.
-# - **packing**: several documents in one row, one after the other; a document mask keeps them apart.
+# - **language model**: a model that assigns each possible next token a probability, given the tokens before it.
+# - **shifted targets**: the inputs, moved one position to the left: at each position the token that comes next.
+# - **packing**: putting several documents in one row; a document mask keeps them apart.
 # - **logits**: the scores of all tokens before the softmax.
-# - **weight tying**: the output layer's matrix is the embedding; both uses train the same numbers.
+# - **weight tying**: the output layer's matrix is the embedding; both uses train the same parameters.
 # - **decoder-only transformer**: blocks of masked self-attention and a feed-forward network, without an encoder.
-# - **context length**: the most tokens that a model can read at once.
+# - **context length**: the largest number of tokens that a model can read at once.
 # - **leak**: a way for a model to see what it should predict; in a causal model, any dependence on later tokens.
-# - **pre-training**: training on plain text, before and without any task.
+# - **pre-training**: training on plain text, before any task.
 # - **fine-tuning**: further training of a pre-trained model on a task with labels.
-# - **auxiliary loss**: a second loss, added with a weight, for a task that is not wanted for its own sake.
+# - **auxiliary loss**: a second loss, added with a weight, for a task that isn't the goal itself.
 # - **zero-shot**: doing a task without having been trained on any example of it.
 # - **few-shot, in-context learning**: doing a task from a few examples in the prompt, without any training.
 #
 # ## What you have now
 #
-# A GPT: yours, equal to PyTorch's to the last digits, trained, caught, graded, tuned, and with GPT-2's weights in it. It reads
-# from left to right and must not look ahead, because it writes.
+# You have a GPT of your own, equal to PyTorch's to the last digits: trained, caught, graded, fine-tuned, and loaded
+# with GPT-2's weights. It reads from left to right and must not look ahead, because it writes.
 #
-# But what if you only want to *understand*? Then looking ahead is not cheating but a help, and `causal=False` is one
-# word in the code. All it needs is a game other than the next word, one in which the answer is not on the page. That
-# game is lesson 09's.
+# But what if you only want to *understand*? Then looking ahead isn't cheating; it helps, and you only have to set
+# `causal=False`. You just need a different game from predicting the next word, one where the answer isn't on the page.
+# Lesson 09 plays that game.

@@ -62,9 +62,7 @@ class TestWhatGPTLearns:
         assert last > honest
 
     def test_only_the_honest_model_can_write(self, output: str) -> None:
-        right, new = numbers(
-            r"with the mask: (\d+)% of the sentences are right, (\d+)% of these were never read", output
-        )
+        right, new = numbers(r"with the mask: (\d+)% of the sentences are right, (\d+)% of these are new", output)
         cheats = numbers(r"without: (\d+)% of the sentences are right", output)[0]
         assert right > 65
         assert new > 80
@@ -81,7 +79,7 @@ class TestWhatGPTLearns:
         after = {
             (name, int(epoch)): tuple(map(float, found))
             for name, epoch, *found in re.findall(
-                r"^(new|pre-trained.*), after epoch (\d): labelled tokens ([\d.]+), other tokens ([\d.]+), "
+                r"^(new|pre-trained.*), after epoch (\d): labeled tokens ([\d.]+), other tokens ([\d.]+), "
                 r"language model ([\d.]+)$",
                 output,
                 flags=re.M,

@@ -150,13 +150,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Embed, add positions, apply the blocks with a causal mask, then the final norm, and compare with the "
-            "embedding. You have all the modules: put them in order.",
+            "embedding. You have all the modules; put them in order.",
         ),
         Hint(
             "shapes",
             "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns the new "
             "`[batch, tokens, d_model]`. A mask `[1, tokens, tokens]`, True where a query may attend, works for the "
-            "whole batch, and None allows everything. Make it on the device of the ids.",
+            "whole batch, and None allows everything. Create it on the device of the ids.",
             answers=("mask_inverted", "mask_in_the_first_block", "no_positions"),
         ),
         Hint(
@@ -172,15 +172,15 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "mask_on_the_cpu",
-            "Your model is right on the CPU, but makes a tensor there whatever device its input is on, so it fails on "
-            "a GPU. Make the mask on the device of the ids: device=ids.device.",
+            "Your model is right on the CPU, but creates a tensor there whatever device its input is on, so it fails "
+            "on a GPU. Create the mask on the device of the ids: device=ids.device.",
             _slip((", device=ids.device", "")),
             alone=True,
         ),
         Misconception(
             "always_causal",
-            "Your model always uses the mask. Where self.causal is False, every token may see every other: pass None "
-            "as the mask.",
+            "Your model always uses the mask. If self.causal is False, every token may see every other: pass None as "
+            "the mask.",
             _slip((" if self.causal else None", "")),
             alone=True,
         ),
@@ -211,8 +211,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shifted_inside",
-            "Your model shifts the ids: at each position it reads the token before. Use ids as they are; the mask is "
-            "enough to hide the next token.",
+            "Your model shifts the ids: at each position it reads the previous token. Use ids as they are; the mask "
+            "is enough to hide the next token.",
             _slip(("self.embedding(ids)", "self.embedding(F.pad(ids[:, :-1], (1, 0)))")),
         ),
         *alike(

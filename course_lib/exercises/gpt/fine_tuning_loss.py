@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     statement=(
         "fine_tuning_loss(class_logits [batch, classes], labels int64 [batch], lm_logits [batch, tokens, vocab_size], "
         "targets int64 [batch, tokens], weight) -> a single number: the mean cross-entropy of the labels, plus weight "
-        "times that of the tokens."
+        "times that of the next tokens."
     ),
     points=2,
     minutes=8,
@@ -113,25 +113,25 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take two mean cross-entropies and weight only the second. Flatten the language model's as in section 3, "
-            "with logits and targets in the same order.",
+            "Take two mean cross-entropies and weight only the second. Flatten its logits and targets as in section "
+            "3, in the same order.",
         ),
     ),
     misconceptions=(
         Misconception(
             "no_auxiliary_loss",
-            "Your answer has only the labels' loss. GPT-1 adds weight times the language-modelling loss.",
+            "Your answer has only the labels' loss. GPT-1 adds weight times the language-modeling loss.",
             _slip((_SUM, "task")),
         ),
         *alike(
-            "Your answer applies weight to the wrong terms. Multiply only the language-modelling loss by it.",
+            "Your answer applies weight to the wrong terms. Multiply only the language-modeling loss by it.",
             not_weighted=_slip((_SUM, "task + lm")),
             weight_on_the_labels=_slip((_SUM, "weight * task + lm")),
             both_weighted=_slip((_SUM, "weight * (task + lm)")),
         ),
         Misconception(
             "weight_of_the_paper",
-            "Your answer always weights language modelling by 0.5, as GPT-1 did. Use `weight`.",
+            "Your answer always weights language modeling by 0.5, as GPT-1 did. Use `weight`.",
             _slip((_SUM, "task + 0.5 * lm")),
         ),
         *alike(
@@ -152,14 +152,14 @@ EXERCISE = Exercise(
             softmax_of_the_classes=_slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
         *alike(
-            "Your answer makes the two weights sum to 1. In GPT-1's equation 5 the labels count in full: task + "
+            "Your answer makes the two weights sum to 1. In GPT-1's equation 5 the task loss has weight 1: task + "
             "weight · lm.",
             mixture=_slip((_SUM, "(1 - weight) * task + weight * lm")),
             weighted_mean=_slip((_SUM, f"({_SUM}) / (1 + weight)")),
         ),
         Misconception(
             "subtracted",
-            "Your answer subtracts the language-modelling loss, so training would make the language model worse. Add "
+            "Your answer subtracts the language-modeling loss, so training would make the language model worse. Add "
             "it.",
             _slip((_SUM, "task - weight * lm")),
         ),

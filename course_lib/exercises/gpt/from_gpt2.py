@@ -220,7 +220,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "prefix_kept",
-            "Your answer fails on names with a prefix. Some copies put transformer. before every name: remove it with "
+            "Your answer fails on names with a prefix. Some copies put transformer. before the names: remove it with "
             "name.removeprefix('transformer.').",
             _slip(('removeprefix("transformer.")', 'replace("transformer.", "model.")')),
         ),
@@ -239,13 +239,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "names_unchanged",
-            "Your answer keeps GPT-2's names, so the tensors don't load. Give each the name it has in "
+            "Your answer keeps GPT-2's names, so the tensors don't load. Give each one its name in "
             "CausalLanguageModel, as in the table.",
             _slip(("own = own.replace(theirs, ours, 1)", "pass")),
         ),
         Misconception(
             "first_block_only",
-            "Your answer has only the first block. Include all of them: the number after h. says which one it is.",
+            "Your answer has only the first block. Include all of them: the number after h. is the block's.",
             _slip((_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")')),
         ),
     ),

@@ -88,8 +88,8 @@ EXERCISE = Exercise(
     title="Writing",
     statement=(
         "generate(model, prompt int64 [tokens], max_new_tokens, context_length) -> int64 [tokens + max_new_tokens]: "
-        "the prompt, then max_new_tokens times the most probable next token. model(ids [batch, tokens]) gives logits "
-        "[batch, tokens, vocab_size] and reads at most `context_length` tokens: the last ones."
+        "the prompt, followed by max_new_tokens tokens, each the most probable one. model(ids [batch, tokens]) gives "
+        "logits [batch, tokens, vocab_size] and reads at most `context_length` tokens: the last ones."
     ),
     points=3,
     minutes=15,
@@ -104,14 +104,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The model predicts a next token at every position, but you need only the prediction at the last. Call "
-            "it, append the most probable token, and call it again.",
+            "The model predicts a next token at every position, but you need only the prediction at the last one. "
+            "Call it, append the most probable token, and call it again.",
         ),
         Hint(
             "shapes",
             "The model takes `[1, tokens]` and gives `[1, tokens, vocab_size]`; you need the row of the last "
             "position. A slice of the last `context_length` ids takes all of them if there are fewer. `torch.cat` "
-            "needs tensors of one dimension each, so the new token must keep one.",
+            "needs one-dimensional tensors, so the new token must keep its dimension.",
             answers=(
                 "batch_left_on",
                 "first_position_asked",
@@ -159,8 +159,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "window_cut_once",
-            "Your answer cuts the text once, before the loop, and then it grows beyond the context. Cut at every "
-            "step: ids[-context_length:].",
+            "Your answer cuts the text once, before the loop, so it grows beyond the context. Cut at every step: "
+            "ids[-context_length:].",
             _slip(
                 ("ids = prompt", "ids = prompt[-context_length:]"),
                 (_READ, "ids"),
@@ -170,8 +170,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padded_to_the_context",
-            "Your answer pads the text at the front with token 0, and the model reads those as tokens. Pass a short "
-            "text as it is: ids[-context_length:].",
+            "Your answer pads the text at the front with token 0, and the model reads the padding as text. Pass a "
+            "short text as it is: ids[-context_length:].",
             _slip((_READ, "torch.cat([torch.zeros(context_length, dtype=torch.long), ids])[-context_length:]")),
         ),
         *alike(
@@ -204,8 +204,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "exp_overflows",
-            "Your answer takes exp of the logits. Beyond 88 that is infinite, and it cannot tell the best token from "
-            "the others. Compare the logits themselves: exp keeps their order.",
+            "Your answer takes exp of the logits. Beyond 88 that overflows to infinity, and the best token looks like "
+            "the others. Compare the logits themselves: exp preserves their order.",
             _slip((_ASKED, "logits[0, -1].exp()")),
         ),
         *alike(
@@ -221,7 +221,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "stopped_at_the_full_stop",
-            "Your answer stops at token 0, the full stop of this lesson. Write exactly `max_new_tokens`: a text may "
+            "Your answer stops at token 0, the full stop in this lesson. Write exactly `max_new_tokens`: a text may "
             "have several sentences.",
             _slip((_RETURN, "    if token == 0:\n            break\n    return ids"), paired=False),
         ),
@@ -238,7 +238,7 @@ EXERCISE = Exercise(
         Misconception(
             "text_cut_to_the_window",
             "Your answer is right while the text fits into the context. After that it loses the beginning: ids = "
-            "ids[-context_length:]. Cut only what the model reads, and keep the whole text.",
+            "ids[-context_length:]. Cut only the model's input, and keep the whole text.",
             _slip(("logits = ", "ids = ids[-context_length:]\n        logits = ")),
             alone=True,
         ),

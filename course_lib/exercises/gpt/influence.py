@@ -73,8 +73,8 @@ EXERCISE = Exercise(
     name="influence",
     title="A test for leaks",
     statement=(
-        "influence(model, ids int64 [tokens], vocab_size) -> [tokens, tokens]: in row i and column j the largest "
-        "absolute change of the logits after token i if token j becomes (ids[j] + 1) % vocab_size; model(ids [batch, "
+        "influence(model, ids int64 [tokens], vocab_size) -> [tokens, tokens]: in row i and column j, the largest "
+        "absolute change in the logits after token i if token j becomes (ids[j] + 1) % vocab_size; model(ids [batch, "
         "tokens]) gives logits [batch, tokens, vocab_size]."
     ),
     points=4,
@@ -89,8 +89,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Run the model once on the text as it is. Then change one token at a time, run it again, and compare. A "
-            "logit that moves depends on that token.",
+            "Run the model once on the text as it is. Then change one token at a time, run the model again, and "
+            "compare. A logit that moves depends on that token.",
             answers=("changes_pile_up", "compared_with_the_last_change", "replaced_by_0"),
         ),
         Hint(
@@ -108,8 +108,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "changes_pile_up",
-            "Your answer changes the ids themselves, so earlier changes remain when it makes the next. Start each "
-            "time from a copy of the original text: ids.clone().",
+            "Your answer changes the ids themselves, so earlier changes remain. Start each time from a copy of the "
+            "original text: ids.clone().",
             _slip((_COPY, "changed if position else ids.clone()")),
         ),
         Misconception(
@@ -119,13 +119,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "replaced_by_0",
-            "Your answer replaces tokens by token 0. Where the text has token 0, nothing changes: use (ids[j] + 1) % "
-            "vocab_size.",
+            "Your answer replaces each token with token 0. That doesn't change a token 0 in the text: use (ids[j] + "
+            "1) % vocab_size.",
             _slip((_OTHER, "0")),
         ),
         Misconception(
             "last_token_stays",
-            "Your answer does not change the last id of the vocabulary. Replace it by id 0: % vocab_size.",
+            "Your answer does not change the last id in the vocabulary. Replace it with id 0: % vocab_size.",
             _slip((_OTHER, "(ids[position] + 1).clamp(max=vocab_size - 1)")),
         ),
         Misconception(
@@ -136,12 +136,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "summed",
-            "Your answer adds up the changes of all logits. Take the largest: .amax(dim=-1).",
+            "Your answer adds up the changes in all logits. Take the largest: .amax(dim=-1).",
             _slip((_SIZE, "moved.abs().sum(dim=-1)")),
         ),
         Misconception(
             "averaged",
-            "Your answer takes the mean change of all logits. Take the largest: .amax(dim=-1).",
+            "Your answer takes the mean change in the logits. Take the largest: .amax(dim=-1).",
             _slip((_SIZE, "moved.abs().mean(dim=-1)")),
         ),
         Misconception(
@@ -154,12 +154,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_prediction_only",
-            "Your answer covers only the last prediction. Every prediction has a row.",
+            "Your answer covers only the last prediction. Every prediction needs a row.",
             _slip((_SIZE, "moved[-1:].abs().amax(dim=-1)")),
         ),
         Misconception(
             "yes_or_no",
-            "Your answer says only whether a prediction moved. Return by how much: the largest absolute change.",
+            "Your answer says only whether a prediction moved. Return how much: the largest absolute change.",
             _slip((_SIZE, "(moved.abs().amax(dim=-1) > 1e-6)")),
         ),
     ),

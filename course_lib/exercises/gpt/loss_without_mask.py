@@ -59,7 +59,7 @@ EXERCISE = Exercise(
     title="Predict: the loss without a mask",
     statement=(
         "loss_without_mask(honest [..., tokens]) -> [..., tokens]: the lowest loss that a model without a mask can "
-        "reach at each position, given the losses of an honest one. Both read the same tokens and have the same "
+        "reach at each position, given the losses of an honest model. Both read the same tokens and have the same "
         "targets."
     ),
     points=1,
@@ -83,12 +83,12 @@ EXERCISE = Exercise(
         Misconception(
             "zero_everywhere",
             "Your prediction is right except at the last position. Its target is the token after the last input, so "
-            "the model cannot copy it and must guess as an honest one does.",
+            "the model cannot copy it and must guess like an honest one.",
             torch.zeros_like,
         ),
         Misconception(
             "zero_at_a_single_word",
-            "Your prediction is right except for a text of one token. Its only position is also the last, and its "
+            "Your prediction is right except for a text of one token. Its only position is also its last, and the "
             "target is not in the input.",
             lambda honest: _only([-1], honest) if honest.shape[-1] > 1 else torch.zeros_like(honest),
         ),
@@ -101,13 +101,13 @@ EXERCISE = Exercise(
         Misconception(
             "as_good_as_the_last",
             "You predict that every position is now as good as the last, which always sees all tokens. But the others "
-            "see even more, their own target, so they have nothing to guess.",
+            "see even more, their own target, so they don't have to guess.",
             lambda honest: honest[..., -1:].expand_as(honest),
         ),
         Misconception(
             "as_good_as_the_best",
             "You predict that every position is now as good as the best. Check which positions have their target in "
-            "the input: those have nothing to guess, and the others gain nothing.",
+            "the input: those don't have to guess, and the others don't improve.",
             lambda honest: honest.amin(dim=-1, keepdim=True).expand_as(honest),
         ),
         Misconception(
@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         Misconception(
             "one_place_further",
             "You predict that each position is now as good as the next, since it sees one token more. That token is "
-            "its target, and copying it costs nothing.",
+            "its target, which it can copy.",
             lambda honest: torch.cat([honest[..., 1:], honest[..., -1:]], dim=-1),
         ),
         Misconception(
@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         Misconception(
             "zero_but_the_ends",
             "You predict a loss at the first and the last position. The target of the first, the second token, is in "
-            "the input, so it costs nothing.",
+            "the input, so its loss is 0.",
             lambda honest: _only([0, -1], honest),
         ),
         Misconception(
@@ -154,8 +154,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_as_the_mean",
-            "You predict the mean of the honest losses at the last position. It sees no more without the mask than "
-            "with it, so it keeps its own honest loss.",
+            "You predict the mean of the honest losses at the last position. It sees the same tokens with and without "
+            "the mask, so it keeps its own honest loss.",
             _last(lambda honest: honest.mean(dim=-1)),
         ),
         Misconception(

@@ -39,13 +39,13 @@ def other_questions(given: str, logits: str, slip: Callable[..., Edited], where:
         Misconception(
             "targets_in_another_order",
             f"Your answer flattens the targets and {given} in different orders: one text by text, the other position "
-            "by position. Flatten both in the same way: targets.flatten().",
+            "by position. Flatten both the same way: targets.flatten().",
             slip((wanted, "targets.T.flatten()")),
         ),
         Misconception(
             f"{given.removeprefix('lm_')}_in_another_order",
             f"Your answer flattens {given} and the targets in different orders: one position by position, the other "
-            f"text by text. Flatten both in the same way: {given}.flatten(0, 1).",
+            f"text by text. Flatten both the same way: {given}.flatten(0, 1).",
             slip((asked, f"{given}.transpose(0, 1).flatten(0, 1)")),
         ),
         Misconception(

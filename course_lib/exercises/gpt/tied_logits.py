@@ -100,13 +100,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "embeddings_normalised",
-            "Your answer normalises the embeddings to length 1. A longer embedding makes a token more probable "
+            "Your answer normalizes the embeddings to length 1. A longer embedding makes a token more probable "
             "everywhere, and the model uses that. Use the rows as they are.",
             _slip((_ROWS, "F.normalize(embedding, dim=-1).T")),
         ),
         Misconception(
             "distance",
-            "Your answer scores tokens by minus the distance between embedding and state. Take the dot product.",
+            "Your answer scores tokens by the negative distance between embedding and state. Take the dot product.",
             _slip((_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)")),
         ),
         Misconception(

@@ -120,8 +120,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_word_short",
-            "Your windows have context_length - 1 tokens: you cut context_length tokens, and the shift takes one "
-            "away. Cut context_length + 1.",
+            "Your windows have context_length - 1 tokens: you cut context_length tokens, and the shift removes one. "
+            "Cut context_length + 1.",
             _slip((_COUNT, "(context_length - 1)")),
         ),
         Misconception(
@@ -132,8 +132,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rolled_round",
-            "Your targets are the inputs, rolled: the target of a window's last token is its first. Use the token "
-            "that follows in the stream.",
+            "Your targets are the inputs, rolled: a window's last target is its first token. Use the next one in the "
+            "stream.",
             _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
         Misconception(
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_start_only",
-            "Your windows are all the first one. Each start has its own.",
+            "Your windows all equal the first. Each start has its own.",
             _slip((_STARTS, "starts[:1].expand(len(starts)).unsqueeze")),
         ),
         Misconception(
@@ -170,8 +170,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "squeezed",
-            "Your answer loses a dimension where there is one window or one token: squeeze() removes every dimension "
-            "of size 1. Leave it out.",
+            "Your answer loses a dimension if there is only one window or one token: squeeze() removes every "
+            "dimension of size 1. Leave it out.",
             _slip((_RETURN, "return inputs.squeeze(), targets.squeeze()")),
         ),
     ),
