@@ -14,13 +14,13 @@
 # %% [markdown]
 # # Lesson 01 · Attention
 #
-# *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and are looking for the next
-# word. Where in the English sentence do you look? At *danced*, of course: your eyes jump there, past *the* and *cat*,
-# because what you need is there.
+# *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and need the next word. Where in
+# the English sentence do you look? At *danced*, of course: your eyes jump past *the* and *cat*, to the word that you
+# need.
 #
 # **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on
-# this one small idea: two matrix products, a division and a softmax. In this lesson you write all of it, forwards and
-# backwards, and find out why every step is there.
+# this one small idea: two matrix products, a division and a softmax. In this lesson, you write all of it, forward and
+# backward, and find out why every step is there.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -28,27 +28,26 @@
 # | 2 | the scores of all queries and keys | 1 | 8 |
 # | 3 | the scaling | 1 | 4 |
 # | 4 | the softmax, safe for large scores | 3 | 12 |
-# | 5 | scaled dot-product attention in one piece | 4 | 15 |
+# | 5 | scaled dot-product attention as a whole | 4 | 15 |
 # | 6 | the variance of dot products, measured | 1 | 8 |
 # | 7 | the derivative of softmax | 2 | 12 |
 # | 8 | the gradients of attention, by hand | 3 | 25 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# **How this notebook works**, if you begin here: below each task there is a cell to write in and one that checks it, as
-# often as you like. Cells that draw with a function of yours wait for it. Stuck?
-# `hint("attention.contextual_embedding")` opens a hint, and each further call the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are. *The paper* is Vaswani et al. (2017),
-# [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762).
+# **How this notebook works**, if you begin here: below each task is a cell for your answer and one that checks it, as
+# often as you like. Cells that plot with one of your functions wait for it. Stuck? Each call of
+# `hint("attention.contextual_embedding")` opens another hint. Once you have tried, `solution(...)` shows the answer and
+# explains it; `progress()` shows how far you have come. *The paper* is Vaswani et al. (2017), [*Attention Is All You
+# Need*](https://arxiv.org/abs/1706.03762).
 
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
-# [docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md) says what they are. Where a slide has a
-# slip we show the right number *and* how the printed one came about: finding out what somebody else's code really computed is
-# half the trade.
+# [docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md) says what they are. Where a slide
+# has a slip, we show the right number *and* how the printed one came about: finding out what somebody else's code
+# really computed is half the job.
 
 # %% [markdown] tags=["fine-print"]
-# Unless a task says otherwise, results have the dtype of the numbers that came in. Gradients are compared where a task
-# says so.
+# Unless a task says otherwise, results have the dtype of the input. Gradients are compared where a task says so.
 
 # %%
 import math
@@ -66,7 +65,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # ## 1. One word in its context
 #
 # You know a word by the company it keeps. An embedding table does not: as lesson 00 showed, it gives every word one
-# vector, whatever the sentence. In both of these *station* gets the same:
+# vector, whatever the sentence. In both of these, *station* gets the same one:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
@@ -74,16 +73,16 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # (A harder pair: *the animal didn't cross the street because **it** was too tired*, and *... because **it** was too
 # wide*. One word at the end decides what *it* is.)
 #
-# What we want is a **contextual embedding**: take the stand-alone vector of *station* and let the other words of the
-# sentence pull at it. *Train* should pull hard, *slowly* a little, *the* hardly at all. In a formula, with $w_j$ for
-# the stand-alone embeddings and $s_{ij}$ for how much word $i$ listens to word $j$:
+# We want a **contextual embedding**: take the stand-alone vector of *station* and let the other words of the sentence
+# pull at it. *Train* should pull hard, *slowly* a little, *the* hardly at all. In a formula, with $w_j$ for the
+# stand-alone embeddings and $s_{ij}$ for how much word $i$ attends to word $j$:
 #
 # $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
 #
 # So each contextual embedding is a weighted average of all the words in the sentence, the word itself included. The
-# word that listens comes first, because later it will be the *row* of a matrix.
+# word that attends comes first, because it will become the *row* of a matrix.
 #
-# Here are made-up embeddings with two dimensions, so that we can draw them. Dimension 0 says how much a word has to do
+# Here are made-up embeddings with two dimensions, so that we can plot them. Dimension 0 says how much a word has to do
 # with travelling, dimension 1 how much with broadcasting.
 
 # %% [markdown] tags=["slides"]
@@ -108,8 +107,8 @@ embeddings = torch.tensor(
 #
 # $$w_5 \cdot w_1 = 1.4 \times 2.2 + 1.4 \times 0.3 = 3.5 .$$
 #
-# A dot product can be any number, even a negative one, but weights must be positive and sum to 1. The **softmax**
-# repairs both: take $e$ to the power of each dot product, then divide by the sum of all of them.
+# A dot product can be any number, even a negative one, but weights must be positive and sum to 1. The **softmax** fixes
+# both: raise $e$ to the power of each dot product, then divide by the sum of all the powers.
 #
 # $$s_{ij} = \frac{\exp(w_i \cdot w_j)}{\sum_{j'} \exp(w_i \cdot w_{j'})}$$
 #
@@ -124,26 +123,26 @@ for word, vector in zip(sentence, embeddings.tolist(), strict=True):
 
 shares = [power / sum(powers) for power in powers]
 for word, share in zip(sentence, shares, strict=True):
-    print(f"station listens to {word:8} {100 * share:5.1f} %")
+    print(f"station attends to {word:8} {100 * share:5.1f} %")
 
 # %% tags=["demo"]
 show.bars(
     sentence,
     torch.tensor(shares),
-    title="How much “station” listens to each word",
+    title="How much “station” attends to each word",
     highlight=5,
     alt="Bars of attention weights for the word station: station itself 0.52, train 0.34, all others below 0.07.",
 )
 
 # %% [markdown]
-# *Station* keeps about half of itself and takes a good third from *train*. No rule says that trains matter more than adverbs:
-# the dot products do.
+# *Station* keeps about half of itself and takes a third from *train*. No rule says that trains matter more than
+# adverbs; the dot products do.
 #
 # ### Exercise 1 · A word in its context
 # `attention.contextual_embedding` · 2 points · about 10 minutes
 #
-# Write the recipe above for any sentence and any word: dot products of the word with all words, softmax, weighted
-# average. You may use `torch.softmax` here; in exercise 4 you build your own.
+# Write the recipe above for any sentence and any word: the dot products of the word with all words, the softmax, the
+# weighted average. You may use `torch.softmax` here; in exercise 4 you build your own.
 #
 # Shapes: `embeddings` is `[words, d_model]`, `position` counts from 0, the result is `[d_model]`.
 
@@ -156,7 +155,7 @@ def contextual_embedding(embeddings, position):
     """The embedding of one word, pulled towards the words it is related to.
 
     embeddings: [words, d_model], the stand-alone embeddings of a sentence
-    position: which word, counted from 0
+    position: which word, counting from 0
     returns: [d_model]
     """
     ### BEGIN SOLUTION
@@ -167,11 +166,11 @@ def contextual_embedding(embeddings, position):
 
 
 # %% [markdown] tags=["reason"]
-# Dot products say how related the word is to each word of the sentence, the softmax turns them into shares that are
-# positive and sum to 1, and the average with these shares is the word in its context. The word takes part in its own
-# average, usually with the largest share; leaving it out would replace it by its neighbours. Without the softmax the
-# "weights" may be negative and sum to anything: the longer the sentence, the longer the vector, and no later step could
-# rely on its size.
+# The dot products say how related the word is to each word of the sentence, the softmax turns them into positive
+# weights that sum to 1, and the average with these weights is the word in its context. The word is part of its own
+# average, usually with the largest weight; leaving it out would replace it by its neighbours. Without the softmax, the
+# "weights" could be negative and sum to anything: the longer the sentence, the longer the vector, and no later step
+# could rely on its size.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-contextual_embedding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.contextual_embedding")
@@ -209,17 +208,19 @@ def station_in_two_sentences():
         panel.annotate("", pulled.tolist(), (1.4, 1.4), arrowprops={"arrowstyle": "->", "color": show.INK})
         panel.set(title=text, xlabel="travelling", xlim=(-0.1, 2.9), ylim=(-0.1, 2.6))
     panels[0].set_ylabel("broadcasting")
-    show.figure(drawn, "Two planes: beside train the word station moves towards travelling, beside radio upwards.")
+    show.figure(
+        drawn, "Two planes: next to train, the word station moves towards travelling; next to radio, it moves up."
+    )
 
 
 # %% [markdown]
 # ### Real vectors
 #
-# Does a real model do it? Lesson 00 looked into the table of all-MiniLM-L6-v2, where *station* has one row with radio
-# and trains around it. Now the two sentences go through its six layers of attention, and what comes out at the position
-# of *station* is its contextual embedding.
+# Does a real model do this? In lesson 00, you saw the table of all-MiniLM-L6-v2, where *station* has one row near both
+# radio and trains. Now the two sentences go through its six layers of attention, and the output at the position of
+# *station* is its contextual embedding.
 #
-# **Predict first.** The cosine of the table's *station* with itself is 1. What will be the cosine of the two that come out?
+# **Predict first.** The cosine of the table's *station* with itself is 1. What will the cosine of the two outputs be?
 
 # %%
 cosine_of_the_two_stations = None  # a number from -1 to 1
@@ -237,7 +238,7 @@ else:
 
 
 def in_context(text, word):
-    """The contextual embedding of a word of a text, as the model's last layer has it."""
+    """The contextual embedding of a word in a text, from the model's last layer."""
     return encoder.states([text])[0][1 + text.split().index(word)]  # position 0 is a special token
 
 
@@ -278,16 +279,16 @@ def who_is_near_station():
     axes.legend(loc="upper right")
     show.figure(
         drawn,
-        "Cosines of station with five words: in the table all are alike, after the train train and railway are nearer, "
-        "and beside radio radio and broadcast are.",
+        "Cosines of station with five words: in the table all are alike; next to train, train and railway are nearer; "
+        "next to radio, radio and broadcast are.",
     )
 
 
 # %% [markdown]
-# Before, radio is a little ahead, whatever the sentence is about. After, each sentence has its own *station*: beside a train,
-# *train* and *railway* come nearest; beside a radio, *radio* and *broadcast* do.
+# Before, radio is a little ahead, whatever the sentence is about. After, each sentence has its own *station*: next to
+# *train*, it is nearest to *train* and *railway*; next to *radio*, to *radio* and *broadcast*.
 #
-# And the harder pair? Write down what you expect to be nearer to *it* when the animal is tired, and when the street is
+# And the harder pair? Write down which word you expect nearer to *it* when the animal is tired, and when the street is
 # wide.
 
 # %%
@@ -310,7 +311,7 @@ def nearer_to_it_in_both():
 
 # %% [markdown]
 # The last word does move *it* away from the animal and towards the street, but not far enough: the animal stays ahead
-# in both. That is context in a small model: it leans, it does not decide.
+# in both. A small model leans towards the right reading but doesn't decide.
 #
 # ## 2. The general recipe
 #
@@ -319,17 +320,17 @@ def nearer_to_it_in_both():
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
 #
-# First a distribution $\alpha$ over what there is to look at, then the average under it. Any similarity will do; ours
+# First comes a distribution $\alpha$ over the items to look at, then the average under it. Any similarity will do; ours
 # is the dot product.
 #
-# Another cat: *The cat is on the chair.* is being translated to *Le chat est sur la chaise*, and the first French word
-# looks back at the seven source tokens (the full stop is one). The weights must sum to 1, or the result is no average:
-# with weights that sum to 0.8, seven times the same vector would come out a fifth too short.
+# Another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word
+# looks back at the seven source tokens (the full stop is one). The weights must sum to 1, or the result isn't an
+# average: with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
 alpha_le = torch.tensor([0.50, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
-same = torch.ones(7, 3)  # seven times the same vector: their average must be that vector again
+same = torch.ones(7, 3)  # seven equal vectors: their average must be the same vector
 print(f"the weights sum to {alpha_le.sum():.2f}; average:", [round(x, 2) for x in (alpha_le @ same).tolist()])
 
 # %% tags=["demo"]
@@ -373,18 +374,18 @@ for whose, values in (("the slide", french), ("right", source)):
 # %% [markdown]
 # ## 3. Query, key, value
 #
-# Until now a vector played three parts at once: it asked, it was compared, and it was averaged. The transformer names
-# each part:
+# Until now, a vector played three roles at once: it asked, it was compared, and it was averaged. The transformer names
+# each role:
 #
 # - the **query** $q$: what am I looking for?
-# - the **key** $k$: what do I offer to be found by?
+# - the **key** $k$: what can I be found by?
 # - the **value** $v$: what do I hand over when I am found?
 #
-# Think of a library. Your query is compared with the title on the spine of each book (the key), but what you take home is
-# what is written inside (the value). Keys and values come in pairs, one of each for every item.
+# Think of a library. Your query is compared with the title on the spine of each book (the key), but what you take home
+# is what is written inside (the value). Every item has one key and one value.
 #
-# We will take one example apart number by number. We have written *die Katze* and want the next word. The queries are
-# the German words so far, the keys and values are the three English words:
+# We will take one example apart, number by number. We have written *die Katze* and want the next word. The queries are
+# the German words so far; the keys and values are the three English words:
 #
 # $$q = \begin{pmatrix} -1 & -2.5 \\ 4 & 3 \end{pmatrix}\;\begin{matrix}\text{die}\\ \text{Katze}\end{matrix}
 # \qquad
@@ -394,9 +395,9 @@ for whose, values in (("the slide", french), ("right", source)):
 # Queries from one sentence, keys and values from another: this is **cross-attention**. When all three come from the same
 # sentence, as with *station*, it is **self-attention**.
 #
-# Here keys and values are equal, to keep the example small. In a transformer they come from the same *words*, but each
-# goes through a learned matrix of its own first, so $k$ and $v$ differ. Below, two made-up matrices replace the learned
-# ones, which come in lesson 04. Keep the two apart in your code.
+# Here keys and values are equal, to keep the example small. In a transformer, they come from the same *words*, but each
+# goes through its own learned matrix first, so $k$ and $v$ differ. Below are two made-up matrices; the learned ones
+# come in lesson 04. Don't mix up keys and values in your code.
 
 # %% [markdown] tags=["slides"]
 # This is S2's worked example. A slide there remarks that in transformers keys and values are always the same.
@@ -415,17 +416,17 @@ print("the same three words as values:", (k @ to_value).tolist())
 # %% [markdown]
 # ### 3.1 Scores
 #
-# Every query meets every key. The **score** of a pair is their dot product. For *die* and *cat*:
+# Every query is compared with every key. The **score** of a pair is their dot product. For *die* and *cat*:
 #
 # $$\text{scores}_{0,1} = (-1) \times (-2.5) + (-2.5) \times (-0.5) = 2.5 + 1.25 = 3.75 .$$
 #
-# One matrix product computes all six scores:
+# A matrix product computes all six scores:
 #
 # $$\text{scores} = q\, k^\top = \begin{pmatrix} 12 & 3.75 & -10.75 \\ -20 & -11.5 & 25.5 \end{pmatrix},
 # \qquad \text{scores}_{ij} = q_i \cdot k_j .$$
 #
-# Row 0 is how *die* rates *the*, *cat*, *danced*. **Rows are queries, columns are keys**, throughout the course. In
-# $k^\top$ the *columns* are keys, and each row is one dimension.
+# Row 0 holds the scores of *die* with *the*, *cat* and *danced*. **Rows are queries, columns are keys**, throughout the
+# course. In $k^\top$ the *columns* are keys, and each row is one dimension.
 
 # %% [markdown] tags=["slides"]
 # S2 labels the rows of its `K.T` with *the*, *cat*, *danced*; the labels belong on the columns.
@@ -440,7 +441,7 @@ for i, query in enumerate(queries):
 # ### Exercise 2 · Scores
 # `attention.scores` · 1 point · about 8 minutes
 #
-# The loop above takes one pair at a time. Write the matrix product, for any number of leading dimensions: a batch of
+# The loop above computes one pair at a time. Write the matrix product, for any number of leading dimensions: a batch of
 # sentences is `[batch, words, d_head]`, and soon there will be heads too.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, the result is `[..., queries, keys]`. The leading
@@ -464,10 +465,10 @@ def dot_product_scores(q, k):
 
 
 # %% [markdown] tags=["reason"]
-# A matrix product takes the dot product of each row on the left with each column on the right, so all pairs of queries
-# and keys come out of one product as soon as the keys are columns. `transpose(-2, -1)` counts dimensions from the end
-# and therefore works for a sentence, a batch, and later for heads. `k.T` works in the first example and breaks in the
-# first batch. `reshape` is worse: the shape is right, no error is raised, and the numbers of different keys are mixed.
+# A matrix product takes the dot product of each row on the left with each column on the right, so one product gives all
+# pairs of queries and keys once the keys are columns. `transpose(-2, -1)` counts dimensions from the end and therefore
+# works for a sentence, a batch, and later for heads. `k.T` works for the first example and breaks on the first batch.
+# `reshape` is worse: the shape is right and there is no error, but the numbers of different keys are mixed up.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scores-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.scores")
@@ -484,14 +485,14 @@ check("attention.scores", hidden=True)
 # $$\text{scaled} = \frac{\text{scores}}{\sqrt{d_\text{head}}}
 # = \begin{pmatrix} 8.4853 & 2.6517 & -7.6014 \\ -14.1421 & -8.1317 & 18.0312 \end{pmatrix} .$$
 #
-# Section 4 says why. For now note only *which* number is under the root: how many components one query has. Not how
-# many keys there are, and not its length $|q|$ either. (It is the paper's formula, section 3.2.1.)
+# Section 4 says why. For now, note only *which* number is under the root: the number of components of a query, not the
+# number of keys, nor the query's length $|q|$. (This is the paper's formula, section 3.2.1.)
 #
 # ### Exercise 3 · Scaling
 # `attention.scale` · 1 point · about 4 minutes
 #
-# Divide the scores by $\sqrt{d_\text{head}}$. The scores alone cannot tell you $d_\text{head}$ (look at their shape),
-# so it is an argument.
+# Divide the scores by $\sqrt{d_\text{head}}$. You can't tell $d_\text{head}$ from the scores alone (look at their
+# shape), so it is an argument.
 #
 # Shapes: `scores` is `[..., queries, keys]`, `d_head` is an int, the result has the shape of `scores`.
 
@@ -501,7 +502,7 @@ def scale_scores(scores, d_head):
     """Scores divided by the square root of d_head.
 
     scores: [..., queries, keys]
-    d_head: int, how many dimensions one query has
+    d_head: int, how many dimensions a query has
     returns: [..., queries, keys]
     """
     ### BEGIN SOLUTION
@@ -510,11 +511,11 @@ def scale_scores(scores, d_head):
 
 
 # %% [markdown] tags=["reason"]
-# A dot product of `d_head` independent terms of variance 1 has the variance `d_head`, and so a typical size of √d_head.
-# Dividing by just that brings scores back to a size of about 1, whatever the width, and the softmax stays in the range
-# where it has gradients. Dividing by `d_head` overdoes it: in a wide head all scores shrink towards 0, and every query
-# looks everywhere alike. The number of keys has nothing to do with it, although in small examples it is easily confused
-# with the width.
+# A dot product of `d_head` independent terms of variance 1 has variance `d_head`, and so a typical size of √d_head.
+# Dividing by √d_head brings the scores back to a size of about 1, whatever the width, and keeps the softmax in the
+# range where it has gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink towards 0, and every
+# query attends to all keys almost equally. The number of keys has nothing to do with it, although it is easily confused
+# with the width in small examples.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.scale")
@@ -530,7 +531,7 @@ check("attention.scale", hidden=True)
 # $$\alpha_{ij} = \frac{\exp(\text{scaled}_{ij})}{\sum_{j'} \exp(\text{scaled}_{ij'})}, \qquad
 # \alpha = \begin{pmatrix} 0.9971 & 0.0029 & 0.0000 \\ 0.0000 & 0.0000 & 1.0000 \end{pmatrix} .$$
 #
-# *Die* looks at *the*, and *Katze*, which was just written, looks ahead to *danced*. A translator does the same.
+# *Die* attends to *the*, and *Katze*, which was just written, attends to *danced*, just as a translator would.
 #
 # One trap: the exponential function grows fast.
 
@@ -541,24 +542,24 @@ print("exp(89)   =", torch.tensor(89.0).exp().item(), " too large for float32")
 print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item())
 
 # %% [markdown]
-# A score of 89 is not exotic, and it would turn a whole row into `nan`. The way out: a softmax does not change when you subtract
-# the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
+# A score of 89 is not unusual, and it would turn a whole row into `nan`. The way out: a softmax doesn't change when you
+# subtract the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
 #
 # $$\frac{e^{x_i - c}}{\sum_j e^{x_j - c}} = \frac{e^{-c}\, e^{x_i}}{e^{-c} \sum_j e^{x_j}}
 # = \frac{e^{x_i}}{\sum_j e^{x_j}} .$$
 #
-# Choose $c$ as the largest score of the row. Then the largest exponent is $e^0 = 1$, and nothing can overflow.
+# Choose the largest score of the row as $c$. Then the largest exponential is $e^0 = 1$, and nothing can overflow.
 #
 # ### Exercise 4 · Attention weights
 # `attention.weights` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
-# Write the softmax over the keys, without `torch.softmax` and its relatives. The point for large scores is for scores
-# so large that a plain `exp` overflows, and for rows whose scores are far apart.
+# Write the softmax over the keys, without `torch.softmax` and its relatives. For the third point, it must work for
+# scores so large that a plain `exp` overflows, and for rows whose scores are far apart.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, the result has the same shape, and every row sums to 1.
 
 # %% [markdown] tags=["fine-print"]
-# Not allowed are `log_softmax`, `nn.Softmax` and the like; `torch.logsumexp` is. All scores are finite.
+# `log_softmax`, `nn.Softmax` and the like are not allowed; `torch.logsumexp` is. All scores are finite.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -575,13 +576,13 @@ def attention_weights(scaled):
 
 
 # %% [markdown] tags=["reason"]
-# exp(x - m) / Σ exp(x - m) is exp(x) / Σ exp(x), because exp(-m) cancels. So the choice of m is free, and the maximum
-# of the row is the one that is always safe: the largest exponent is 0, nothing overflows, and the sum is at least 1, so
-# that nothing is divided by 0.
+# exp(x - m) / Σ exp(x - m) is exp(x) / Σ exp(x), because exp(-m) cancels. So you may choose any m, and the maximum of
+# the row is always safe: the largest exponent is 0, nothing overflows, and the sum is at least 1, so you never divide
+# by 0.
 #
-# One maximum for the whole tensor is not enough. A row far below it has only exponentials that underflow to 0, and ends
-# as 0 / 0. The other usual mistake is a forgotten `keepdim=True`: for as many queries as keys the division still runs,
-# and divides columns by the sums of rows.
+# One maximum for the whole tensor is not enough. In a row far below it, all exponentials underflow to 0, and the result
+# is 0 / 0. The other usual mistake is a forgotten `keepdim=True`: with as many queries as keys, the division still
+# runs, but divides columns by the sums of rows.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.weights")
@@ -592,19 +593,18 @@ check("attention.weights", hidden=True)
 # %% [markdown]
 # ### 3.4 Output
 #
-# The last step is the weighted average again, once for each query:
+# The last step is the weighted average again, one for each query:
 #
 # $$\text{out} = \alpha\, v = \begin{pmatrix} -2.0015 & -3.9898 \\ 4.5000 & 2.5000 \end{pmatrix},
 # \qquad \text{out}_i = \sum_j \alpha_{ij}\, v_j .$$
 #
-# Spelt out for *die*, dimension 1:
-# $0.9971 \times (-4) + 0.0029 \times (-0.5) + 0.0000 \times 2.5 = -3.9898$. One row of $\alpha$ meets one column of $v$.
-# The row for *Katze* is almost exactly the value of *danced*: it has found its word. (Values may have another number of
-# components than queries and keys; nothing compares them.)
+# Spelt out for *die*, dimension 1: $0.9971 \times (-4) + 0.0029 \times (-0.5) + 0.0000 \times 2.5 = -3.9898$. This is
+# one row of $\alpha$ times one column of $v$. The row for *Katze* is almost exactly the value of *danced*: it has found
+# its word. (Values may have a different number of components from queries and keys; they are never compared.)
 
 # %% [markdown]
-# Here are your three functions and this last step, one after the other. Each line is one query's journey. Before you
-# run it, say for *die* and for *Katze* which English word will get most of alpha.
+# Here are your three functions and this last step, one after the other. Follow one query along each row. Before you run
+# the cell, say which English word will get most of the attention from *die*, and which from *Katze*.
 
 
 # %% tags=["demo"]
@@ -627,9 +627,9 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# Where does each number come from? Click on any cell, or walk there with the arrow keys and press Enter: the cells that
-# it was made from light up. Then switch to a division by 3, the number of *keys*, which is a common slip. Which
-# matrices change, and does `alpha` still choose the same words?
+# Where does each number come from? Click on any cell, or move there with the arrow keys and press Enter: the cells that
+# it was computed from light up. Then switch to dividing by 3, the number of *keys*, a common slip. Which matrices
+# change, and does `alpha` still choose the same words?
 
 # %% tags=["demo"]
 show.attention_stepper()
@@ -645,14 +645,14 @@ show.attention_stepper()
 # `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
 # Write the equation in a few lines with `torch.softmax` rather than your functions from above: then a slip up there
-# costs you nothing here. Do not use torch's ready-made attention.
+# costs you nothing here. Don't use torch's ready-made attention.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
 # `[..., queries, d_value]`.
 
 # %% [markdown] tags=["fine-print"]
-# The gradients of `q`, `k` and `v` are compared, so don't `detach` anything. Scores stay moderate here; large ones were the
-# business of exercise 4.
+# The gradients of `q`, `k` and `v` are compared, so don't `detach` anything. Scores are moderate here; exercise 4 dealt
+# with large ones.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scaled_dot_product-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -673,14 +673,14 @@ def scaled_dot_product_attention(q, k, v):
 
 
 # %% [markdown] tags=["reason"]
-# Each line is one of the course's names: scores, scaled, alpha, out. Dimensions are counted from the end, so that the
-# same four lines serve a sentence, a batch and a batch of heads.
+# Each line computes one of the course's names: scores, scaled, alpha, out. Dimensions are counted from the end, so the
+# same four lines work for a sentence, a batch and a batch of heads.
 #
-# The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which
-# scaling should prevent. The softmax runs over the keys, because each query shares out a weight of 1 among what it
-# looks at; over the queries the sums of columns would be 1, and a query could end up with no weight at all. And `alpha @ v`
-# averages whole value vectors: `v @ alpha` fits only where the sizes happen to agree. Nothing here detaches, so gradients reach
-# queries and keys through the weights. That is the only way in which a model learns where to look.
+# The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which is
+# what scaling should prevent. The softmax runs over the keys, because each query divides a weight of 1 among the keys;
+# over the queries, the columns would sum to 1, and a query could end up with no weight at all. And `alpha @ v` averages
+# whole value vectors: `v @ alpha` fits only where the sizes happen to match. Nothing is detached, so gradients reach
+# queries and keys through the weights. Only in this way does a model learn where to look.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scaled_dot_product-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention.scaled_dot_product")
@@ -689,7 +689,7 @@ check("attention.scaled_dot_product", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Torch has the same computation as one fused kernel. Yours should agree with it to the last digits.
+# Torch has the same computation as one fused kernel. Yours should agree with it to nearly the last digit.
 
 
 # %% tags=["demo"]
@@ -703,9 +703,9 @@ def compared_with_the_fused_kernel():
 
 
 # %% [markdown]
-# Now move the query yourself: drag the arrow, or use its two sliders. The blue points are the three keys, which are the values
-# too; the ring is `out`. Where must the query point so that `out` lies on *cat*? Can `out` ever leave the triangle of the
-# values? And what does a longer arrow in the same direction change?
+# Now move the query yourself: drag the arrow, or use its two sliders. The blue points are the three keys, which are
+# also the values; the ring is `out`. Where must the query point for `out` to lie on *cat*? Can `out` ever leave the
+# triangle of the values? And what does a longer arrow in the same direction change?
 
 # %% tags=["demo"]
 show.query_explorer()
@@ -731,7 +731,7 @@ show.query_explorer()
 
 # %% tags=["slides", "demo"]
 def suspect(scores):
-    return scores / math.sqrt(2)  # right, and not what is printed: change this line
+    return scores / math.sqrt(2)  # right, but not what is printed: change this line
 
 
 evidence = torch.tensor([[4.0, 1.25, -3.5833], [-6.6667, -3.8333, 8.5]])
@@ -750,7 +750,7 @@ slide_out = slide_weights @ v
 
 
 def cut(values):
-    """Everything after the second decimal thrown away, not rounded."""
+    """Drop everything after the second decimal, without rounding."""
     return torch.trunc(values * 100) / 100
 
 
@@ -779,7 +779,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # %% [markdown]
 # ## 4. Why divide by √d?
 #
-# In the stepper's tiny example a wrong divisor changes little: the same words win. What does it change at
+# In the tiny example above, a wrong divisor changes little: the same words win. What does it change at
 # $d_\text{head} = 64$?
 #
 # ### 4.1 The variance of a dot product
@@ -789,17 +789,17 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d} \operatorname{Var}(q_i k_i) = d .$$
 #
-# A variance of $d$ is a typical size of $\sqrt d$. So dividing by $\sqrt d$ brings the scores back to size 1 in every
-# dimension: $\operatorname{Var}(q \cdot k / \sqrt d) = d / d = 1$. Dividing by $d$ would overshoot, to a variance of
-# $1/d$: in high dimensions all scores would be nearly equal, and attention would look at everything alike.
+# A variance of $d$ means a typical size of $\sqrt d$. So dividing by $\sqrt d$ brings the scores back to size 1 in
+# every dimension: $\operatorname{Var}(q \cdot k / \sqrt d) = d / d = 1$. Dividing by $d$ would overshoot, to a variance
+# of $1/d$: in high dimensions, all scores would be nearly equal, and so would all attention weights.
 #
-# That is theory. Measure it.
+# That is the theory. Now measure it.
 #
 # ### Exercise 6 · The variance of dot products
 # `attention.dot_product_variance` · 1 point · about 8 minutes
 #
 # You get many queries and as many keys. Take the dot product of each query with *its own* key (the first with the
-# first, the second with the second) and return the sample variance of those numbers: the unbiased one, which divides by
+# first, the second with the second) and return the unbiased sample variance of those numbers, which divides by
 # $\text{samples} - 1$.
 #
 # Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
@@ -823,10 +823,10 @@ def dot_product_variance(q, k):
 
 
 # %% [markdown] tags=["reason"]
-# Each query is multiplied with its own key, which gives one number for each sample. All pairs together would not be
-# independent: each query would occur once for every key. `var` divides by one less than the number of samples because
-# the mean is estimated from the same numbers; dividing by their full number, as numpy's `var` does unless told
-# otherwise, comes out too small on average.
+# Multiplying each query by its own key gives one number for each sample. All pairs together would not be independent:
+# each query would occur once for every key. `var` divides by one less than the number of samples because the mean is
+# estimated from the same numbers; dividing by the full number, as numpy's `var` does by default, gives a result that is
+# too small on average.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-dot_product_variance-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.dot_product_variance")
@@ -852,35 +852,35 @@ def variance_against_dimension():
     axes.loglog(widths, by_root, "o-", label="q · k / √d")
     axes.loglog(widths, by_d, "o-", label="q · k / d")
     axes.loglog(widths, widths, ":", color=show.GREY, label="theory: d")
-    axes.set(xlabel="d_head", ylabel="variance, measured", title="Only the root keeps the scores at one size")
+    axes.set(xlabel="d_head", ylabel="variance, measured", title="Only the root keeps the scores the same size")
     axes.set_xticks(widths, labels=[str(d) for d in widths])
     axes.set_yticks([0.01, 0.1, 1, 10, 100], labels=["0.01", "0.1", "1", "10", "100"])
     axes.minorticks_off()
     axes.legend()
-    show.figure(drawn, "Variance of dot products against d_head: q·k grows like d, divided by √d it stays at 1.")
+    show.figure(drawn, "Variance of dot products against d_head: q·k grows like d; divided by √d, it stays at 1.")
 
 
 # %% [markdown]
 # ### 4.2 The gradient of softmax
 #
 # The size matters because of what the softmax does to *gradients*. Training asks how the loss changes if a score
-# changes a little. The score acts only through the weights, so what counts is the derivative of the softmax, a matrix
-# for each row of scores.
+# changes a little. The score affects the loss only through the weights, so we need the derivative of the softmax, a
+# matrix for each row of scores.
 #
 # $$J_{ij} = \frac{\partial \alpha_i}{\partial x_j} = \alpha_i\,(\delta_{ij} - \alpha_j),
 # \qquad \delta_{ij} = \begin{cases} 1 & i = j \\ 0 & \text{otherwise.}\end{cases}$$
 #
-# On the diagonal is $\alpha_i (1 - \alpha_i)$: raise a score and its own weight goes up. Off the diagonal is
+# The diagonal contains $\alpha_i (1 - \alpha_i)$: raise a score, and its own weight goes up. The other entries are
 # $-\alpha_i \alpha_j$: all other weights go down, since the total stays 1. Every row sums to 0.
 #
-# Now suppose one score is far ahead, so that $\alpha \approx (1, 0, \dots, 0)$. Then *every* entry is a product with a
-# factor near 0. The softmax of this row is **saturated**: hardly any gradient gets through it.
+# Now suppose one score is far ahead, so that $\alpha \approx (1, 0, \dots, 0)$. Then *every* entry has a factor near 0.
+# The softmax of this row is **saturated**: hardly any gradient gets through it.
 #
 # ### Exercise 7 · The derivative of softmax
 # `attention.softmax_jacobian` · 2 points · about 12 minutes
 #
-# Write the matrix $J$ from the formula, for any number of leading dimensions. You may use `torch.softmax`, but not torch's own
-# Jacobian functions.
+# Compute the matrix $J$ from the formula, for any number of leading dimensions. You may use `torch.softmax`, but not
+# torch's own Jacobian functions.
 #
 # Shapes: `scores` is `[..., keys]`, the result is `[..., keys, keys]`.
 
@@ -900,8 +900,8 @@ def softmax_jacobian(scores):
 
 # %% [markdown] tags=["reason"]
 # ∂alpha_i / ∂scores_j is alpha_i (δ_ij - alpha_j), which for all i and j at once is diag(alpha) - alpha alphaᵀ. Each
-# row sums to 0, as it must: raising all scores by the same amount changes nothing. Leaving the second term out treats
-# the softmax like a sigmoid, where each output has its own input only.
+# row sums to 0, as it must: raising all scores by the same amount changes nothing. Leaving out the second term treats
+# the softmax like a sigmoid, where each output depends only on its own input.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-softmax_jacobian-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("attention.softmax_jacobian")
@@ -910,9 +910,9 @@ check("attention.softmax_jacobian", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The **norm** of $J$, the root of the sum of its squared entries, says how strongly a change in the scores can move the weights.
-# First for three equal scores and for the two rows of our example, *die* and *Katze*. Then for random queries and sixteen
-# random keys, as the dimension grows.
+# The **norm** of $J$, the root of the sum of its squared entries, says how strongly a change in the scores can move the
+# weights. Look at it first for three equal scores and for the two rows of our example, *die* and *Katze*, and then for
+# random queries and sixteen random keys, as the dimension grows.
 
 
 # %% tags=["demo"]
@@ -926,8 +926,8 @@ def jacobian_of_the_example():
             show.Panel(f"{name}: norm {jacobian.norm():.2g}", jacobian, keys, keys, decimals=4, reach=0.25)
             for name, jacobian in jacobians.items()
         ),
-        title="∂alpha / ∂scaled: large for equal scores, nearly 0 where one score is far ahead",
-        alt="Three softmax Jacobians: with equal scores up to 0.22, for die at most 0.003, for Katze all 0.0000.",
+        title="∂alpha / ∂scaled: large for equal scores, nearly 0 when one score is far ahead",
+        alt="Three softmax Jacobians: up to 0.22 for equal scores, at most 0.003 for die, all 0.0000 for Katze.",
     )
 
 
@@ -947,19 +947,19 @@ def gradient_against_dimension():
     axes.semilogx(widths, by_root, "o-", color=show.ORANGE, label="softmax(q · k / √d)")
     axes.semilogx(widths, unscaled, "o-", color=show.BLUE, label="softmax(q · k)")
     axes.set(xlabel="d_head", ylabel="mean norm of ∂alpha / ∂scores", ylim=(0, None))
-    axes.set_title("Without scaling the derivative by the scores shrinks")
+    axes.set_title("Without scaling, the derivative shrinks")
     axes.set_xticks(widths[::2], labels=[str(d) for d in widths[::2]])
     axes.minorticks_off()
     axes.legend()
     show.figure(
-        drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling towards 0 without."
+        drawn, "Mean norm of the softmax Jacobian against d_head: flat with scaling, falling towards 0 without it."
     )
 
 
 # %% [markdown]
-# In one picture: let `d_head` grow and divide by nothing, by the root, by `d_head` itself. When is the derivative
-# nearly 0, and when can alpha no longer choose? Then leave the root in place and turn the **temperature**, a further
-# divisor that lesson 06 will need: a low one sharpens alpha, a high one flattens it.
+# See it all in one picture: increase `d_head`, and divide by 1, by the root, or by `d_head` itself. When is the
+# derivative nearly 0, and when can alpha no longer choose? Then keep the root and change the **temperature**, a further
+# divisor that you will need in lesson 06: a low one sharpens alpha, a high one flattens it.
 
 # %% tags=["demo"]
 show.softmax_gradient()
@@ -967,15 +967,16 @@ show.softmax_gradient()
 # %% [markdown]
 # ### 4.3 What reaches the query
 #
-# Here many texts stop: no scaling, no gradient, no learning. But the scores are not what is trained. A model trains the
-# matrices that make $q$ and $k$, and the gradient reaches them through one more factor. With $c$ for the divisor,
+# Many texts stop here: no scaling, no gradient, no learning. But you don't train the scores. You train the matrices
+# that produce $q$ and $k$, and the gradient reaches them through one more factor. With $c$ for the divisor,
 #
 # $$\text{scaled} = \frac{K q}{c}, \qquad \frac{\partial \alpha}{\partial q} = \frac{1}{c}\, J\, K .$$
 #
-# The rows of $K$ are about $\sqrt d$ long. Without a division ($c = 1$) the gradient keeps all of that; with $c = \sqrt d$ it
-# cancels; with $c = d$ a factor of $1/\sqrt d$ remains. So two things pull in opposite directions: $J$ shrinks, and $K$
-# grows. **Predict who wins at $d_\text{head} = 64$**: how many times as large is the mean $|\partial \alpha / \partial q|$ without
-# the division as with $\sqrt d$? (Less than 1 is what "the gradient vanishes" would mean.)
+# The rows of $K$ are about $\sqrt d$ long. Without a division ($c = 1$), the gradient keeps that whole factor; with
+# $c = \sqrt d$, it cancels; with $c = d$, a factor of $1/\sqrt d$ remains. So there are two opposite effects: $J$
+# shrinks, and $K$ grows. **Predict which wins at $d_\text{head} = 64$**: how many times as large is the mean
+# $|\partial \alpha / \partial q|$ without the division as with $\sqrt d$? ("The gradient vanishes" would mean less than
+# 1.)
 
 # %%
 times_as_large_without = None  # a number
@@ -1019,38 +1020,40 @@ def what_reaches_the_query():
     panels[0].set_ylabel("|∂alpha/∂q|")
     show.figure(
         drawn,
-        "Size of the derivative of alpha by the query against d_head, mean, median and the middle four fifths. Divided by "
-        "1 the mean grows and the spread becomes enormous; by √d all stay at 0.3; by d all shrink.",
+        "Norm of the derivative of alpha with respect to the query against d_head: mean, median and middle four "
+        "fifths. Divided by 1, the mean grows and the spread becomes enormous; by √d, all stay at 0.3; by d, all "
+        "shrink.",
     )
 
 
 # %% [markdown]
-# So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. Something else breaks.
-# Look at the shaded band, which holds four queries of five. Divided by $\sqrt d$ it is narrow: every query gets about the same
-# gradient, at every width. Undivided it spans several powers of ten: a few queries get very large gradients and others almost
-# none, and the random start decides which. From 256 on the *median* collapses as well, and only then does the usual story hold.
-# Divided by $d$ all queries are equal again, but their gradients shrink as the head gets wider.
+# So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. Something else
+# goes wrong. Look at the shaded band, which contains four queries out of five. Divided by $\sqrt d$, it is narrow:
+# every query gets about the same gradient, at every width. Undivided, it spans several powers of ten: a few queries get
+# very large gradients and others almost none, and the random start decides which. From 256 on, the *median* collapses
+# as well, and only then is the usual story true. Divided by $d$, all queries are equal again, but their gradients
+# shrink as the head gets wider.
 #
 # ### 4.4 Backwards by hand
 #
-# Now the whole way back. Training hands attention one gradient, that of the loss with respect to `out`. Attention must
-# turn it into three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a
-# product $C = A B$ the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies
-# each row by its Jacobian, which is symmetric. You need not build it, since
+# Now the whole backward pass. Attention receives one gradient, that of the loss with respect to `out`, and must turn it
+# into three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a product
+# $C = A B$, the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row
+# by its Jacobian, which is symmetric. You don't need to build it, since
 #
 # $$\big(J \bar\alpha\big)_i = \alpha_i \Big(\bar\alpha_i - \sum_j \alpha_j \bar\alpha_j\Big) .$$
 #
 # ### Exercise 8 · Attention, backwards
 # `attention.gradients` · 3 points · about 25 minutes
 #
-# Return the gradients with respect to `q`, `k` and `v`, without torch's autograd. Go forward to $\alpha$ first, then back: out,
-# softmax, scaling, scores. Each gradient has the shape of what it belongs to, so check the shapes as you go.
+# Return the gradients with respect to `q`, `k` and `v`, without torch's autograd. Go forward to $\alpha$ first, then
+# back: out, softmax, scaling, scores. Each gradient has the shape of its tensor, so check the shapes as you go.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, and `of_out` is the
 # gradient of `out`, `[..., queries, d_value]`. The result is a tuple of three tensors, like `q`, `k` and `v`.
 
 # %% [markdown] tags=["fine-print"]
-# Not allowed are `backward`, `torch.autograd` and `torch.func`. Scores stay moderate.
+# `backward`, `torch.autograd` and `torch.func` are not allowed. Scores are moderate.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-gradients-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1075,10 +1078,11 @@ def attention_gradients(q, k, v, of_out):
 
 
 # %% [markdown] tags=["reason"]
-# The way back visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. Through the softmax each row loses
-# its mean, weighted by alpha, and is multiplied by alpha: a weight can only grow at the others' expense. The scores were divided
-# by the root, so their gradient is, too. `q kᵀ` gives the last two. Nothing but alpha is needed from the way forward, and alpha
-# can be computed again from `q` and `k`: so FlashAttention (Dao et al., 2022, appendix B.2) never stores the large matrix.
+# The backward pass visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. In the softmax, each
+# row loses its alpha-weighted mean and is multiplied by alpha: a weight can only grow at the others' expense. The
+# scores were divided by the root, so their gradient is, too. `q kᵀ` gives the last two. You need only alpha from the
+# forward pass, and you can recompute it from `q` and `k`: that is why FlashAttention (Dao et al., 2022, appendix B.2)
+# never stores the large matrix.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-gradients-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.gradients")
@@ -1101,14 +1105,14 @@ def beside_autograd():
 
 
 # %% [markdown]
-# Autograd does no more than that. From now on let torch do it.
+# Autograd does no more than that. From now on, let torch do it.
 #
 # ### 4.5 Does it matter in training?
 #
 # One head of width 64 must look things up. It sees eight pairs of a symbol and its number, and then one of the symbols
-# again; which number went with it? Only attention can tell. Three divisors, three random starts each, the same batches
-# for all. The left half starts with queries and keys whose components have variance 1, as in the theory; the right half
-# with the default of `nn.Linear`, which makes them smaller.
+# again: which number went with it? Only attention can tell. We try three divisors, with three random starts each and
+# the same batches for all. On the left, the components of queries and keys start with variance 1, as in the theory; on
+# the right, with the default of `nn.Linear`, which makes them smaller.
 #
 # **Predict** which divisor learns first, which last, and whether the last one learns at all.
 
@@ -1118,7 +1122,7 @@ learns_first, learns_last = "", ""  # "1", "√d" or "d"
 
 # %% tags=["demo"]
 def lookup_losses(divisor, seed, unit_variance, symbols=16, pairs=8, d_head=64, steps=120):
-    """The loss at each step of a head that learns to find the number that went with a symbol."""
+    """The loss at each step of a head that learns to find the number that goes with a symbol."""
     torch.manual_seed(seed)
     embedding = torch.nn.Embedding(2 * symbols, d_head)
     to_q, to_k, to_v = (torch.nn.Linear(d_head, d_head, bias=False) for _ in range(3))
@@ -1155,7 +1159,7 @@ from course_lib.training.progress import track
 @show.when_ready
 def which_divisor_learns():
     def learned_at(losses):
-        """The first step from which on the loss of ten steps is below 0.5 on average, or None."""
+        """The first step from which the loss averages below 0.5 over ten steps, or None."""
         means = [sum(losses[step : step + 10]) / 10 for step in range(len(losses) - 9)]
         return next((step for step, mean in enumerate(means) if mean < 0.5), None)
 
@@ -1185,69 +1189,72 @@ def which_divisor_learns():
     panels[1].legend(loc="upper right", bbox_to_anchor=(1, 0.9))
     show.figure(
         drawn,
-        "Two panels of training losses. Left: divided by √d all three starts learn first, by d somewhat later, undivided "
-        "they fall slowly and unevenly. Right: √d is first again, and the others are closer to it.",
+        "Two panels of training losses. Left: divided by √d, all three starts learn first; by d, somewhat later; "
+        "undivided, they fall slowly and unevenly. Right: √d is first again, and the others are closer.",
     )
 
 
 # %% [markdown]
-# Undivided, it depends on the start: with one the loss falls soon enough, with another it has hardly begun when all
-# others are done, and its path is jerky throughout. So both stories were too simple. The root is first with every seed.
-# Division by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller start repairs part of the damage by
-# itself: what matters is the size of the scores, and the divisor is one way to set it. Scaling gives **every query
-# about the same gradient, at every width**, so that one learning rate and one way to start fit heads of 2 and heads of
-# 1024 components.
+# Without the division, it depends on the start: with one, the loss falls soon enough; with another, it has hardly begun
+# to fall when all others are done; and its path is always jerky. So both stories were too simple. The root is first
+# with every seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo
+# part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query
+# about the same gradient, at every width**, so one learning rate and one initialization suit heads of 2 and of 1024
+# components.
 #
 # ### Exercise 9 · In your own words
 # `attention.why_scale` · 2 points, read by a person · about 10 minutes
 #
-# A friend trains a transformer with $d_\text{head} = 64$ and has left out the division. "Then no gradient gets through and
-# nothing is learned", says a second. "It is only a constant, the weights will make up for it", says a third. You have
-# measured it. In three to six sentences: what does leaving it out do to the scores, to alpha, and to the gradients of
-# different queries at the start of training? Who is right about the training? And why is dividing by $d_\text{head}$ not
-# right either?
+# A friend trains a transformer with $d_\text{head} = 64$ but has left out the division. "Then no gradient gets through,
+# and it learns nothing", says a second friend. "It is only a constant; the weights will make up for it", says a third.
+# You have measured it. In three to six sentences: what does leaving it out do to the scores, to alpha, and to the
+# gradients of different queries at the start of training? Who is right about the training? And why is dividing by
+# $d_\text{head}$ wrong too?
 #
-# Learning on your own? Once yours is written,
+# Learning on your own? Once you have written yours,
 # `solution("attention.why_scale")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a typical
-# size of 8, and alpha is nearly one-hot for many queries; the random start decides which key wins. For those queries the
-# derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them. Others are not
-# saturated, and theirs is larger than with the root, because the keys in J K are not divided: the mean grows, and the queries
-# get very unequal shares. So neither friend is quite right: the curves showed that the model can learn, but late, unevenly, and
-# with some starts hardly at all in the same time. Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform,
-# every gradient is smaller by another factor of 8, and learning starts later. Only the root brings the variance to 1 at any
-# width.
+# With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a
+# typical size of 8, and alpha is nearly one-hot for many queries; the random start decides which key wins. For those
+# queries the derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them.
+# Others are not saturated, and theirs is larger than with the root, because the keys in J K are not divided: the mean
+# grows, and the gradients of the queries are very unequal. So neither friend is quite right: the curves showed that the
+# model can learn, but late, unevenly, and with some starts hardly at all in the same time. Dividing by 64 gives scores
+# of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another factor of 8, and learning starts
+# later. Only the root brings the variance to 1 at any width.
 #
-# *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven and not simply zero; training
-# is slower, not impossible. One point: the root makes the variance 1, d overshoots: nearly uniform alpha, small gradients.)*
+# *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven and not simply zero;
+# training is slower, not impossible. One point: the root makes the variance 1, d overshoots: alpha is nearly uniform,
+# and gradients are small.)*
 
 # %% [markdown]
 # ## 5. What attention replaced
 #
 # Before the transformer, sentences went through **recurrent networks** (RNNs). An RNN reads word by word and keeps a
-# hidden state: $h_n = f(W_h h_{n-1} + W_e c_n)$. To know $h_3$ it must have $h_2$, and before that $h_1$. That has two
+# hidden state: $h_n = f(W_h h_{n-1} + W_e c_n)$. To compute $h_3$, it needs $h_2$, and before that $h_1$. That has two
 # consequences.
 #
-# - **Waiting.** A sentence of $n$ words takes $n$ steps one after the other, however many processors you own.
-#   Self-attention has no such chain: row 7 of `out` does not need row 6. All rows come out of the same matrix products,
-#   in one step.
-# - **Distance.** For word 1 to influence word 50 in an RNN, the message passes through 49 hidden states and fades a
-#   little in each. In self-attention every word looks at every other directly: the path has length 1.
+# - **Waiting.** A sentence of $n$ words takes $n$ steps, one after the other, however many processors you have.
+#   Self-attention has no such chain: row 7 of `out` doesn't need row 6. The same matrix products compute all rows in
+#   one step.
+# - **Distance.** For word 1 to influence word 50 in an RNN, the signal passes through 49 updates of the hidden state
+#   and gets a little weaker in each. In self-attention, every word looks at every other directly: the path has length
+#   1.
 #
-# | | steps that must wait for each other | longest path between two words | work |
+# | | sequential steps | longest path between two words | work |
 # |---|---|---|---|
 # | RNN | $n$ | $n$ | about $n\, d^2$ |
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
-# (Vaswani et al., 2017, table 1.) The path can be measured. Torch keeps a record of what was computed from what, so as to send
-# gradients back along it. Put a sentence through each of the two, start at the output of the last word, and walk back to the
-# vector of the first: how many operations are on the shortest way? Then let a gradient set out on it, and see how much arrives.
+# (Vaswani et al., 2017, table 1.) You can measure the path. Torch records what was computed from what, to send
+# gradients back along it. Put a sentence through each of the two, start at the output of the last word, and go back to
+# the vector of the first: how many operations are on the shortest path? Then send a gradient back, and see how much
+# arrives.
 #
-# **Guess first.** Torch needs a handful of operations for a step of an RNN, and another handful for all of attention. How
-# many are on the way in a sentence of 50 words? And how many words back has the gradient in an RNN fallen to a hundredth
-# of what the last word itself gets?
+# **Guess first.** Torch needs a handful of operations for one step of an RNN, and another handful for all of attention.
+# How many are on the path in a sentence of 50 words? And after how many words back has an RNN's gradient fallen to a
+# hundredth of the last word's?
 
 # %%
 operations_on_the_way = {"RNN": None, "self-attention": None}  # at 50 words
@@ -1264,7 +1271,7 @@ def the_way_back():
     projections = [torch.nn.Linear(d, d, bias=False) for _ in range(3)]
 
     def last_output(layer, words):
-        """What the layer has at the last of these vectors."""
+        """The layer's output at the last of these vectors."""
         if layer == "self-attention":
             x = torch.stack(words)
             return scaled_dot_product_attention(*(projected(x) for projected in projections))[-1]
@@ -1274,7 +1281,7 @@ def the_way_back():
         return state
 
     def operations_between(output, word):
-        """How many operations the shortest way back from an output to a word's vector has."""
+        """How many operations the shortest path back from an output to a word's vector has."""
         reached, operations = {output.grad_fn}, 0
         while not any(getattr(node, "variable", None) is word for node in reached):
             reached = {earlier for node in reached for earlier, _ in node.next_functions if earlier is not None}
@@ -1302,7 +1309,7 @@ def the_way_back():
         print(
             f"{layer:22}{on_the_way[layer][-1]:4} operations at 50 words; {100 * shares[-1]:.2g} % of the gradient arrives"
         )
-    left.set(title="Operations on the way", xlabel="words in the sentence", ylim=(0, None))
+    left.set(title="Operations on the path", xlabel="words in the sentence", ylim=(0, None))
     right.set(title="How much of the gradient arrives", xlabel="words back from the last", ylim=(1e-8, 200))
     left.legend(loc="upper left")
     right.legend(loc="upper right", ncols=2)
@@ -1312,24 +1319,25 @@ def the_way_back():
     show.prediction("RNN, a hundredth after", a_hundredth_after, faded, " words")
     show.figure(
         drawn,
-        "Left: the way through an RNN grows by the same number of operations with every word, through attention it stays as "
-        "short as it was. Right: the RNN's gradient falls from word to word, attention's is the same for all earlier words.",
+        "Left: the path through an RNN grows by the same number of operations with every word; through attention, its "
+        "length stays the same. Right: the RNN's gradient falls from word to word; attention's is the same for all "
+        "earlier words.",
     )
 
 
 # %% [markdown]
-# This is the table's *n* and its *1*, on a real graph: every further word makes the way through an RNN longer, and the
-# way through attention not at all. On the right is what follows. As torch starts it, an RNN has next to nothing left
-# after a dozen words. Started with an orthogonal matrix, which keeps lengths, it forgets more slowly, but every step
-# still costs something. In attention all words before the last get the same share, however far away they are. (The last
-# word itself gets more, since it is the one that asks.)
+# This is the table's *n* and *1* on a real graph: every further word makes the path through an RNN longer, but not the
+# path through attention. The right-hand plot shows the consequence. With torch's default initialization, almost none of
+# an RNN's gradient is left after a dozen words. With an orthogonal matrix, which preserves lengths, it shrinks more
+# slowly, but every step still loses some. In attention, all words before the last get about the same gradient, however
+# far away they are. (The last word gets more, since it is also the query.)
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
-# multiplications at once, that hardly matters and the waiting does. On a laptop's processor it soon matters. So measure
+# multiplications at once, that hardly matters, but waiting does. On a laptop's processor, it soon matters. So measure
 # the time **on your own machine**. Guess first: at 64 words, how many times as fast as the RNN is attention?
 
 # %%
-times_as_fast_at_64 = None  # a number; below 1 if you think that it is slower
+times_as_fast_at_64 = None  # a number; below 1 if you think attention is slower
 
 # %%
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -1362,7 +1370,7 @@ def steps_and_time():
         {"RNN": lengths, "self-attention": [1] * len(lengths)},
         taken,
         machine=device.type,
-        alt="Left: an RNN takes as many steps in a row as words, attention one. Right: measured times.",
+        alt="Left: an RNN takes as many sequential steps as there are words, attention one. Right: measured times.",
     )
     print(f"{device.type}, {torch.get_num_threads()} threads, batch {batch}, d_model {d_model}, forward pass only")
     for length, recurrent, attending in zip(lengths, taken["RNN"], taken["self-attention"], strict=True):
@@ -1376,11 +1384,11 @@ def steps_and_time():
 
 
 # %% [markdown]
-# On an ordinary processor you will most likely see three regions: at a few words attention gains **little or nothing**
-# (there is little to wait for); somewhere in between it wins, though by nothing like the ratio of the steps; and for
-# long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention is that
-# the work *can* be done at once. Parallel hardware keeps it, in training, where the whole sentence is there from the
-# start. (Writing a sentence still goes word by word: lesson 06.)
+# On an ordinary processor you will most likely see three regions: for a few words, attention gains **little or
+# nothing** (there is little to wait for); somewhere in between it wins, though by nothing like the ratio of the steps;
+# and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention
+# is that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the whole sentence
+# is available from the start. (Generating a sentence still goes word by word: lesson 06.)
 
 # %% [markdown] tags=["slides"]
 # S2 and S4 say that transformers are faster *to train*, and not simply that they are faster.
@@ -1388,13 +1396,14 @@ def steps_and_time():
 # %% [markdown]
 # ## Stretch · Break the scaling where it counts
 #
-# No points. `lookup_losses` of section 4.5 is yours to change, in a cell of your own.
+# No points. Copy `lookup_losses` from section 4.5 into a new cell and change it.
 #
-# 1. Let `d_head` be 16 and 256. Does the order of the three divisors stay, and does the distance between them grow?
-# 2. Replace Adam by plain gradient descent (`torch.optim.SGD`, with a rate that you search for). Adam divides each gradient by
-#    its usual size. Which of the three divisors does that help most?
-# 3. Make the divisor a number that is *learned*, an `nn.Parameter` that begins at 1. Where does it go?
-# 4. Watch the share of saturated rows (largest alpha above 0.99) during training, undivided and divided by the root.
+# 1. Set `d_head` to 16 and to 256. Does the order of the three divisors stay the same? Does the distance between them
+#    grow?
+# 2. Replace Adam with plain gradient descent (`torch.optim.SGD`, with a learning rate that you tune). Adam divides each
+#    gradient by its usual size. Which of the three divisors does that help most?
+# 3. Make the divisor a *learned* number, an `nn.Parameter` that starts at 1. Where does it go?
+# 4. Plot the share of saturated rows (largest alpha above 0.99) during training, undivided and divided by the root.
 
 # %%
 # Your own experiments.
@@ -1402,10 +1411,10 @@ def steps_and_time():
 # %% [markdown]
 # ## Glossary
 #
-# - **Attention**: for each query a weighted average of values, with weights that come from comparing it with the keys.
+# - **Attention**: for each query, an average of the values, weighted by how well the query matches each key.
 # - **Query**: the vector that asks: what am I looking for?
 # - **Key**: the vector that a query is compared with.
-# - **Value**: the vector that is handed over when its key is found.
+# - **Value**: the vector that you get when its key matches.
 # - **Scores**: the dot products of all queries with all keys; rows are queries, columns are keys.
 # - **Scaled scores**: scores divided by $\sqrt{d_\text{head}}$, so that their size does not grow with the dimension.
 # - **Attention weights** $\alpha$: the softmax of each row of scaled scores; each row sums to 1.
@@ -1413,17 +1422,16 @@ def steps_and_time():
 # - **Contextual embedding**: a word's vector after the other words of its sentence have pulled at it.
 # - **Self-attention**: queries, keys and values come from the same sentence.
 # - **Cross-attention**: queries come from one sentence, keys and values from another.
-# - **Saturation**: one weight is nearly 1 and the others nearly 0, so that hardly any gradient gets through the
-#   softmax of that row.
-# - **Recurrent network**: reads word by word, making each state from the one before it.
+# - **Saturation**: one weight is nearly 1 and the others nearly 0, so hardly any gradient gets through the softmax of
+#   that row.
+# - **Recurrent network**: reads word by word, computing each state from the one before it.
 
 # %% [markdown]
 # ## What you have now
 #
-# You have written attention, forwards and backwards, and seen why each step is there: scores, scaling, softmax,
-# average.
+# You have written attention, forward and backward, and seen why each step is there: scores, scaling, softmax, average.
 #
-# Two things should worry you. In self-attention *every* word looks at *every* other, even at later ones. A model that
-# should predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
+# Two things should worry you. In self-attention, *every* word attends to *every* other, even to later ones. A model
+# that should predict the next word could simply look at it. The cat in lesson 02 sits on the page and covers it:
 # **masking**. And the recurrent network knew which word came first, since it read them in that order. Does attention?
-# That is for lesson 03.
+# That is a question for lesson 03.

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer is for the word before the right one. Positions start at 0: use embeddings[position].",
+            "Your answer is for the previous word. Positions start at 0: use embeddings[position].",
             _slip(("[position]", "[position - 1]")),
         ),
         *alike(

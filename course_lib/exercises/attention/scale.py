@@ -60,8 +60,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A dot product is a sum of `d_head` products, some positive and some negative. So it grows like the root "
-            "of their number. Divide by that root.",
+            "A dot product is a sum of `d_head` products, some positive and some negative. So its typical size grows "
+            "like the root of their number. Divide by that root.",
         ),
         Hint(
             "outline",

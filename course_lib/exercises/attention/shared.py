@@ -1,4 +1,4 @@
-"""Helpers for several exercises of lesson 01 use."""
+"""Helpers that several exercises of lesson 01 use."""
 
 from __future__ import annotations
 
