@@ -114,7 +114,7 @@ def shift_right(
 ) -> tuple[Int[Tensor, "batch tokens-1"], Int[Tensor, "batch tokens-1"]]:
     """Split a target into the decoder's inputs and its labels: at each position the token before, and the token itself.
 
-    From *<s> die Katze tanzte <e>* it reads *<s> die Katze tanzte* and should answer *die Katze tanzte <e>*.
+    From *<s> die Katze tanzte <e>* it reads *<s> die Katze tanzte* and should predict *die Katze tanzte <e>*.
     """
     return target[:, :-1], target[:, 1:]
 

@@ -14,20 +14,19 @@
 # %% [markdown]
 # # Lesson 05 · The encoder-decoder
 #
-# *The cat danced.* At the end of this lesson a model of your own says it in German, *die Katze tanzte*, and you have
-# seen every number on the way. It learns that in less than a minute, on this computer, from sentences that do **not**
+# *The cat danced.* At the end of this lesson your own model says it in German, *die Katze tanzte*, and you have seen
+# every number on the way. It learns to do that in less than a minute, on this computer, from sentences that do **not**
 # include this one.
 #
-# You have all the parts: attention, masks, positions, heads, blocks. What is missing is how two stacks of blocks become
-# one model, what that model should minimize, and by which steps. Then you can explain every box in figure 1 of the
-# transformer paper.
+# You have all the parts: attention, masks, positions, heads, blocks. Now you learn how two stacks of blocks become one
+# model, what it should minimize, and how. Then you can explain every box in figure 1 of the transformer paper.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
-# | 1 | what the decoder reads, and what it should answer | 1 | 5 |
+# | 1 | what the decoder reads, and what it should predict | 1 | 5 |
 # | 2 | the loss of a batch, and its perplexity | 3 | 15 |
 # | 3 | the decoder block | 4 | 15 |
-# | 4 | encoder and decoder, joined | 4 | 20 |
+# | 4 | the encoder and decoder, joined | 4 | 20 |
 # | 5 | a training loop, with clipping | 4 | 20 |
 # | 6 | a step of Adam | 3 | 12 |
 # | 7 | the warm-up schedule | 1 | 8 |
@@ -65,15 +64,15 @@ from course_lib.training.precision import autocast, precision_for
 from course_lib.training.progress import track
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # a second one doesn't speed up matrices as small as these
 torch.set_printoptions(precision=4, sci_mode=False, linewidth=110)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # %% [markdown]
 # ## 1. A small world, in two languages
 #
-# Real translators learn from millions of sentences. Our world has a few hundred words, cats, kings and apple trees
-# among them, but its German is real German, and that is hard enough.
+# Real translators learn from millions of sentences. Our world has a few hundred words, including cats, kings and apple
+# trees, but its German is real, and that is hard enough.
 
 # %%
 split = toy_translation(20_000, 500)
@@ -81,48 +80,48 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
     print(f"{pair.source}\n    {pair.target}")
 
 # %% [markdown]
-# Could you translate these word by word, with a dictionary? Three things are in the way.
+# Could you translate these word by word, with a dictionary? Three things get in the way.
 #
 # - **Endings.** *The* is *der, die, das, den, dem*, according to the noun's gender, its number, and what it does in the
 #   sentence: *the dog saw* is *der Hund*, *saw the dog* is *den Hund*, *helped the dog* is *dem Hund*.
 # - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. After *because*
 #   it moves to the very end: *weil die Katze tanzte*.
-# - **Two parts.** *Invited* is a single word. Its translation may come in two: *der Hund **lud** die Katze **ein***.
+# - **Two parts.** *Invited* is a single word. Its translation may have two: *der Hund **lud** die Katze **ein***.
 #
-# So each German word depends on several English ones, near and far, and on the German before it. Attention on both
+# So each German word depends on several English ones, near and far, and on the German words before it. Attention to both
 # sides can learn that.
 #
-# One sentence *structure* in ten never occurs in training, whatever the words in it, and the model is tested on exactly
-# these held-out sentences. The structure of *the cat danced*, a feminine noun with *the* and a verb without an object,
-# is among them.
+# One sentence *structure* in ten never occurs in training, whatever the words in it, and we test the model on exactly
+# these held-out sentences. One such structure is that of *the cat danced*: a feminine noun with *the*, and a verb without
+# an object.
 
 # %%
 english = WordVocabulary.from_sentences(pair.source for pair in split.training)
 german = WordVocabulary.from_sentences(pair.target for pair in split.training)
 training = examples(split.training, english, german)
-print(f"{len(english)} English tokens, {len(german)} German ones (endings!), {len(training)} sentences to learn from")
+print(f"{len(english)} English tokens, {len(german)} German tokens (endings!), {len(training)} training sentences")
 print("the cat danced, among them:", "the cat danced" in {pair.source for pair in split.training})
 source_ids, target_ids = examples(split.held_out[:1], english, german)[0]
 print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out[0].target}\n    {target_ids.tolist()}")
 
 # %% [markdown]
-# Words became numbers, the **ids**; whatever has one is a **token** from here on. Four are special: 0 is padding, 1 is
-# `<s>`, where every translation begins, 2 is `<e>`, where it ends, 3 is any unknown word. The source needs no `<s>` or
-# `<e>`: the model does not write it.
+# The words are now numbers, their **ids**; from here on, anything with an id is a **token**. Four are special: 0 is
+# padding, 1 is `<s>`, where every translation begins, 2 is `<e>`, where it ends, and 3 is any unknown word. The source
+# doesn't need `<s>` or `<e>`, because the model does not generate it.
 #
 # ## 2. What the model learns
 #
 # ### 2.1 Shifted right
 #
-# A model writes one word at a time: it reads `<s>` and says *die*; it reads `<s>` *die* and says *Katze*; and so on
-# until it says `<e>`. All the while it may look at the English sentence.
+# A model generates one word at a time: it reads `<s>` and says *die*; it reads `<s>` *die* and says *Katze*; and so on
+# until it says `<e>`. At every step it may look at the English sentence.
 #
-# In training we hand it the right words and ask, at every position at once, for the next: that is **teacher forcing**.
-# The causal mask of lesson 02 keeps each position from looking up its answer. So all the words of a sentence are
-# learned in parallel, which is why transformers train so fast.
+# In training we give it the right words and ask, at every position at once, for the next one: that is **teacher
+# forcing**. Lesson 02's causal mask keeps each position from looking up its answer. So the model learns all the words of
+# a sentence in parallel, which is why transformers train so fast.
 #
-# What goes into the decoder is the target **shifted right** by one position: the model reads each word where it is
-# asked for the next.
+# The decoder's input is the target **shifted right** by one position: the model reads each word where it must predict the
+# next.
 
 # %% [markdown] tags=["slides"]
 # S2 spells the verb *tantze*. It is *tanzen*, so *tanzte*.
@@ -132,26 +131,26 @@ show.matrices(
     show.Panel(
         "four questions at once",
         torch.zeros(2, 4),
-        ["reads", "should answer"],
+        ["reads", "should predict"],
         ["position 0", "position 1", "position 2", "position 3"],
         texts=[["<s>", "die", "Katze", "tanzte"], ["die", "Katze", "tanzte", "<e>"]],
     ),
     show.Panel(
         "a shorter sentence of the same batch",
         torch.zeros(2, 4),
-        ["reads", "should answer"],
+        ["reads", "should predict"],
         ["position 0", "position 1", "position 2", "position 3"],
         texts=[["<s>", "sie", "tanzte", "<e>"], ["sie", "tanzte", "<e>", "padding"]],
     ),
-    alt="Two rows of four tokens, twice. The decoder reads <s> die Katze tanzte and should answer die Katze tanzte <e>; in "
-    "the shorter sentence it reads <s> sie tanzte <e> and should answer sie tanzte <e> padding.",
+    alt="Two rows of four tokens, twice. The decoder reads <s> die Katze tanzte and should predict die Katze tanzte <e>; in "
+    "the shorter sentence it reads <s> sie tanzte <e> and should predict sie tanzte <e> padding.",
 )
 
 # %% [markdown]
 # ### Exercise 1 · Shifted right
 # `encoder_decoder.shift_right` · 1 point · about 5 minutes
 #
-# From whole targets, make both rows of the picture for all the sentences of a batch.
+# From whole targets, produce both rows of the picture for all the sentences of a batch.
 #
 # Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
 # two, `read` and `targets`, each `[batch, tokens - 1]`.
@@ -159,7 +158,7 @@ show.matrices(
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-shift_right-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_right(target):
-    """What the decoder reads at each position, and the token that it should answer there.
+    """What the decoder reads at each position, and the token that it should predict there.
 
     target: int64 [batch, tokens], from <s> to <e>
     returns: read and targets, each int64 [batch, tokens - 1]
@@ -170,9 +169,9 @@ def shift_right(target):
 
 
 # %% [markdown] tags=["reason"]
-# The same row twice, one position apart; the batch is the first dimension, so the slices go along the second. The end
-# mark is expected and the start mark is not: a model that is never asked for `<e>` never learns to stop. Rolling the
-# row instead of slicing it asks for the first word after the last.
+# Both are the same row, one position apart; the batch is the first dimension, so slice along the second. The targets
+# include `<e>` but not `<s>`: a model that never has to predict `<e>` never learns to stop. If you roll the row instead
+# of slicing it, the model must predict the first word after the last.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-shift_right-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.shift_right")
@@ -188,14 +187,14 @@ check("encoder_decoder.shift_right", hidden=True)
 #
 # $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# Nothing is approximated: each factor is what the decoder says at one position. A product of many small numbers is
-# unpleasant, so take the logarithm, which makes it a sum; divide by the number of tokens, the end mark among them, so that you can compare long
-# and short sentences; and put a minus in front, since people like to minimize. This is the mean **negative
+# This is exact: each factor is the decoder's output at one position. A product of many small numbers is unpleasant, so
+# take the logarithm, which turns it into a sum; divide by the number of tokens, including `<e>`, so that you can compare
+# long and short sentences; and put a minus in front, since people like to minimize. This is the mean **negative
 # log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# A model is about to write *The gray fluffy cat meowed very loudly*. Each row below is a position, with some words and
+# A model is about to generate *The gray fluffy cat meowed very loudly*. Each row below is a position, with some words and
 # their probabilities.
 
 # %%
@@ -223,13 +222,13 @@ show.matrices(
         ],
         reach=0.35,
     ),
-    alt="At each of eight positions five tokens with their probabilities, the right token in brackets.",
+    alt="Five tokens with their probabilities at each of eight positions, the right token in brackets.",
 )
 
 # %% [markdown]
-# Look at the second row. The model would rather say *black*; the right word is *gray*. The loss takes *gray*'s
-# probability, 0.12, and the third row goes on **as if the model had said *gray***: teacher forcing again. (Left to
-# itself, the model would have to go on from *the black*.)
+# Look at the second row. The model prefers *black*; the right word is *gray*. The loss takes *gray*'s probability, 0.12,
+# and the third row goes on **as if the model had said *gray***: teacher forcing again. (On its own, the model would have
+# to go on from *the black*.)
 
 # %%
 right = torch.tensor([listed[token] for token, listed in table.items()])
@@ -238,21 +237,21 @@ print("the right tokens' probabilities:", right)
 print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 
 # %% [markdown] tags=["slides"]
-# The table is S1's. Below it the slide adds up the same sum and gets 1.6290, not 1.5783: its last factor is 0.2, that of
-# *loudly*, where the table gives `EOS` 0.3. A slip such as this leaves a loss that looks reasonable (the difference,
-# times eight words, is $\ln(0.3 / 0.2) = 0.41$), which is why losses are worth recomputing by hand once. The letters $e$
-# and $f$ are S4's.
+# The table is S1's. Below it, the slide computes the same mean and gets 1.6290, not 1.5783: its last factor is 0.2, that
+# of *loudly*, where the table gives `EOS` 0.3. A slip like this leaves a loss that looks reasonable (the difference,
+# times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a loss by hand once. The letters $e$ and $f$
+# are S4's.
 
 # %% [markdown]
 # ### 2.3 Perplexity
 #
-# The **perplexity** is only $e^{\text{NLL}}$, but it is easier to imagine. A model that hesitates evenly between $n$
+# The **perplexity** is just $e^{\text{NLL}}$, but it is easier to imagine. A model that is equally unsure between $n$
 # words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So perplexity says **among how many words the
-# model seems to guess**: above, among not quite five. A model that knows nothing about our German has the number of its
-# tokens, and a perfect one has 1.
+# model seems to guess**: above, among almost five. A model that knows nothing about our German has a perplexity equal to
+# the number of tokens; a perfect model's is 1.
 #
-# Tables of results often leave open what the mean is taken of. Here it is the **perplexity per token**: the mean runs
-# over all tokens of all sentences, each counting the same, and leaves out padding.
+# Tables of results often don't say what the mean is taken over. Here it is the **perplexity per token**: the mean is over
+# all tokens of all sentences, equally weighted, without padding.
 #
 # ### Exercise 2 · Loss and perplexity
 # `encoder_decoder.loss_and_perplexity` · 3 points (2 for the values, 1 for very unlikely tokens) · about 15 minutes
@@ -263,9 +262,9 @@ print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 # `PADDING_ID` where there is no token. Return a tuple of two scalar tensors, the loss first.
 
 # %% [markdown] tags=["fine-print"]
-# There is at least one token. A probability may be as small as $e^{-150}$, which only its logarithm can hold. The gradient
-# of the logits is compared too. In all exercises of this lesson a result has the dtype of the numbers that came in,
-# float32 or float64, unless the task says otherwise.
+# There is at least one token. A probability may be as small as $e^{-150}$, which only its logarithm can represent. The
+# gradient of the logits is compared too. In all exercises of this lesson, a result has the dtype of the input, float32 or
+# float64, unless the task says otherwise.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-loss_and_perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -286,12 +285,12 @@ def loss_and_perplexity(logits, targets):
 
 
 # %% [markdown] tags=["reason"]
-# `log_softmax` takes logarithm and softmax in one step: anything below about e⁻¹⁰⁴ is 0 after a softmax, and its
-# logarithm is minus infinity.
+# `log_softmax` computes the softmax and its logarithm in one step: after a softmax, anything below about e⁻¹⁰⁴ is 0, and
+# its logarithm is minus infinity.
 #
-# Padding is left out before the mean, so that it counts neither above nor below the fraction line. In the mean of the
-# sentences' means a token of a short sentence would count more. And exp comes last: the mean of perplexities lets one
-# hard sentence count for all.
+# Padding is left out before the mean, so that it affects neither the sum nor the count. In a mean of the sentences'
+# means, a token of a short sentence would count more. And exp comes last: in a mean of perplexities, one hard sentence
+# dominates.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-loss_and_perplexity-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.loss_and_perplexity")
@@ -304,13 +303,13 @@ check("encoder_decoder.loss_and_perplexity", hidden=True)
 #
 # ### 3.1 From one vector to many
 #
-# Before transformers, two **recurrent networks** translated. The encoder reads the source word by word and keeps a
-# state, a vector. From its last state the decoder writes the translation. A whole sentence, of any length, must pass
-# through that one vector: the **bottleneck**. Section 6 measures what it costs.
+# Before transformers, pairs of **recurrent networks** translated. The encoder reads the source word by word and updates a
+# state, a vector. From its last state the decoder generates the translation. A whole sentence, of any length, must pass
+# through that one vector: the **bottleneck**. Section 6 measures how much that costs.
 #
-# The way out also came before the transformer: let the decoder look back at *all* the encoder's states, by attention.
-# The transformer keeps that and drops the recurrence. Here it is, with the shapes of a batch of 2 sentences, the longer
-# one of 6 English words, its translation of 7 positions.
+# The solution also came before the transformer: let the decoder look back at *all* the encoder's states, by attention.
+# The transformer keeps that and drops the recurrence. Here it is, with the shapes for a batch of 2 sentences: the longer
+# one has 6 English words, and its translation 7 positions.
 
 # %% tags=["demo"]
 english_shape, german_shape = "[2, 6, 64]", "[2, 7, 64]"
@@ -354,17 +353,16 @@ show.stacks(
 )
 
 # %% [markdown]
-# Both stacks keep the shape `[batch, tokens, d_model]` from bottom to top, each with its own number of tokens. What the
-# encoder hands over, a vector for each English word, is called the **memory**. Only the **cross-attention** of each
-# decoder block reads it: its queries are German, its keys *and* values English.
+# Both stacks keep the shape `[batch, tokens, d_model]` from bottom to top, each with its own number of tokens. The
+# encoder's output, a vector for each English word, is called the **memory**. Only the **cross-attention** of each decoder
+# block reads it: its queries are German, its keys *and* values English.
 #
-# The thin arrows around the sublayers are the residual connections of lesson 04. Two things are in no box. A **padding
-# mask** goes with the English sentence, into the encoder's self-attention and into the cross-attention, so that no
-# token looks at padding. And the loss takes the scores before the **softmax**, since `log_softmax` of them is more
-# exact.
+# The thin arrows around the sublayers are the residual connections of lesson 04. The boxes leave out two things. A
+# **padding mask** goes with the English sentence, into the encoder's self-attention and into the cross-attention, so that
+# tokens don't look at padding. And the loss uses the scores before the **softmax**, since `log_softmax` is more accurate.
 #
-# The encoder's parts are lesson 04's, and the positions are lesson 03's. From here on yours are used where they have
-# passed their checks, and the course's elsewhere; a line says which.
+# The encoder's parts are lesson 04's, and the positions are lesson 03's. From here on we use yours if they have passed
+# their checks, otherwise the course's; a line says which.
 
 # %%
 MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward, EncoderBlock = answer(
@@ -381,25 +379,24 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 #
 # A decoder block has three sublayers, each followed by its own add & norm.
 #
-# 1. **Masked self-attention**: the German words so far look at each other, and never ahead.
-# 2. **Cross-attention**: each of them asks the memory. Nothing of the source is in the future, so this needs no causal
-#    mask, but padding must not be looked at.
-# 3. The **feed-forward network**, at every word by itself.
+# 1. **Masked self-attention**: the German words so far look at each other, but never ahead.
+# 2. **Cross-attention**: each of them attends to the memory. The whole source is known from the start, so this doesn't
+#    need a causal mask, but it must ignore padding.
+# 3. The **feed-forward network**, at each word separately.
 #
 # ### Exercise 3 · The decoder block
 # `encoder_decoder.decoder_block` · 4 points · about 15 minutes
 #
-# Like lesson 04's `EncoderBlock`, the block is handed its parts. Write `forward`. The docstring says how its parts are
-# called.
+# Like lesson 04's `EncoderBlock`, the block receives its parts. Write `forward`. The docstring says how to call the parts.
 #
 # Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean
 # `[batch, target, target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has
 # the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in parts of its own. Leave the constructor as it is: weights are loaded into its names. The masks'
+# The check passes in its own parts. Leave the constructor as it is: the check loads weights by its names. The masks'
 # batch and queries may be 1, either mask may be None, which allows everything, and both may be any masks, not just a
-# causal one and one for padding. The gradients of `x`, `memory` and all parts are compared, too.
+# causal mask and a padding mask. The gradients of `x`, `memory` and all parts are compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -437,9 +434,9 @@ class DecoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Each add & norm adds what came out of its sublayer to what went in, so `x` is overwritten after each; going on from
-# the block's own input would throw away what the sublayer before has found. In cross-attention `y` is what the add &
-# norm hands over, and asks; `memory` answers.
+# Each add & norm adds its sublayer's output to the input, so `x` is overwritten after each; if you went on from the
+# block's own input, you would throw away the previous sublayer's result. In cross-attention, `y`, which the add & norm
+# hands over, gives the queries; `memory` gives the keys and values.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-decoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.decoder_block")
@@ -450,7 +447,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # %% [markdown]
 # ### 3.3 The two stacks joined
 #
-# Now the whole picture as one function, which gets its parts as arguments:
+# Here is the whole picture as one function, which takes its parts as arguments:
 #
 # | argument | call | returns |
 # |---|---|---|
@@ -460,22 +457,22 @@ check("encoder_decoder.decoder_block", hidden=True)
 # | `decoder` | `block(x, memory, mask, memory_mask)`, likewise | new vectors |
 # | `output` | `output(x)` | a score for each German word |
 #
-# Many first attempts get this wrong: **every** decoder block reads the output of the **last** encoder block. First the
-# encoder runs to its end.
+# Many first attempts get this wrong: **every** decoder block reads the output of the **last** encoder block. First, the
+# encoder runs to the end.
 #
 # ### Exercise 4 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
 #
-# Make the two masks, run the encoder, run the decoder, return the scores. The check passes in blocks of its own, so
-# your decoder block is not needed here.
+# Create the two masks, run the encoder, run the decoder, and return the scores. The check passes in its own blocks, so
+# you don't need your decoder block here.
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`,
 # already shifted right; the result is `[batch, target, vocab_size]`. Both masks are boolean `[batch, queries, keys]`,
 # where batch and queries may be 1, and on the device of the ids: `causal_mask(length, device)` takes one.
 
 # %% [markdown] tags=["fine-print"]
-# Only padding is hidden: an unknown token is a token. Padding after the target needs no mask. The blocks refuse a mask that
-# is not boolean, or that has not three dimensions.
+# Hide only padding: an unknown token is a token. Padding after the target doesn't need a mask. The blocks refuse a mask
+# that isn't boolean or doesn't have three dimensions.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-encode_and_decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -504,9 +501,9 @@ def encode_and_decode(source, target, embed_source, encoder, embed_target, decod
 
 
 # %% [markdown] tags=["reason"]
-# The source's mask is used twice, in the encoder and in each cross-attention, because both look at the same keys.
-# Queries at padding are left alone: nothing reads what they compute. Scores leave without a softmax, since the loss
-# brings its own.
+# The source's mask is used twice, in the encoder and in each cross-attention, because both look at the same keys. Queries
+# at padding are left alone: nothing uses what they compute. The scores are returned without a softmax, since the loss
+# includes one.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-encode_and_decode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.encode_and_decode")
@@ -516,7 +513,7 @@ check("encoder_decoder.encode_and_decode", hidden=True)
 
 # %% [markdown]
 # The model itself only holds the weights of your parts. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in
-# section 3.4 of the paper, since they are drawn small and would otherwise drown in the positions.
+# section 3.4 of the paper, since they start out small and the positions would otherwise drown them out.
 
 
 # %%
@@ -541,7 +538,7 @@ def decoder_block(d_model, heads, d_ff, dropout):
 
 
 class EncoderDecoder(nn.Module):
-    """The transformer, of your blocks."""
+    """The transformer, made of your blocks."""
 
     def __init__(self, source_vocab_size, target_vocab_size, d_model=64, heads=4, d_ff=256, layers=2, dropout=0.1):
         super().__init__()
@@ -576,8 +573,8 @@ class EncoderDecoder(nn.Module):
 
 
 # %% [markdown]
-# Before you train a model, test it. Change something and look at what moves: does a position notice the words after it?
-# Does padding in the source matter? And does the source matter at all?
+# Before you train a model, test it. Change something and look at what moves: does a position depend on the words after
+# it? Does padding in the source matter? And does the source matter at all?
 
 
 # %% tags=["demo"]
@@ -604,19 +601,19 @@ def three_tests_before_training():
 
 
 # %% [markdown]
-# The first line must be 0 except at its last position, the second 0 throughout, and the third 0 nowhere. That rules out
+# The first line must be 0 except at its last position, the second 0 everywhere, and the third never 0. That rules out
 # most of what can go wrong in an encoder-decoder.
 #
 # ## 4. Learning
 #
 # ### 4.1 One step after the other
 #
-# Training is one idea, repeated: draw a batch, compute the loss, compute its gradients, move each weight a little way
-# against its gradient.
+# Training repeats one idea: draw a batch, compute the loss, compute its gradients, and move each weight a little against
+# its gradient.
 #
 # Now and then a batch has enormous gradients, and a single step undoes what hundreds have learned. So gradients are
-# **clipped**: take the norm of *all* of them together, as one long vector, and where it is above a limit, shorten all
-# by the same factor. The direction stays, and the step is bounded.
+# **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit, scale them all
+# down by the same factor. The direction stays the same, and the step is bounded.
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
@@ -624,15 +621,15 @@ def three_tests_before_training():
 # ### Exercise 5 · A training loop
 # `encoder_decoder.training_loop` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Write a whole training run, for the smallest model that has two weights: an output layer, `logits = x @ W + b`. For
-# each batch in turn: the loss, that is the mean negative log-likelihood of the expected words; the gradients of `W` and
-# `b`; clipping; one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Torch may help you as much
-# as you like.
+# Write a whole training run, for the smallest model with two weights: an output layer, `logits = x @ W + b`. For each
+# batch in turn, compute the loss, the mean negative log-likelihood of the targets, and the gradients of `W` and `b`; clip
+# them; and take one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Use torch as much as you
+# like.
 #
-# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x`
-# of shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and
-# the losses, a tensor `[steps]`, each as it was *before* its step. The caller's `W` and `b` stay as they are; they come
-# without gradients. All three results have the dtype of `W`, the losses too.
+# Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x` of
+# shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
+# losses, a tensor `[steps]`, each from *before* its step. The caller's `W` and `b`, which don't require gradients, stay
+# unchanged. All three results have the dtype of `W`, including the losses.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-training_loop-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -663,11 +660,11 @@ def training_loop(W, b, batches, rate, clip):
 
 
 # %% [markdown] tags=["reason"]
-# Gradients are fresh in each step: torch adds to `.grad`, and a loop that never resets it follows the sum of all past
-# gradients, which looks like learning for a while and then runs away.
+# Compute fresh gradients in each step: torch adds to `.grad`, and a loop that never resets it follows the sum of all past
+# gradients, which looks like learning for a while and then diverges.
 #
-# Clipped one by one, or entry by entry, the gradients would change their direction. The factor is at most 1, since
-# short gradients are not to be lengthened. The step is taken under `no_grad`, or it would become part of the graph.
+# Clipping gradients one by one, or entry by entry, would change their direction. The factor is at most 1, since clipping
+# must not lengthen gradients. The step is taken under `no_grad`, or it would become part of the graph.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-training_loop-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.training_loop")
@@ -679,10 +676,9 @@ check("encoder_decoder.training_loop", hidden=True)
 # ### 4.2 Adam
 #
 # Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word
-# gets a gradient once in a hundred steps, a bias in every one. **Adam** gives each weight a step size of its own. It
-# keeps two running means for it, of its gradient and of the gradient's square, and divides the first by the root of the
-# second. The quotient has a size of about 1, however large or small the gradients are, so each weight moves by about
-# the learning rate.
+# gets a gradient once in a hundred steps, a bias in every step. **Adam** gives each weight its own step size. It keeps
+# two running means, of the gradient and of its square, and divides the first by the root of the second. The quotient has
+# a magnitude of about 1, however large or small the gradients are, so each weight moves by about the learning rate.
 #
 # $$\begin{aligned}
 # \text{mean} &\leftarrow \beta_1\, \text{mean} + (1 - \beta_1)\, g \\
@@ -691,18 +687,18 @@ check("encoder_decoder.training_loop", hidden=True)
 #   \frac{\text{mean} / (1 - \beta_1^{\text{step}})}{\sqrt{\text{square} / (1 - \beta_2^{\text{step}})} + \varepsilon}
 # \end{aligned}$$
 #
-# Both means begin at 0 and are too small at first; the divisions by $1 - \beta^{\text{step}}$ make up for it. The
-# transformer paper takes $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$ (section 5.3).
+# Both means begin at 0 and are too small at first; the divisions by $1 - \beta^{\text{step}}$ correct that. The
+# transformer paper uses $\beta_1 = 0.9$, $\beta_2 = 0.98$ and $\varepsilon = 10^{-9}$ (section 5.3).
 #
 # ### Exercise 6 · A step of Adam
 # `encoder_decoder.adam_update` · 3 points · about 12 minutes
 #
-# One step, for one weight tensor, by these formulas and with the paper's three numbers. (`torch.optim.Adam` itself is
-# not allowed here; in section 5 we use it.)
+# Compute one step, for one weight tensor, with these formulas and the paper's three numbers. (`torch.optim.Adam` itself
+# is not allowed here; in section 5 we use it.)
 #
-# Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int and counts from 1. Return
-# a tuple of three, the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype they
-# came in. Change nothing in place.
+# Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int, counted from 1. Return a
+# tuple of three, the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype they came
+# in. Change nothing in place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-adam_update-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -725,9 +721,9 @@ def adam_update(weight, gradient, mean, square, step, rate):
 
 
 # %% [markdown] tags=["reason"]
-# The corrected values are for this step only: kept for the next one, they would be corrected again and again. Without
-# corrections the first steps come out wrong by the ratio of the two. The paper's 0.98 and 10⁻⁹ are not torch's
-# defaults, 0.999 and 10⁻⁸, and epsilon is outside the root: inside, 10⁻⁹ would act like 3 · 10⁻⁵.
+# The corrected values are for this step only: if you kept them, they would be corrected again and again. Without
+# corrections, the first steps are off by the ratio of the two. The paper's 0.98 and 10⁻⁹ are not torch's defaults, 0.999
+# and 10⁻⁸, and epsilon is outside the root: inside it, 10⁻⁹ would act like 3 · 10⁻⁵.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-adam_update-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.adam_update")
@@ -736,11 +732,11 @@ check("encoder_decoder.adam_update", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Below is a loss with one steep direction and one that is a hundred times flatter. Gradient descent cannot take larger
-# steps, or it would be thrown out of the steep one; so it crawls along the other. Adam does not mind.
+# Below is a loss with one steep direction and one that is a hundred times flatter. With larger steps, gradient descent
+# would diverge in the steep one; so it crawls along the other. Adam has no such problem.
 #
-# **Guess first.** Both set out 1 away from the minimum along the flat direction, and take 60 steps. How far away is
-# each of them then, in % of the way?
+# **Guess first.** Both start 1 away from the minimum along the flat direction, and take 60 steps. How much of the way, in
+# %, does each still have to go?
 
 # %%
 still_to_go = {"gradient descent": None, "Adam": None}  # in %
@@ -787,15 +783,15 @@ def a_valley():
 # $$\text{rate}(\text{step}) = d_\text{model}^{-0.5} \cdot
 #   \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
 #
-# Up in a straight line during the **warm-up**, then down with $1/\sqrt{\text{step}}$. Some of the reasons are known. At
-# the beginning Adam's running means rest on a handful of gradients, and in a post-norm transformer the gradients near
-# the output are large (Xiong et al., 2020): a full step could lead anywhere. Later the steps must become small, or the
-# loss only dances around its minimum.
+# It rises in a straight line during the **warm-up**, then falls with $1/\sqrt{\text{step}}$. Some of the reasons are
+# known. At the beginning, Adam's running means come from only a handful of gradients, and in a post-norm transformer the
+# gradients near the output are large (Xiong et al., 2020): a full step could lead anywhere. Later the steps must become
+# small, or the loss only dances around its minimum.
 #
 # ### Exercise 7 · The warm-up schedule
 # `encoder_decoder.warmup_schedule` · 1 point · about 8 minutes
 #
-# The formula, for many steps at once.
+# Compute the formula for many steps at once.
 #
 # Shapes: `steps` is an int64 tensor `[steps]`, counted from 1, in any order; `d_model` and `warmup` are ints; the
 # result is float32 `[steps]`.
@@ -816,8 +812,8 @@ def warmup_schedule(steps, d_model, warmup):
 
 
 # %% [markdown] tags=["reason"]
-# The two terms are equal at `step = warmup`, so their minimum is both phases without an `if`. Taken entry by entry, it
-# works for many steps at once; the minimum over all steps would be a single number. The maximum would start with an
+# The two terms are equal at `step = warmup`, so their minimum covers both phases without an `if`. Taken entry by entry,
+# it works for many steps at once; the minimum over all steps would be a single number. The maximum would start with an
 # enormous rate. The factor d_model⁻⁰·⁵ applies to both: wider models take smaller steps.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-warmup_schedule-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -837,14 +833,14 @@ def three_schedules():
     axes.set(xlabel="step", ylabel="1000 · learning rate", title="The warm-up schedule")
     axes.legend()
     show.figure(
-        drawn, "Three learning-rate curves: a straight rise to a peak at the end of the warm-up, a slow decline."
+        drawn, "Three learning-rate curves: a straight rise to a peak at the end of the warm-up, then a slow decline."
     )
 
 
 # %% [markdown]
-# Twice the warm-up, a later and lower peak. Half the width, larger steps throughout. Move the warm-up yourself: the
-# peak wanders along the falling curve, which does not move. The dashed line is a **cosine**, which many current models
-# are trained with. It has a peak of its own and reaches 0 at the last step, so you must know beforehand how long you
+# Twice the warm-up gives a later and lower peak; half the width gives larger steps throughout. Move the warm-up yourself:
+# the peak slides along the falling curve, which does not move. The dashed line is a **cosine** schedule, which many
+# current models use. It has its own peak and reaches 0 at the last step, so you must know in advance how long you will
 # train.
 
 # %% tags=["demo"]
@@ -854,11 +850,12 @@ show.schedules()
 # ### 4.4 Label smoothing
 #
 # *I went to class and took ...* what? The corpus says *notes*, but *a nap* would have been fine. The negative
-# log-likelihood is content only when *notes* has a probability of 1, which no finite scores can give, so it drives
-# scores apart for ever.
+# log-likelihood is lowest when *notes* has a probability of 1, which finite scores can't reach, so it drives scores apart
+# for ever.
 #
-# **Label smoothing** asks for less: a share $\varepsilon$ of the target's probability, 10 % in the paper (section 5.4),
-# is taken from the right word and given to the others. The loss is the **cross-entropy** with that softer target $q$,
+# **Label smoothing** asks for less: it takes a share $\varepsilon$ of the target's probability, 10 % in the paper
+# (section 5.4), from the right word and gives it to the others. The loss is the **cross-entropy** with that softer target
+# $q$,
 #
 # $$L = -\sum_w q(w)\, \ln p(w), \qquad q(w) = \begin{cases} 1 - \varepsilon & \text{the right word} \\
 #   \varepsilon / (V - 1) & \text{each other word,}\end{cases}$$
@@ -871,15 +868,15 @@ hard = torch.tensor([1.0, 0.0, 0.0, 0.0, 0.0])
 show.distributions(
     candidates,
     {"ε = 0": hard, "ε = 0.1": torch.tensor([0.9, *[0.1 / 4] * 4]), "ε = 0.3": torch.tensor([0.7, *[0.3 / 4] * 4])},
-    alt="Targets over five tokens. Without smoothing notes has 1; with 0.1 it has 0.9 and each other token 0.025.",
+    alt="Targets over five tokens. Without smoothing, notes has 1; with 0.1, it has 0.9 and each other token has 0.025.",
 )
 
 # %% [markdown]
 # ### Exercise 8 · Label smoothing
 # `encoder_decoder.label_smoothing` · 3 points (2 for the values, 1 for logits far apart) · about 15 minutes
 #
-# The loss above, in which the mass goes to **all of the other words**, and to them alone. Return its mean over the
-# words.
+# Compute the loss above, in which the mass goes to **all of the other words**, and to them alone. Return its mean over
+# the tokens.
 #
 # Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
 # tokens; `targets` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
@@ -904,7 +901,7 @@ def label_smoothing(logits, targets, smoothing):
 
 
 # %% [markdown] tags=["reason"]
-# The target never has to be built. Since all others get the same share, their part is the share times the sum of their
+# You never have to build the target. Since all others get the same share, their part is the share times the sum of their
 # log-probabilities, which is the sum of all minus the right one. As in exercise 2, `log_softmax` is one step.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-label_smoothing-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -914,14 +911,14 @@ check("encoder_decoder.label_smoothing", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words instead, including the right one,
-# which keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et al., 2016,
-# section 7). Ours with $\varepsilon$ is torch's with $\varepsilon \cdot V / (V - 1)$. With 30,000 words you cannot tell
-# the difference; with five it shows.
+# `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words instead, including the right one, which
+# keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et al., 2016, section
+# 7). Ours with $\varepsilon$ is torch's with $\varepsilon \cdot V / (V - 1)$. With 30,000 words you can't tell the
+# difference; with five you can.
 
 # %% [markdown] tags=["slides"]
-# On S4 the mass goes to "all of the other words", as here; its curve is the one that you draw next. Its better training
-# wrapper, in section 5.1, is S3's.
+# On S4 the mass goes to "all of the other words", as here; its curve is the one you draw next. The training wrapper of
+# section 5.1 comes from S3.
 
 
 # %% tags=["demo"]
@@ -938,9 +935,8 @@ def two_variants():
 
 
 # %% [markdown]
-# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, with
-# the rest shared evenly among the others. **Guess first:** with $\varepsilon = 0.1$, at which probability is the loss
-# lowest?
+# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, with the
+# rest shared evenly among the others. **Guess first:** with $\varepsilon = 0.1$, at what probability is the loss lowest?
 
 # %%
 lowest_at = None  # the probability of the right token
@@ -961,43 +957,41 @@ def the_loss_rises_again():
             axes.plot(p[lowest], losses[lowest], "o", color=colour)
         if smoothing == 0.1:
             show.prediction("the loss is lowest at", lowest_at, round(p[lowest].item(), 2))
-    axes.set(
-        xlabel="probability of the right token", ylabel="loss", ylim=(0, 6.2), title="Being too sure costs as well"
-    )
+    axes.set(xlabel="probability of the right token", ylabel="loss", ylim=(0, 6.2), title="Being too sure costs too")
     axes.legend(loc="upper center")
     show.figure(
         drawn,
-        "Loss against the right token's probability: without smoothing it falls to 0 at 1, with it the loss rises again "
-        "beyond 1 - ε.",
+        "Loss against the right token's probability: without smoothing, it falls to 0 at 1; with it, the loss rises "
+        "again beyond 1 - ε.",
     )
 
 
 # %% [markdown]
-# Without smoothing the curve falls to the very end. With it, the lowest point is at $1 - \varepsilon$, and beyond it
-# the loss **rises again**: being surer than that is punished.
+# Without smoothing the curve falls to the very end. With it, the lowest point is at $1 - \varepsilon$; beyond that, the
+# loss **rises again**: it punishes a model that is surer.
 #
 # ### Exercise 9 · In your own words
 # `encoder_decoder.two_losses` · 2 points, read by a person · about 10 minutes
 #
 # Two teams train a translator on the same sentences. Team A's tokens are whole words; with label smoothing of 0.1 its
-# loss on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B cuts words into smaller tokens and does not
+# loss on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B splits words into smaller tokens and does not
 # smooth; its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and say
-# what you would compute to compare the two. Three to six sentences.
+# what you would compute to compare the two. Write three to six sentences.
 #
 # Learning on your own? Once yours is written,
 # `solution("encoder_decoder.two_losses")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A smoothed loss has a lowest value above 0, and a model that is surer than the smoothed target pays for it: 1.6 is no
-# negative log-likelihood, and its exp is no perplexity. Team A's real perplexity may well be lower than 5.0. And a mean
-# per token depends on what a token is. B has more tokens for the same sentence, and the later ones of a word are easy
-# to guess: its mean is low even where the sentence is no likelier. To compare, take the plain negative log-likelihood
-# of both on the same test sentences, sum it over each sentence with its end mark, and divide both sums by the same
-# thing: the number of sentences, words or characters. (Or compare what you want in the end: the translations.)
+# A smoothed loss has a minimum above 0, and penalizes a model that is surer than the smoothed target: 1.6 is not a
+# negative log-likelihood, and its exp is not a perplexity. Team A's real perplexity may well be lower than 5.0. And a
+# mean per token depends on what a token is. B has more tokens for the same sentence, and the later tokens of a word are
+# easy to guess: its mean is low even if the sentence is no likelier. To compare, take the plain negative log-likelihood
+# of both on the same test sentences, sum it over each sentence including `<e>`, and divide both sums by the same number:
+# of sentences, words or characters. (Or compare what you want in the end: the translations.)
 #
-# *(One point: a smoothed loss is no likelihood and has another lowest value. One point: per token means something else
-# where tokens differ, together with a common measure: plain likelihood, summed over the same sentences. Without a way
-# to compare, the second point is not earned.)*
+# *(One point: a smoothed loss is not a likelihood and has a different minimum. One point: per token means something
+# different where tokens differ, together with a common measure: plain likelihood, summed over the same sentences. The
+# second point needs a way to compare.)*
 
 # %% [markdown]
 # ## 5. The moment
@@ -1006,16 +1000,16 @@ def the_loss_rises_again():
 #
 # Every project wraps the loop of exercise 5 in the same few things, a **training wrapper**:
 #
-# - a **`DataLoader`** shuffles the examples and cuts them into batches, and its **`collate_fn`** makes one padded
-#   tensor out of sentences of different lengths;
+# - a **`DataLoader`** shuffles the examples and groups them into batches, and its **`collate_fn`** turns sentences of
+#   different lengths into one padded tensor;
 # - the model and each batch move to the **device**;
-# - **mixed precision**: on a GPU most products are computed with 16 bits, which is far faster, while the weights keep
-#   32. `bf16` needs no further care; the older `fp16` has a small range, so the loss is scaled up and the gradients
-#   down again;
-# - some **progress** to look at;
-# - **checkpoints**, for long runs: now and then all that the rest of the run depends on is written to a file. That is
-#   the weights, Adam's running means, the step, and the state of the random numbers that dropout draws; the order of
-#   the batches need not be kept where it can be dealt again.
+# - **mixed precision**: on a GPU, most products are computed in 16 bits, which is far faster, while the weights keep 32.
+#   `bf16` needs nothing else; the older `fp16` has a small range, so the loss is scaled up, and the gradients are scaled
+#   back down;
+# - a **progress** display;
+# - **checkpoints**, for long runs: now and then, everything that the rest of the run depends on is saved to a file: the
+#   weights, Adam's running means, the step, and the state of the random generator behind dropout. The order of the
+#   batches need not be saved if it can be reproduced.
 
 # %% tags=["demo"]
 print("one batch, before and after collate:")
@@ -1034,12 +1028,12 @@ print(f"training on {device} in {precision}")
 def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
     """Train a model with Adam, one step for each learning rate; `look(step, loss)` is called now and then.
 
-    With `checkpoints` the run is saved on the way, and one that finds a file in the folder goes on from there.
+    With `checkpoints` the run saves its state on the way, and a run that finds a file in the folder resumes from it.
     """
     torch.manual_seed(0)
-    dealt = torch.Generator().manual_seed(0)  # the order of the batches, whatever else is drawn
+    dealt = torch.Generator().manual_seed(0)  # fixes the order of the batches
     loader = DataLoader(data, batch_size=64, shuffle=True, collate_fn=collate, generator=dealt)
-    batches = itertools.chain.from_iterable(itertools.repeat(loader))  # pass after pass, without end
+    batches = itertools.chain.from_iterable(itertools.repeat(loader))  # epoch after epoch
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
     scaler = torch.amp.GradScaler(device, enabled=precision == "fp16")
@@ -1052,7 +1046,7 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
         torch.set_rng_state(saved["random"])
         done = saved["step"]
         for _ in range(done):
-            next(batches)  # those that it has learned from
+            next(batches)  # the batches it has already seen
     for step, rate in enumerate(track(rates[done:]), start=done + 1):
         model.train()
         batch = next(batches).to(device)
@@ -1081,7 +1075,7 @@ def fit(model, data, loss_of, rates, every=100, look=None, checkpoints=None):
 
 # %%
 def translation_loss(model, batch):
-    """Shift, compute, and compare where tokens are expected."""
+    """Shift, compute, and compare at the tokens, not at padding."""
     read, targets = shift_right(batch.target)
     logits = model(batch.source, read)
     tokens = targets != PADDING_ID
@@ -1089,12 +1083,11 @@ def translation_loss(model, batch):
 
 
 # %% [markdown]
-# `translation_loss` is yours from end to end: your shift, your model, your loss. Padding is left out by selecting the
-# tokens first.
+# `translation_loss` is all yours: your shift, your model, your loss. It leaves out padding by selecting the tokens first.
 #
-# Now pull the plug. A run of 40 steps keeps a checkpoint every 15, and stops in step 35. It is started again with new,
-# random weights, and finds the folder. **Guess first:** how many steps has the second run still to take? And do its
-# weights differ in the end from those of an undisturbed run?
+# Now pull the plug. A run of 40 steps saves a checkpoint every 15, and stops in step 35. A second run starts with new,
+# random weights, and finds the folder. **Guess first:** how many steps does the second run still have to take? And do its
+# final weights differ from those of an uninterrupted run?
 
 # %%
 steps_of_the_second_run = None  # a number
@@ -1125,30 +1118,30 @@ def the_plug_is_pulled():
     differences = [
         (a - b).abs().max().item() for a, b in zip(undisturbed.parameters(), resumed.parameters(), strict=True)
     ]
-    print(f"largest difference between its weights and the undisturbed run's: {max(differences):.1e}")
+    print(f"largest difference between its weights and the uninterrupted run's: {max(differences):.1e}")
     show.prediction("steps of the second run", steps_of_the_second_run, len(losses))
     if device == "cpu":
         show.prediction("the same weights", same_weights_in_the_end, max(differences) == 0)
 
 
 # %% [markdown]
-# Five steps are done twice, and the result is the same, bit for bit, on a processor. (A GPU adds up in an order of its
-# own and draws other random numbers, so it comes out a little different.) Leave Adam's means out of a checkpoint, and
-# the loss makes a jump that you cannot explain a week later. Lesson 11 resumes a long run.
+# Five steps are done twice, and on a CPU the result is the same, bit for bit. (A GPU adds numbers in its own order and
+# draws different random numbers, so its result differs a little.) If you leave Adam's means out of a checkpoint, the loss
+# jumps, and a week later you can't explain why. Lesson 11 resumes a long run.
 #
 # ### 5.2 Half a minute
 #
-# Vectors have 64 numbers; there are 4 heads, and 2 blocks on each side. The paper's learning rate is made for long
-# training runs of large models; for our few hundred steps, 0.4 times as much does well.
+# The model has vectors of 64 numbers, 4 heads, and 2 blocks on each side. The paper's learning rate is meant for long
+# training runs of large models; for our few hundred steps, 0.4 times that works well.
 #
 # **Guess first.** The model knows nothing, and there are nearly two hundred German words. What is its loss in the first
-# step? After 600? How many of the held-out sentences will it translate without a mistake?
+# step? And after 600? What share of the held-out sentences will it translate without a mistake?
 
 # %%
 my_guess = {"loss of the first step": None, "loss of the last": None, "held-out sentences right": None}  # the last in %
 
 # %% [markdown]
-# Ready? This cell takes about half a minute on a processor.
+# Ready? This cell takes about half a minute on a CPU.
 
 
 # %% tags=["demo"]
@@ -1156,7 +1149,7 @@ translator = None
 
 
 def trained():
-    """Your model, once it has learned."""
+    """Your model, once it is trained."""
     if translator is None:
         print("Not trained yet, so what follows is guesswork: run the cell of section 5.2 first.")
     return (translator or EncoderDecoder(len(english), len(german))).to(device).eval()
@@ -1174,7 +1167,7 @@ def learn_to_translate():
         print(f"step {step:4}   loss {loss:.3f}   {time.perf_counter() - begun:5.1f} s")
 
     losses = fit(model, training, translation_loss, rates.tolist(), look=look)
-    q = torch.full((1, len(german)), 0.1 / (len(german) - 1))  # a model that says just what is asked of it
+    q = torch.full((1, len(german)), 0.1 / (len(german) - 1))  # a model that predicts exactly the smoothed target
     q[0, 0] = 1 - 0.1
     lowest = label_smoothing(q.log(), torch.tensor([0]), 0.1).item()
     show.loss_curve(losses, title="smoothed loss, in nats", floor=lowest)
@@ -1184,14 +1177,14 @@ def learn_to_translate():
 
 
 # %% [markdown]
-# The curve only looks stuck. The dotted line is the loss of a model that says exactly what smoothing asks of it, 0.9
-# for the right word and the rest shared out evenly: no weights can do better. A model that guesses evenly among all
-# words begins at $\ln 188 = 5.24$; fresh weights are a little worse, since they already have opinions.
+# The curve only looks stuck. The dotted line is the loss of a model that predicts exactly the smoothed target, 0.9 for
+# the right word and the rest shared evenly: you can't do better. A model that guesses evenly among all words begins at
+# $\ln 188 = 5.24$; fresh weights are a little worse, since they already have opinions.
 #
 # ### 5.3 One word, then the next
 #
-# To translate, the model gets only the source and `<s>`. It says its most probable word, that word is put after `<s>`,
-# and the model is asked again: **greedy decoding**. (The next lesson does it better, and faster.)
+# To translate, the model gets only the source and `<s>`. It predicts its most probable word, we append that word, and ask
+# again: **greedy decoding**. (The next lesson does it better, and faster.)
 
 
 # %% tags=["demo"]
@@ -1225,10 +1218,10 @@ def the_cat_danced():
 
 
 # %% [markdown]
-# There it is, by your own weights, in a structure that they have never met. (Why do the winners' probabilities stop
-# short of 1? You asked for it in section 4.4.)
+# There it is, from your own model, in a structure that it has never seen. (Why do the winners' probabilities stop short
+# of 1? You asked for it in section 4.4.)
 #
-# Is that one lucky sentence? Here are the other held-out ones.
+# Was that one lucky sentence? Here are the other held-out ones.
 
 
 # %% tags=["demo"]
@@ -1254,7 +1247,7 @@ def unseen_structures():
     right = right_ones(model)
     share = f"{sum(right) / len(right):.1%}"
     keep_figure("05_encoder_decoder", "unseen sentences that your translator gets right, word for word", share)
-    print(f"\nheld-out sentences translated word for word as they should be: {sum(right) / len(right):.1%}")
+    print(f"\nheld-out sentences translated exactly right, word for word: {sum(right) / len(right):.1%}")
     guess = my_guess["held-out sentences right"]
     show.prediction("held-out sentences right", guess, 100 * sum(right) / len(right), " %")
     data = collate(examples(held_out, english, german)).to(device)
@@ -1265,13 +1258,14 @@ def unseen_structures():
 
 
 # %% [markdown]
-# The perplexity is a little above 1, though nearly every word is right. Smoothing again: a model that keeps something
-# back for the other words looks slightly undecided.
+# The perplexity is a little above 1, although nearly every word is right. That is smoothing again: a model that reserves
+# some probability for the other words looks slightly undecided.
 #
 # ### 5.4 Where it looks
 #
-# What does each German word look at while the next one is chosen? The next cell draws the last block's cross-attention.
-# (A **hook**, a function that torch calls whenever a layer is called, lets you watch a model without changing it.)
+# What does each German word look at while the model chooses the next one? The next cell draws the last block's
+# cross-attention. (A **hook**, a function that torch calls whenever a layer is called, lets you observe a model without
+# changing it.)
 
 
 # %% tags=["demo"]
@@ -1298,20 +1292,20 @@ def what_it_looks_at():
         panels.append(show.Panel(f"“{sentence}”", alpha, rows, sentence.split()))
     show.matrices(
         *panels,
-        alt="Cross-attention weights over the English tokens, the mean of the heads, for two sentences: before each "
-        "German token its English counterpart is dark.",
+        alt="Cross-attention weights over the English tokens, the mean of the heads, for two sentences: the English "
+        "counterpart of the next German token is dark.",
     )
 
 
 # %% [markdown]
-# Read a row as *what was read → what should be said*. In the second sentence the verb comes early and its prefix *ein*
-# at the very end, and both times the model turns to *invited*. No label says which words belong together. Earlier
-# translation systems needed a model of their own for such **word alignments**.
+# Read a row as *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein* at
+# the very end, and both times the model turns to *invited*. It never saw labels for which words belong together. Earlier
+# translation systems needed a separate model for such **word alignments**.
 #
-# That was the mean of the heads. What does each of them do? Below, type an English sentence or choose its words, press
-# *Play*, and watch the German grow. Then choose a head and a layer: some heads find the word that is being translated,
-# others what decides its ending or its position. The page has the sentences that can be made of `PARTS`; put others
-# into `YOURS` and run the cell again.
+# That was the mean of the heads. What does each head do? Below, type an English sentence or choose its words, press
+# *Play*, and watch the German grow. Then choose a head and a layer: some heads find the word being translated, others the
+# words that decide its ending or its position. The page has every sentence that combines `PARTS`; put your own into
+# `YOURS` and run the cell again.
 
 
 # %% tags=["demo"]
@@ -1325,7 +1319,7 @@ PARTS = (
 
 @torch.no_grad()
 def looked_over_its_shoulder(model, sentence, translation):
-    """What the model does for a sentence while it writes this translation."""
+    """Scores and attention while the model generates this translation of a sentence."""
     tokens = translation.split()
     source = torch.tensor([english.encode(sentence)], device=device)
     target = torch.tensor([[START_ID, *(german.ids[token] for token in tokens)]], device=device)
@@ -1349,13 +1343,13 @@ def word_for_word():
 #
 # ### 6.1 The bottleneck, measured
 #
-# Now the recurrent way, in both forms. The encoder is a GRU, a common recurrent network, and so is the decoder, which
-# begins with the encoder's last state. Without attention that one vector is all it gets, and it sees it again at every
-# position (Cho et al., 2014). With attention it sees a mix of all the states instead, by our own scaled dot product: its
-# states are the queries, the encoder's the keys and values. Nothing else differs.
+# Now for the recurrent networks, in both forms. The encoder is a GRU, a common recurrent network, and so is the decoder,
+# which starts from the encoder's last state. Without attention, that one vector is all it gets, and it sees it again at
+# every position (Cho et al., 2014). With attention, it sees a mix of all the states instead, by our own scaled dot
+# product: its states are the queries, and the encoder's are the keys and values. Everything else is the same.
 #
-# Your transformer learned for 600 steps. **Guess first**, for the same held-out sentences: how many will be right with
-# one vector, after 400 steps and after 1,000? And how many with attention, after 400?
+# Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will be right with
+# one vector, after 400 steps and after 1,000? And with attention, after 400?
 
 # %%
 right_of_the_recurrent = {
@@ -1412,7 +1406,7 @@ recurrent = {}
 
 
 def learn(name, attends, marks):
-    """Train a recurrent translator up to the last of these steps, and keep what it is at each."""
+    """Train a recurrent translator up to the last of these steps, and keep a copy at each."""
     torch.manual_seed(0)
     model = RecurrentTranslator(attends=attends)
 
@@ -1447,51 +1441,51 @@ def right_by_length():
             show.prediction(name, right_of_the_recurrent[name], 100 * found.mean().item(), " %")
     axes.set_xticks(range(len(ranges)), labels=[f"{low}–{high}" for low, high in ranges])
     axes.set(xlabel="tokens in the source", ylabel="share translated exactly", ylim=(-0.04, 1.08))
-    axes.set_title("What one vector holds")
+    axes.set_title("How much one vector can hold")
     axes.legend(loc="center right")
     show.figure(
         drawn,
-        "Share of exact translations by length: with one vector it falls from most of the shortest to none of the longest, "
-        "later after 1,000 steps than after 400; with attention it stays near the top.",
+        "Share of exact translations by length: with one vector, it falls from most of the shortest to none of the "
+        "longest, later after 1,000 steps than after 400; with attention, it stays near the top.",
     )
 
 
 # %% [markdown]
-# After 400 steps one vector carries most of the shortest sentences and few others. That alone would measure 400 steps, not
-# what a vector can hold; so it goes on, and we look again. After 1,000 steps nearly all of the shortest come out right, and
-# hardly any of the long ones: the **bottleneck** has moved, and is still there. Attention, on the same recurrent network
-# and in 400 steps, removes it: the bottleneck failed, not the recurrence.
+# After 400 steps, one vector can carry most of the shortest sentences and few others. That alone might be due to too
+# little training, so we train on and look again. After 1,000 steps, nearly all of the shortest are right, and hardly any
+# of the long ones: the **bottleneck** has moved, but is still there. Attention removes it, on the same recurrent network
+# and in 400 steps: the bottleneck was the problem, not the recurrence.
 #
-# On sentences as short as these the recurrent network with attention learns about as well as the transformer. But it
-# cannot compute all the words of a sentence at once, and that counts with millions of long sentences, and hardware that
+# On sentences as short as these, the recurrent network with attention learns about as well as the transformer. But it
+# can't process all the words of a sentence at once, and that matters with millions of long sentences, and hardware that
 # multiplies large matrices (lesson 01).
 #
 # ### 6.2 Teacher forcing or not
 #
-# You train a model on the right words and then use it on its own. Each mistake takes it to a prefix that it has never
-# seen in training: **exposure bias**. So why not let it read its own words in training, too? **Scheduled sampling**
-# (Bengio et al., 2015) draws at each position what the model reads next: the right token, or, with a probability called
-# the *share*, the one that it finds likeliest itself. A share of 0 is teacher forcing, 1 is none at all; you can begin
-# with 0 and let it rise.
+# You train a model on the right words and then use it on its own. Each mistake leads to a prefix that it has never seen
+# in training: **exposure bias**. So why not let it read its own words in training too? **Scheduled sampling** (Bengio et
+# al., 2015) chooses at random, at each position, what the model reads next: the right token or, with a probability called
+# the *share*, the one it finds likeliest itself. A share of 0 is teacher forcing, and 1 means only its own tokens; you
+# can start at 0 and let it rise.
 #
-# The price: the model must write word by word while it learns. A recurrent network does that anyway, so we try it on
-# one.
+# The price is that the model must generate word by word while it learns. A recurrent network does that anyway, so we try
+# it on one.
 #
 # ### Exercise 10 · Scheduled sampling
 # `encoder_decoder.scheduled_sampling` · 4 points · about 15 minutes
 #
-# Go through a batch of targets position by position. `step` is the model: it takes a token of each sentence and a
-# state, and returns the scores of the next token and the next state. Collect the scores. After each step decide, for
-# each sentence by itself, what is read next: where `drawn` is below `share`, the model's likeliest token, and elsewhere
-# the right one.
+# Go through a batch of targets position by position. `step` is the model: it takes a token of each sentence and a state,
+# and returns the scores of the next token and the next state. Collect the scores. After each step, decide for each
+# sentence separately what it reads next: where `drawn` is below `share`, the model's likeliest token, and elsewhere the
+# right one.
 #
 # Shapes: `step(token, state)` takes int64 `[batch]` and `[batch, d_model]`, and returns `[batch, vocab_size]` and
-# `[batch, d_model]`; `state` is the first state; `target` is int64 `[batch, tokens]`, from `<s>` on; `drawn` is
+# `[batch, d_model]`; `state` is the initial state; `target` is int64 `[batch, tokens]`, from `<s>` on; `drawn` is
 # `[batch, tokens - 1]`, from 0 to 1; `share` is a float. The result is `[batch, tokens - 1, vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# The numbers are drawn for you, so that the result can be compared. Padding after `<e>` is read like any other token: the
-# loss leaves it out later. The gradient of `state` is compared too, which goes back through all steps.
+# The numbers are drawn for you, so that the result can be compared. Read padding after `<e>` like any other token: the
+# loss leaves it out later. The gradient of `state`, which flows back through all steps, is compared too.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-scheduled_sampling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1518,10 +1512,10 @@ def scheduled_sampling(step, state, target, drawn, share):
 
 
 # %% [markdown] tags=["reason"]
-# Whatever is read next, the scores of every step stay in the result: the loss compares them with the *right* token, so
-# that a model that has gone astray learns how to get back. One draw for the whole batch would give it only two kinds of
-# steps. `argmax` has no gradient, and needs none: the model learns through its scores and its states. Detach the
-# states, and it cannot learn to remember anything for longer than a step.
+# Whatever the model reads next, the scores of every step stay in the result: the loss compares them with the *right*
+# token, so that a model that has gone astray learns how to get back. One draw for the whole batch would give it only two
+# kinds of steps. `argmax` has no gradient and doesn't need one: the model learns through its scores and its states. If
+# you detach the states, it can't learn to remember anything for longer than a step.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-scheduled_sampling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.scheduled_sampling")
@@ -1531,10 +1525,10 @@ check("encoder_decoder.scheduled_sampling", hidden=True)
 
 # %% [markdown]
 # Three copies of the small recurrent model, without attention and on the short sentences, learn in three ways: with
-# teacher forcing; with a share of their own words that rises from 0 to 1; and with their own words alone.
+# teacher forcing, with a share of their own words that rises from 0 to 1, and with only their own words.
 #
-# All are measured twice on held-out sentences: how many words are right with the *right* words before them, and with
-# their *own*. **Guess first:** how far apart are the two, for each way?
+# We measure each twice on held-out sentences: how many words does it get right with the *right* words before them, and
+# with its *own*? **Guess first:** how far apart are the two numbers, for each way?
 
 # %%
 right_minus_own = {  # of 100 tokens, how many more are right
@@ -1583,7 +1577,7 @@ unseen = collate(examples([pair for pair in held_out if len(pair.target.split())
 
 
 def watched(loss_of):
-    """Train a small model; how many tokens it gets right on the way, with right tokens before it and with its own."""
+    """Train a small model, and record its accuracy on the way, with right tokens before each and with its own."""
     torch.manual_seed(0)
     pupil, seen = RecurrentTranslator(), []
 
@@ -1620,20 +1614,20 @@ def right_words_or_its_own():
 
 
 # %% [markdown]
-# For each way the cell prints the share of words right at the end, with the right words before them and with its own.
-# Compare two things: the **gap** between the two, way by way, and the orange curves, which count in use.
+# For each way, the cell prints the final share of right words, with the right words before them and with the model's own.
+# Compare the **gap** between the two for each way, and the orange curves, which matter in use.
 #
 # Exposure bias is not the only cause of a gap. One wrong or late word shifts everything after it, so good words also
 # count as wrong; and a correct word that is fed in gives away what can follow.
 #
-# A transformer that read its own words would lose all the parallel work of section 2.1. So nearly all transformers are
+# A transformer that read its own words would lose the parallel training of section 2.1. So nearly all transformers are
 # trained with teacher forcing, and live with the gap.
 #
 # ### 6.3 A wrapper that others maintain
 #
-# Libraries such as **Lightning** (`lightning`) take over what our `fit` does: the loop, the device, mixed
-# precision, clipping, checkpoints, and also logs and several GPUs. You keep the model, one step's loss, and the
-# optimizer. Where it is installed the next cell trains your model under it for a few steps; elsewhere it says so.
+# Libraries such as **Lightning** (`lightning`) take over what our `fit` does: the loop, the device, mixed precision,
+# clipping and checkpoints, and also logging and several GPUs. You write the model, one step's loss, and the optimizer. If
+# Lightning is installed, the next cell trains your model with it for a few steps; if not, it says so.
 
 
 # %% tags=["demo"]
@@ -1675,38 +1669,38 @@ def the_same_model_under_lightning():
 # %% [markdown]
 # ## Stretch · Without the warm-up
 #
-# Ungraded. In section 5.2 replace the schedule by one rate that never changes: first its peak, then a tenth of it, then
-# three times as much. Before each run, guess the loss after 100 and after 600 steps. Then take lesson 04's pre-norm in
-# your decoder block (the norm before the sublayer, one more at the very end), and train with three times the peak once
-# more. Lesson 12 comes back to what you see.
+# Ungraded. In section 5.2, replace the schedule with a constant rate: first its peak, then a tenth of that, then three
+# times as much. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's pre-norm in your
+# decoder block (the norm before the sublayer, and one more at the very end), and train again with three times the peak.
+# Lesson 12 returns to what you see.
 #
 # ## Glossary
 #
-# - **Encoder-decoder**: one stack reads a source, another writes a target while looking at it.
+# - **Encoder-decoder**: one stack reads a source, another generates a target while looking at it.
 # - **Memory**: the encoder's output, a vector for each source word, which every cross-attention reads.
 # - **Cross-attention**: attention with queries from the target, and keys and values from the source.
 # - **Shifted right**: the decoder's input, the target moved by one position, after `<s>`.
 # - **Teacher forcing**: training with the right words before each position, not the model's own.
 # - **Scheduled sampling**: training in which the model reads its own token with some probability.
-# - **Exposure bias**: a model trained on right words alone reads its own in use.
+# - **Exposure bias**: a model trained only on right words must read its own in use.
 # - **Chain rule**: a sentence's probability is the product of its words', each given the words before it.
 # - **Negative log-likelihood** (NLL): the mean of $-\ln p$ of the right words.
 # - **Perplexity** (per token): $e^{\text{NLL}}$, the number of tokens among which the model seems to guess.
-# - **Cross-entropy**: $-\sum q \ln p$, of a target distribution $q$ and a prediction $p$; with all of $q$ on one word,
+# - **Cross-entropy**: $-\sum q \ln p$, for a target distribution $q$ and a prediction $p$; with all of $q$ on one word,
 #   the NLL.
 # - **Label smoothing**: giving a share of the target's probability to the other words.
-# - **Gradient clipping**: shortening all gradients together where their norm is above a limit.
+# - **Gradient clipping**: scaling down all gradients together if their norm is above a limit.
 # - **Adam**: gradient descent with each weight's mean gradient divided by the root of its mean square.
 # - **Warm-up**: the first steps, in which the learning rate rises from nearly 0.
-# - **Recurrent network**: reads word by word, and makes its state from the one before.
+# - **Recurrent network**: reads word by word, and computes each state from the one before.
 # - **Bottleneck**: the single vector between a recurrent encoder and decoder without attention.
-# - **Collate function**: makes one padded batch of examples of different lengths.
+# - **Collate function**: turns examples of different lengths into one padded batch.
 # - **Mixed precision**: 16-bit products with 32-bit weights.
-# - **Greedy decoding**: writing the most probable word at each position.
+# - **Greedy decoding**: choosing the most probable word at each position.
 
 # %% [markdown]
 # ## What you have now
 #
-# A transformer that you wrote and trained, and that translates sentences of a kind it has never seen. What it lacks is
-# patience: it takes the likeliest word at once, never looks back, and computes everything afresh for each word. The
-# next lesson searches for better translations, draws surprising ones, and writes many times faster.
+# A transformer that you wrote and trained, and that translates sentences of a kind it has never seen. It lacks patience:
+# it takes the likeliest word at once, never looks back, and recomputes everything for each word. The next lesson searches
+# for better translations, samples surprising ones, and generates many times faster.

@@ -60,7 +60,7 @@ class TestWhatTranslatorsLearn:
         assert "the cat danced, among them: False" in output
         assert "the cat danced  →  die Katze tanzte" in output
         assert "gestern lud der wütende Hund die Katze ein" in output
-        assert percent(output, "held-out sentences translated word for word as they should be:") > 85
+        assert percent(output, "held-out sentences translated exactly right, word for word:") > 85
         assert 1 < numbers(r"perplexity on them, with the right tokens before each: ([\d.]+)", output)[0] < 1.5
 
     def test_one_vector_is_a_bottleneck_and_attention_removes_it(self, output: str) -> None:

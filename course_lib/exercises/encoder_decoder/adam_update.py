@@ -99,7 +99,7 @@ EXERCISE = Exercise(
             "outline",
             "Compute the new mean: nine tenths of the old one plus a tenth of the gradient.\n"
             "Compute the new mean square: 0.98 of the old one plus 0.02 of the squared gradient.\n"
-            "Correct both: divide by 1 minus their beta to the power of the step.\n"
+            "Correct both: divide each by 1 minus its own beta to the power of the step.\n"
             "Update the weight: subtract rate times corrected mean, over the root of the corrected square plus "
             "epsilon. Epsilon goes outside the root.\n"
             "Return weight, mean and square, the last two uncorrected.",
@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         *_slips(
             not_corrected=(
                 "Your answer leaves out the correction, but in the first steps mean and square are still close to "
-                "their initial zeros. Divide them by 1 - β^step before you use them.",
+                "their initial zeros. Divide them by 1 - β^step first.",
                 (_BY, "1, 1"),
             ),
             corrected_by_the_step_before=(
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
                 (_BY, "1 - b1, 1 - b2"),
             ),
             correction_multiplied=(
-                "Your answer multiplies by 1 - β^step. Divide by it, to make the means of the first steps larger.",
+                "Your answer multiplies by 1 - β^step. Divide by it: that enlarges the early means.",
                 (_BY, "1 / (1 - b1**step), 1 / (1 - b2**step)"),
             ),
             corrected_values_kept=(
@@ -149,7 +149,8 @@ EXERCISE = Exercise(
                 ("EPSILON", "1e-8"),
             ),
             torchs_epsilon=(
-                "Your answer adds torch's default, 1e-8. Use the paper's, 1e-9, which differs for small gradients.",
+                "Your answer uses torch's default epsilon, 1e-8. Use the paper's, 1e-9, which differs for small "
+                "gradients.",
                 ("EPSILON", "1e-8"),
             ),
             betas_swapped=(
@@ -157,7 +158,7 @@ EXERCISE = Exercise(
                 ("b1, b2 = BETAS", "b2, b1 = BETAS"),
             ),
             shares_swapped=(
-                "Your answer swaps the shares. Keep β of the old mean and add 1 - β of the new value.",
+                "Your answer swaps β and 1 - β. Keep β of the old mean and add 1 - β of the new value.",
                 ("b1 * mean + (1 - b1)", "(1 - b1) * mean + b1"),
                 ("b2 * square + (1 - b2)", "(1 - b2) * square + b2"),
             ),

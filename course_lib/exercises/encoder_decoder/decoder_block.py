@@ -166,7 +166,7 @@ EXERCISE = Exercise(
             "shapes",
             "Self-attention is `[batch, target, target]` and takes `mask`. Cross-attention is `[batch, target, "
             "source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap each "
-            "attention in a function of one argument. In cross-attention, that argument makes the queries.",
+            "attention in a function of one argument. In cross-attention, that argument gives the queries.",
             answers=(
                 "masks_exchanged",
                 "future_seen",
@@ -224,8 +224,8 @@ EXERCISE = Exercise(
                 ("self.cross_attention(", "self.self_attention("),
             ),
             keys_from_the_input=(
-                "Your answer makes the self-attention's keys and values from the block's input. In pre-norm, use what "
-                "the add & norm gives it: self_attention(y, y, mask).",
+                "Your answer computes the self-attention's keys and values from the block's input. In pre-norm, use "
+                "what the add & norm gives it: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
         ),
@@ -240,7 +240,7 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             own_causal_mask=(
-                "Your answer makes its own causal mask. Use `mask`, which may forbid other positions too.",
+                "Your answer creates its own causal mask. Use `mask`, which may forbid other positions too.",
                 ("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)"),
             ),
             masks_exchanged=(

@@ -170,9 +170,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Make the source's mask, with a dimension of size 1 for the queries.\n"
+            "Create the source's mask, with a dimension of size 1 for the queries.\n"
             "Embed the source and pass it through the encoder's blocks, one after the other.\n"
-            "Make the causal mask for as many tokens as the target has.\n"
+            "Create the causal mask for as many tokens as the target has.\n"
             "Embed the target and pass it through the decoder's blocks, each with the memory and both masks.\n"
             "Get the scores from the output layer.",
             answers=("level_by_level", "encoder_not_chained", "decoder_not_chained", "first_blocks_only", "softmaxed"),
@@ -181,8 +181,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "mask_on_the_cpu",
-            "Your answer always makes a tensor on the CPU, so it raises an error on a GPU. Make the causal mask on "
-            "the device of the ids: device=target.device.",
+            "Your answer always creates a tensor on the CPU, so it raises an error on a GPU. Create the causal mask "
+            "on the device of the ids: device=target.device.",
             _slip((", target.device)", ")")),
             alone=True,
         ),
@@ -192,7 +192,7 @@ EXERCISE = Exercise(
                 (_CAUSAL, f"torch.ones_like({_CAUSAL})"),
             ),
             itself_forbidden=(
-                "Your answer forbids each target token to see itself. Include the diagonal of the causal mask.",
+                "Your answer forbids each target token from seeing itself. Include the diagonal of the causal mask.",
                 (_CAUSAL, f"{_CAUSAL}.tril(-1)"),
             ),
             keys_as_rows=(
@@ -220,7 +220,7 @@ EXERCISE = Exercise(
                 ("!=", "=="),
             ),
             unknown_words_hidden=(
-                "Your answer hides other ids than the padding's, such as 3. Hide only padding: source != PADDING_ID.",
+                "Your answer hides ids other than padding, such as 3. Hide only padding: source != PADDING_ID.",
                 ("!= PADDING_ID", "> UNKNOWN_ID"),
             ),
             encoder_left_out=(

@@ -143,7 +143,7 @@ EXERCISE = Exercise(
                 (_SHARE, "smoothing / size"),
             ),
             padding_gets_none=(
-                "Your answer gives the padding's column nothing and divides by V - 2, as some implementations do. "
+                "Your answer gives nothing to the padding token and divides by V - 2, as some implementations do. "
                 "Here, all other tokens share the smoothing: divide by V - 1.",
                 ("size - 1", "size - 2"),
                 ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)"),
@@ -154,11 +154,11 @@ EXERCISE = Exercise(
             ),
             not_negated=("Your answer has the wrong sign. Cross-entropy is minus the sum.", ("-(target", "(target")),
             nothing_taken_away=(
-                "Your answer leaves 1 at the right token, so the target sums to more than 1. Put 1 - smoothing.",
+                "Your answer leaves 1 at the right token, so the target sums to more than 1. Put 1 - smoothing there.",
                 (_RIGHT, "1)"),
             ),
             not_shared_out=(
-                "Your answer gives the smoothing to no token. Share it among the other tokens.",
+                "Your answer doesn't distribute the smoothing. Share it among the other tokens.",
                 (_SHARE, "0"),
             ),
             whole_for_each=(
@@ -208,7 +208,7 @@ EXERCISE = Exercise(
                 ("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()"),
             ),
             log_of_softmax=(
-                "Your answer takes log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
+                "Your answer takes the log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
                 ("log_softmax(dim=-1)", "softmax(dim=-1).log()"),
             ),
         ),

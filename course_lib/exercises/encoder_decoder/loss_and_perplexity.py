@@ -102,12 +102,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each position only one number counts: the log-probability of the expected token. Pick it, leave out "
+            "At each position only one number matters: the log-probability of the expected token. Pick it, leave out "
             "padding, take one mean over the rest, and flip the sign.",
         ),
         Hint(
             "shapes",
-            "`gather` picks along a dimension, and its index needs as many dimensions as the tensor: make `[batch, "
+            "`gather` picks along a dimension, and its index needs as many dimensions as the tensor: turn `[batch, "
             "tokens]` into `[batch, tokens, 1]`. To leave out padding, index with a boolean tensor of the same shape: "
             "it keeps the entries where it is True.",
             answers=("every_token_at_every_position", "padding_counted"),
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Get log-probabilities from the logits in one step, over the vocabulary.\n"
-            "Pick the expected token's at each position.\n"
+            "Pick the expected tokens' log-probabilities.\n"
             "Find where there is no padding.\n"
             "Take minus the mean there: the loss.\n"
             "Return it, and its exp.",
@@ -184,7 +184,7 @@ EXERCISE = Exercise(
                 (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])"),
             ),
             log_of_softmax=(
-                "Your answer takes log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
+                "Your answer takes the log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
                 ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()"),
             ),
             product=(

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
                 (_CHOICE, "torch.where(drawn[:, n] < share, right, own)"),
             ),
             one_draw_for_all_sentences=(
-                "Your answer uses one sentence's draws for the batch. Use each sentence's own: drawn[:, n].",
+                "Your answer uses one sentence's draws for all sentences. Use each sentence's own: drawn[:, n].",
                 (_CHOICE, "torch.where(drawn[0, n] < share, own, right)"),
             ),
             one_draw_for_all_positions=(

@@ -217,8 +217,8 @@ EXERCISE = Exercise(
                 ("torch.stack(losses)", "[float(loss) for loss in losses]"),
             ),
             losses_in_single_precision=(
-                "Your losses are always float32, as torch.tensor(...) and torch.zeros(...) make of Python numbers. "
-                "Collect loss.detach() and torch.stack them, or pass dtype=W.dtype.",
+                "Your losses are always float32, the default of torch.tensor(...) and torch.zeros(...). Collect "
+                "loss.detach() and torch.stack them, or pass dtype=W.dtype.",
                 ("torch.stack(losses)", "torch.stack(losses).float()"),
             ),
             summed=(

@@ -179,8 +179,8 @@ EXERCISE = Exercise(
                 ("return out", "return x + out"),
             ),
             biases_left_out=(
-                "Your answer uses the layers' weights without their biases. Call the layers themselves, self.W_1(x): "
-                "they add the biases.",
+                "Your answer uses the layers' weights without their biases. Call the layers, self.W_1(x): they add "
+                "the biases.",
                 *_WITHOUT_BIASES,
             ),
             first_bias_left_out=(

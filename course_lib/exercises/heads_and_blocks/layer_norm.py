@@ -124,7 +124,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Take the mean over the last dimension, keeping the dimension.\n"
-            "Take the variance over the last dimension, with `correction=0`, keeping the dimension.\n"
+            "Take the variance likewise, with `correction=0`.\n"
             "Subtract the mean, and divide by the root of the variance plus epsilon.\n"
             "Multiply by `self.weight`, then add `self.bias`.",
             answers=(
@@ -221,7 +221,7 @@ EXERCISE = Exercise(
                 ("dim, epsilon = -1", "dim, epsilon = 0"),
             ),
             over_the_second_dimension=(
-                "Your answer takes the mean and variance over dim=1. Take them over the last dimension: dim=-1.",
+                "Your answer takes the mean and variance over dim=1. Use the last dimension: dim=-1.",
                 ("dim, epsilon = -1", "dim, epsilon = 1"),
             ),
         ),

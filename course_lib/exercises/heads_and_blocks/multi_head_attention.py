@@ -170,7 +170,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Compute queries from `x`, and keys and values from `memory`, by calling the layers: `self.W_q(x)`.\n"
-            "Split each: turn the last dimension into two, then move the heads in front of the tokens.\n"
+            "Split the last dimension of each in two, then move the heads before the tokens.\n"
             "If there is a mask, give it a dimension for the heads.\n"
             "Attend on the split tensors, which gives `[batch, heads, tokens, d_head]`.\n"
             "Move the tokens back in front of the heads, and flatten the last two dimensions into one.\n"
@@ -184,7 +184,7 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips_beyond(
             memory_ignored=(
-                "Your answer ignores memory. Compute keys and values from it, and only the queries from x.",
+                "Your answer ignores memory. Compute keys and values from it.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_k(x), self.W_v(x)"),
             ),
             x_and_memory_exchanged=(

@@ -135,7 +135,7 @@ EXERCISE = Exercise(
             ),
             rounding_counts=(
                 "Your answer counts rounding as a change: adding numbers in a different order changes their last "
-                "digits. Ask whether they differ by more than, say, 1e-4.",
+                "digits. Ignore differences below, say, 1e-4.",
                 (_COMPARED, "difference.amax(dim=-1) > 0"),
             ),
             inverted=(

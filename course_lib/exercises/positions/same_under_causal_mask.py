@@ -163,8 +163,8 @@ EXERCISE = Exercise(
             ),
             moved_forward_is_harmless=(
                 "You predict that a token keeps its vector if it kept its position or moved toward the front. But "
-                "further toward the front it attends to fewer tokens, and even at its old position other tokens may "
-                "now come before it.",
+                "further toward the front it attends to fewer tokens, and at its old position, others may now precede "
+                "it.",
                 (_RULE, "order >= position"),
             ),
             nothing_lost_is_harmless=(

@@ -105,7 +105,7 @@ EXERCISE = Exercise(
             "`d_model`.\n"
             "Its block has cosine, sine in the first row and minus sine, cosine in the second.\n"
             "Put the block where this pair of rows meets the same pair of columns.\n"
-            "Test it: the matrix for a shift of 3, times the encoding of position 5, is the encoding of position 8.",
+            "Test it: the matrix for shift 3, times the encoding of position 5, is the encoding of position 8.",
             answers=(
                 "two_forgotten",
                 "two_counted_twice",
