@@ -19,12 +19,12 @@
 # - **Felix**: *The cat did dance on the table last night.*
 # - **Minka**: *Yesterday evening the cat was not dancing on the table.*
 #
-# Which do you prefer? You did not have to think. Felix says the opposite of what is true, and in the morning somebody
-# will search the table for paw prints. Yet the number by which a thousand papers have compared translations prefers
-# Felix, and not by a whisker: 71 to 0.
+# Which do you prefer? You did not have to think. Felix says the opposite of the truth, and in the morning somebody will
+# search the table for paw prints. Yet the metric by which a thousand papers have compared translations prefers Felix, and
+# not by a whisker: 71 to 0.
 #
-# In this lesson you program that number, find out what it misses, and learn what to ask people. First you judge a
-# tagger, where things are simpler and still go wrong.
+# In this lesson you implement that metric, find out what it misses, and learn what to ask people. First you evaluate a
+# tagger, which is simpler and can still go wrong.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -33,14 +33,14 @@
 # | 3 | clipped n-grams | 4 | 20 |
 # | 4 | the brevity penalty | 2 | 8 |
 # | 5 | BLEU | 4 | 20 |
-# | 6 | averages of a corpus, in two ways | 2 | 8 |
+# | 6 | two ways to average over a corpus | 2 | 8 |
 # | 7 | the table of edits | 4 | 25 |
 # | 8 | the word error rate | 2 | 8 |
 # | 9 | does a metric choose as people do? | 4 | 20 |
 # | 10 | was the test in the training data? | 4 | 20 |
 # | 11 | a short answer, in words | 3 | 15 |
 #
-# Stuck? `hint("evaluation.precision_recall_f1")` opens a hint, and each further call the next one. `solution(...)`
+# Stuck? `hint("evaluation.precision_recall_f1")` opens a hint, and each further call opens the next one. `solution(...)`
 # shows the answer with its reason, once you have tried; `progress()` shows how far you are.
 
 # %%
@@ -75,16 +75,16 @@ from course_lib.toys.small_world import ENTITIES, SMALL_BERT, tagged
 from course_lib.training.progress import track
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # matrices this small gain nothing from a second one
 
 # %% [markdown]
 # ## 1. Where there is one right answer
 #
 # A tagger labels every word. In the headline *British Left Waffles on Falkland Islands*, *British Left* is a party (an
-# organisation, ORG), *Falkland Islands* is a location (LOC), and everything else is Other. Each word has one right
-# label, so we can count. The share of tokens that are right is the **accuracy**.
+# organisation, ORG), *Falkland Islands* is a location (LOC), and everything else is Other. Each word has one right label,
+# so we can count. The share of tokens with the right label is the **accuracy**.
 #
-# Here are three headlines, what a hasty tagger says, and the truth where it differs. The padding of the third does not
+# Here are three headlines, a hasty tagger's labels, and the right label where it differs. The padding of the third doesn't
 # count.
 
 # %%
@@ -105,9 +105,9 @@ for words, said, true in zip(headlines, predicted.tolist(), expected.tolist(), s
 print(f"accuracy of the tagger: {(predicted == expected)[mask].float().mean():.0%}")
 
 # %% [markdown]
-# Before each surprise, write down what you expect; the next cell answers.
+# Before each surprise, write down what you expect.
 #
-# *Predict first:* another tagger says *Other* to every word. What is its accuracy?
+# *Predict first:* another tagger labels every word *Other*. What is its accuracy?
 
 # %%
 accuracy_of_other_always = None  # in percent
@@ -118,8 +118,8 @@ show.prediction(
 )
 
 # %% [markdown]
-# That should worry you. A program that never finds anything is right half the time; where nine words out of ten are
-# Other, it would get 90 %. Accuracy treats all words alike, and we care about the rare ones.
+# That should worry you. A program that never finds anything is right half the time; if nine words out of ten were Other, it
+# would reach 90 %. Accuracy treats all words alike, but we care about the rare ones.
 #
 # ### 1.1 Precision and recall
 #
@@ -131,11 +131,11 @@ show.prediction(
 # $$\text{precision} = \frac{\text{right}}{\text{predicted}}, \qquad \text{recall} = \frac{\text{right}}{\text{expected}}, \qquad
 # F_1 = \frac{2 \cdot \text{precision} \cdot \text{recall}}{\text{precision} + \text{recall}} .$$
 #
-# Each is easy to have on its own. Call everything a location, and recall is perfect. Name only the surest word, and
-# precision is. The harmonic mean $F_1$ is near the *smaller* of the two, so you need both.
+# Each is easy to get on its own. Call everything a location, and recall is perfect. Label only the surest word, and
+# precision is. The harmonic mean $F_1$ is close to the *smaller* of the two, so you need both.
 #
-# Our tagger called four words a location, three of them correctly, and there are three locations: precision 3/4, recall
-# 3/3.
+# Our tagger labelled four words as locations, three of them correctly, and there are three locations: precision is 3/4,
+# recall 3/3.
 #
 # ### Exercise 1 · Precision, recall and F1
 # `evaluation.precision_recall_f1` · 3 points (2 for the values, 1 for 0 / 0) · about 12 minutes
@@ -147,13 +147,13 @@ show.prediction(
 # result is a tuple of three floats, `(precision, recall, f1)`.
 
 # %% [markdown] tags=["fine-print"]
-# The shape may have any number of dimensions. Return plain floats, not tensors. Libraries that do the scoring (sklearn,
-# say) are not allowed.
+# The shape may have any number of dimensions. Return plain floats, not tensors. Don't use libraries that do the scoring
+# (sklearn, say).
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-precision_recall_f1-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def label_scores(predicted, expected, mask, label):
-    """How well one label is found.
+    """How well the tagger finds one label.
 
     predicted, expected: int64, the labels
     mask: bool of the same shape, True where there is a word
@@ -169,10 +169,10 @@ def label_scores(predicted, expected, mask, label):
 
 
 # %% [markdown] tags=["reason"]
-# The harmonic mean of the two is 2 · right / (predicted + expected), which needs no case for precision plus recall
-# being 0. Where nothing was predicted the numerator is 0 as well, so dividing by 1 gives the 0 that the task asks for.
-# Padding usually holds some label's id and would count as agreement, so both tensors are masked first. An arithmetic
-# mean would give about half the points to a system that predicts the label everywhere.
+# The harmonic mean of the two is 2 · right / (predicted + expected), so you don't need a special case where precision and
+# recall are both 0. If the label was never predicted, the numerator is 0 as well, so dividing by 1 gives the required 0.
+# Padding usually has some label's id and could count as a match, so mask both tensors first. An arithmetic mean would give
+# about 0.5 to a system that predicts the label everywhere.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-precision_recall_f1-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.precision_recall_f1")
@@ -181,7 +181,7 @@ check("evaluation.precision_recall_f1", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the lazy program has nowhere to hide: half the words right, and an F1 of 0 for each label that matters.
+# Now the lazy program has nowhere to hide: it gets half the words right, but an F1 of 0 for each label that matters.
 
 
 # %% tags=["demo"]
@@ -204,14 +204,14 @@ def accuracy_hides_what_f1_shows():
 # %% [markdown]
 # ### 1.2 Whole sentences
 #
-# If a tagger's output feeds another program, a sentence with one wrong label may be as useless as one with five. So
-# also ask **per sequence**: was the *entire* sentence right? If each of twenty words is right with probability 0.97,
-# and mistakes are independent, all of them are with probability $0.97^{20} \approx 0.54$.
+# If a tagger's output feeds another program, a sentence with one wrong label may be as useless as one with five. So also
+# ask **per sequence**: was the *entire* sentence right? If each of twenty words is right with probability 0.97,
+# independently of the others, all of them are right with probability $0.97^{20} \approx 0.54$.
 #
 # ### Exercise 2 · Whole sentences
 # `evaluation.sequence_accuracy` · 2 points · about 8 minutes
 #
-# The share of sentences that are right from the first word to the last. Padding is never wrong.
+# Compute the share of sentences that are right from the first word to the last. Padding is never wrong.
 #
 # Shapes: `predicted` and `expected` are integers `[batch, tokens]`, `mask` is boolean `[batch, tokens]`, the result is
 # a float.
@@ -235,8 +235,8 @@ def sequence_accuracy(predicted, expected, mask):
 
 
 # %% [markdown] tags=["reason"]
-# "All" combines the words of a sentence before anything is averaged. An "or" with the inverted mask makes padding right
-# first; requiring it to match would punish a system for what it wrote there.
+# "All" combines the words of a sentence before you average. An "or" with the inverted mask makes padding right first; if
+# padding had to match, a system would be penalized for its output there.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-sequence_accuracy-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.sequence_accuracy")
@@ -248,13 +248,13 @@ check("evaluation.sequence_accuracy", hidden=True)
 # ### 1.3 Your tagger of lesson 09
 #
 # Your `TokenClassifier` learned the names of parties and places from sixty sentences, once from scratch and once on a
-# pre-trained encoder. Now your own functions judge it.
+# pre-trained encoder. Now evaluate it with your own functions.
 #
-# A tagger gives each label a probability and takes the largest. It need not. If a false alarm is expensive, demand 70 %
-# before it says ORG; if a miss is, 10 %. So there is not one precision and one recall, but a curve of them.
+# A tagger gives each label a probability and takes the most probable one. It doesn't have to. If false alarms are
+# expensive, require 70 % for ORG; if misses are, 10 %. So there isn't one precision and one recall, but a curve of them.
 #
-# *Predict first:* the tagger from scratch calls a hundred words a party, and little more than half of them are. Let it
-# say ORG only where it is at least 70 % sure. What are precision and recall then?
+# *Predict first:* the tagger from scratch labels a hundred words as parties, and only a little more than half of them are.
+# Let it say ORG only if it is at least 70 % sure. What are precision and recall then?
 
 # %%
 from_70_percent_on = {"precision": None, "recall": None}  # in percent
@@ -262,7 +262,7 @@ from_70_percent_on = {"precision": None, "recall": None}  # in percent
 
 # %% tags=["demo"]
 def as_bert_reads_them(sentences, encode_pairs):
-    """Lesson 09's input (ids, segments, mask, and where each word begins), the words' labels, and where there are words."""
+    """Lesson 09's input (ids, segments, mask, and where each word begins), the words' labels, and where the words are."""
     pieces = SubwordVocabulary.load_bert(SMALL_BERT / "vocab.txt")
     special = (pieces.id(token) for token in ("[CLS]", "[SEP]", "[PAD]"))
     read = encode_pairs([pieces.encode(told.text) for told in sentences], [None] * len(sentences), *special)
@@ -274,7 +274,7 @@ def as_bert_reads_them(sentences, encode_pairs):
 
 
 def learned_tagger(bert, head, read, tags, there, title):
-    """What scores the labels of every word, once encoder and head have learned from these sentences."""
+    """A function that scores the labels of every word, after training encoder and head on these sentences."""
     optimizer = torch.optim.AdamW([*bert.parameters(), *head.parameters()], lr=1e-3)
     generator = torch.Generator().manual_seed(0)
 
@@ -300,7 +300,7 @@ def your_tagger_judged():
     drawn, [axes] = show.frames(width=6.6, height=4.2)
     print("on 300 new sentences:")
     print(" " * 12, "words right  sentences right  ORG: precision, recall, F1  LOC: the same")
-    for name, colour in (("fine-tuned", BLUE), ("from nothing", ORANGE)):
+    for name, colour in (("fine-tuned", BLUE), ("from scratch", ORANGE)):
         torch.manual_seed(0)
         bert = BERT.from_pretrained(SMALL_BERT)
         bert = bert if name == "fine-tuned" else BERT(bert.config)
@@ -320,7 +320,7 @@ def your_tagger_judged():
                 curve[percent] = label_scores(surely.long(), (right == 1).long(), there, 1)
         axes.plot([recall for _, recall, _ in curve.values()], [one for one, *_ in curve.values()], color=colour)
         axes.plot(org[1], org[0], "o", color=colour, label=f"{name}: the largest probability")
-        if name == "from nothing":
+        if name == "from scratch":
             axes.plot(curve[70][1], curve[70][0], "s", color=colour, label=f"{name}: from 70 % on")
             at_70 = dict(zip(("precision", "recall"), curve[70], strict=False))
     recalls = torch.linspace(0.01, 1, 500)
@@ -343,16 +343,16 @@ def your_tagger_judged():
 
 
 # %% [markdown]
-# You can have certainty, at the price of recall: few predictions are left, and all of them are parties. You can also
-# miss nothing, and find it among a lot of rubbish. On each dotted line F1 is the same; the tagger's own choice, the
-# largest probability, need not reach the highest line that its curve touches. No threshold leads from one curve to the
-# other: that takes a better tagger.
+# You can have certainty, at the price of recall: only a few predictions are left, and all of them are parties. You can also
+# find every party, among a lot of rubbish. On each dotted line, F1 is constant; the tagger's own choice, the largest
+# probability, may miss the highest line that its curve touches. You can't get from one curve to the other with a threshold:
+# that takes a better tagger.
 #
 # ## 2. Where there are many right answers
 #
-# Translation has no such luck. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*:
-# all of them will do. Count right words all the same. A human translator has given us one right answer, the
-# **reference**; what a program says is the **hypothesis**.
+# Translation isn't that simple. *The cat was not dancing*, *the cat did not dance*, *no dancing was done by the cat*: all
+# of them are right. Let's count right words anyway. A human translator has given us one right answer, the **reference**; a
+# program's output is the **hypothesis**.
 #
 # *Predict first:* Felix leaves out one word of eleven. How many words are in the right position?
 
@@ -367,36 +367,35 @@ felix_right_in_their_place = None  # of 11
 def place_by_place():
     for translator, hypothesis in (("Minka", minka), ("Felix", felix)):
         right = [word for word, wanted in zip(hypothesis, reference, strict=False) if word == wanted]
-        print(f"{translator}: {len(right)} of {len(reference)} words are right in their place: {right}")
+        print(f"{translator}: {len(right)} of {len(reference)} words are right by position: {right}")
     show.prediction("Felix's words", felix_right_in_their_place, len(right))
 
 
 place_by_place()
 
 # %% [markdown]
-# After the gap every word is one position too far to the left, and counts as wrong. Counting by position needs one
-# answer for each input word. Tagging has that; translation reads first and writes afterwards, *with* a delay of any
-# length.
+# After the gap, every word is one position too far to the left, and counts as wrong. Counting by position requires one
+# answer for each input word. Tagging has that; translation reads first and writes afterwards, *with* a delay of any length.
 
 # %% [markdown] tags=["slides"]
-# S1 says *no time delay* for tagging and *with time delay* for translation, but heads two slides on judging generated
-# text with "no time delay". That is a slip: you have just seen what happens if you take it at its word. The heading for
-# taggers says "w/o no time delay", one negation too many.
+# S1 says *no time delay* for tagging and *with time delay* for translation, but two slides on evaluating generated text are
+# headed "no time delay". That is a slip: you have just seen what happens if you take it literally. The heading for taggers
+# says "w/o no time delay", which is one negation too many.
 
 # %% [markdown]
-# So we need a measure without positions. One kind asks **people**: slow and expensive, but it tells us what we want to
-# know. The other compares with references **automatically**, and hopes to agree with the people. We build the automatic
-# ones first.
+# So we need a metric that ignores positions. We can ask **people**, which is slow and expensive, but tells us what we want
+# to know. Or we can compare with references **automatically**, and hope to agree with the people. We build the automatic
+# metrics first.
 #
 # ## 3. BLEU
 #
 # BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams**, runs of $n$ neighbouring words,
-# with the reference. Single words show that it talks about the right things, longer runs that they are in order. BLEU
-# is a precision: of the n-grams that you said, how many are in the reference?
+# with the reference. Single words show that it talks about the right things, and longer runs that they are in the right
+# order. BLEU is a precision: of the n-grams in the hypothesis, how many are in the reference?
 #
 # ### 3.1 Counting, and clipping
 #
-# Precision is easy to have. The cat is on the chair again, and a program has discovered that *the* and *cat* are always
+# Precision is easy to get. The cat is on the chair again, and a program has discovered that *the* and *cat* are always
 # right:
 
 # %%
@@ -415,14 +414,14 @@ axes.bar(
 for place, each in enumerate(spoken):
     axes.hlines(there[each], place - 0.38, place + 0.38, color=ORANGE, linewidth=2.4)
 axes.plot([], [], color=ORANGE, linewidth=2.4, label="in the reference")
-axes.set(ylim=(0, 4.6), yticks=range(5), title="how often each word is said, and how often it may count")
+axes.set(ylim=(0, 4.6), yticks=range(5), title="how often each word occurs, and how often it counts")
 axes.legend(loc="upper right")
-show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, cat is said twice and counts once.")
+show.figure(drawn, "Bars of word counts: the occurs 4 times and counts twice, cat occurs twice and counts once.")
 
 # %% [markdown]
-# All eight words are "right". The remedy is **clipping**: an n-gram of the hypothesis counts at most as often as the
-# reference has it. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five of
-# eight words are matched.
+# All eight words are "right". The remedy is **clipping**: an n-gram of the hypothesis counts at most as often as it occurs
+# in the reference. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five of
+# eight words match.
 #
 # With several references, each n-gram counts at most as often as in the **one reference that has it most often**. Two
 # references that say *the* twice each don't make four.
@@ -430,18 +429,17 @@ show.figure(drawn, "Bars of word counts: the is said 4 times and counts twice, c
 # ### Exercise 3 · Clipped n-grams
 # `evaluation.clipped_ngrams` · 4 points (3 for one reference, 1 for several) · about 20 minutes
 #
-# Count the n-grams of the hypothesis that are matched, and all the n-grams it has. Return both, `(matched, total)`, not
-# their ratio; section 3.4 shows why. A sentence of 6 words has 5 runs of two words and 4 of three; one that is shorter
-# than $n$ has none.
+# Count the n-grams of the hypothesis that match, and all of its n-grams. Return both, `(matched, total)`, not their ratio;
+# section 3.4 shows why. A sentence of 6 words has 5 runs of two words and 4 of three; a sentence shorter than $n$ has none.
 
 # %% [markdown] tags=["fine-print"]
-# Words are compared as they are, including capitals, and nothing is put before or after a sentence. Functions that
-# match or score for you, such as nltk's `modified_precision` or all of sacrebleu, are not allowed in exercises 3 to 6.
+# Words are compared as they are, including capitals, and sentences aren't padded. In exercises 3 to 6, don't use functions
+# that match or score for you, such as nltk's `modified_precision` or anything in sacrebleu.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-clipped_ngrams-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clipped_ngrams(hypothesis, references, n):
-    """How many n-grams of a hypothesis are matched by its references, and how many it has.
+    """How many n-grams of a hypothesis match its references, and how many it has.
 
     hypothesis: list of words
     references: list of lists of words, one or more
@@ -462,8 +460,8 @@ def clipped_ngrams(hypothesis, references, n):
 
 
 # %% [markdown] tags=["reason"]
-# The largest count in one reference is what some translator really wrote. Dividing by the reference's total would make
-# a recall. A sentence of w words has w - n + 1 n-grams; if it is too short the range is empty, without an error.
+# The largest count in one reference is one that a translator really wrote. Dividing by the reference's total would give
+# recall. A sentence of w words has w - n + 1 n-grams; if it is too short, the range is empty, without an error.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-clipped_ngrams-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.clipped_ngrams")
@@ -486,25 +484,24 @@ def both_translators_counted():
 
 # %% [markdown]
 # Every word that Felix says is in the reference. The missing *not* shows only in the longer runs, which the gap breaks:
-# precision asks about what was said. Minka uses other words, and a word that is merely *like* the right one counts no
-# more than a word from another planet.
+# precision looks only at the words in the hypothesis. Minka uses different words, and a word that merely *resembles* the
+# right one counts no more than a word from another planet.
 #
 # ### 3.2 The brevity penalty
 #
-# The cat that says least is right most often: the hypothesis *the cat* has a precision of 1. Recall would notice, but
-# is awkward with several references. So BLEU looks at the **length**. With $c$ words in the hypothesis and $r$ in the
+# The cat that says least is right most often: the hypothesis *the cat* has a precision of 1. Recall would expose it, but is
+# awkward with several references. So BLEU looks at the **length**. With $c$ words in the hypothesis and $r$ in the
 # reference,
 #
 # $$\text{penalty} = \begin{cases} 1 & c \ge r \\ e^{\,1 - r/c} & c < r . \end{cases}$$
 #
-# Half as long as the reference, $r/c = 2$, gives $e^{-1} \approx 0.37$. Being too long needs no penalty: superfluous
-# words have already cost precision.
+# For a hypothesis half as long as the reference, $r/c = 2$, the penalty is $e^{-1} \approx 0.37$. Long hypotheses don't
+# need a penalty: superfluous words have already cost precision.
 #
 # ### Exercise 4 · Brevity penalty
 # `evaluation.brevity_penalty` · 2 points (1 for the values, 1 for no word at all) · about 8 minutes
 #
-# Write the formula. A hypothesis without a single word gets 0, which is where $e^{\,1 - r/c}$ goes as $c$ becomes
-# small.
+# Write the formula. A hypothesis without words gets 0, the limit of $e^{\,1 - r/c}$ as $c$ goes to 0.
 
 # %% [markdown] tags=["fine-print"]
 # The reference has at least one word.
@@ -512,7 +509,7 @@ def both_translators_counted():
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-brevity_penalty-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def brevity_penalty(hypothesis_length, reference_length):
-    """BLEU's factor for being short.
+    """BLEU's factor for short hypotheses.
 
     hypothesis_length, reference_length: int, in words
     returns: float; 1 from the reference's length on, smaller below, 0 for no words at all
@@ -525,7 +522,7 @@ def brevity_penalty(hypothesis_length, reference_length):
 
 
 # %% [markdown] tags=["reason"]
-# For c > r the exponent 1 - r/c is positive and the exponential above 1, so a minimum with 1 covers both cases.
+# For c > r, the exponent 1 - r/c is positive and the exponential above 1, so a minimum with 1 covers both cases.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-brevity_penalty-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.brevity_penalty")
@@ -536,27 +533,26 @@ check("evaluation.brevity_penalty", hidden=True)
 # %% [markdown]
 # ### 3.3 Putting BLEU together
 #
-# Four precisions, for $n = 1$ to $4$, and a penalty must become one number. Precisions fall roughly by a factor from
-# each $n$ to the next, so BLEU takes their *geometric* mean, the fourth root of the product.
+# Now we combine four precisions, for $n = 1$ to $4$, and a penalty into one number. Precisions fall by roughly the same
+# factor from each $n$ to the next, so BLEU takes their *geometric* mean, the fourth root of the product.
 #
 # $$\text{BLEU} = \text{penalty} \cdot \Big(\prod_{n=1}^{N} p_n\Big)^{1/N}
 # = \text{penalty} \cdot \exp\Big(\frac1N \sum_{n=1}^{N} \ln p_n\Big), \qquad N = 4 .$$
 #
-# If one precision is 0, BLEU is 0. That happens to short sentences all the time, so BLEU is meant for a whole
-# **corpus**: $p_n$ is everything that was matched, in all sentences, over all n-grams that were said, and the penalty
-# sees the total lengths. If a sentence has several references, its **reference length** is the one nearest to the
-# length of the hypothesis.
+# If one precision is 0, BLEU is 0. That happens to short sentences all the time, so BLEU is meant for a whole **corpus**:
+# $p_n$ is the number of matches in all sentences, divided by the number of all n-grams in the hypotheses, and the penalty
+# uses the total lengths. If a sentence has several references, its **reference length** is the one closest to the length of
+# the hypothesis.
 #
 # ### Exercise 5 · BLEU
 # `evaluation.corpus_bleu` · 4 points (2 for the values, 1 for several references, 1 for a precision of 0) · about 20 minutes
 #
-# Put BLEU together from what exercise 3 counts. You get `penalty`, a function of the two lengths, so that you don't
-# depend on exercise 4.
+# Compute BLEU from the counts of exercise 3. You get `penalty`, a function of the two lengths, so that you don't depend on
+# exercise 4.
 
 # %% [markdown] tags=["fine-print"]
-# N is whatever the counts say, 1 or more. Of two references that are equally near, the shorter counts. A precision is 0
-# if there are no n-grams at all. There is no smoothing. There is at least one sentence, and each has at least one
-# reference.
+# The counts determine N, which is 1 or more. If two references are equally close, use the shorter. A precision is 0 if
+# there are no n-grams at all. Don't smooth. There is at least one sentence, and each has at least one reference.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_bleu-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -580,10 +576,10 @@ def corpus_bleu(counts, lengths, penalty):
 
 
 # %% [markdown] tags=["reason"]
-# The BLEU of a single sentence is smoothed or, better, not computed. The root is the number of precisions, not always
-# 4; in Python `x ** 1 / n` is x divided by n, so the exponent needs brackets. The penalty multiplies the mean from
-# outside; under the root it would be softened to its fourth root. Comparing pairs of distance and length lets the
-# shorter of two equally near references win.
+# For a single sentence, smooth BLEU or, better, don't compute it. Take the n-th root for n precisions, not always the
+# fourth; in Python, `x ** 1 / n` is x divided by n, so the exponent needs parentheses. The penalty multiplies the mean;
+# inside the root, it would shrink to its fourth root. Comparing pairs of distance and length picks the shorter of two
+# equally close references.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_bleu-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.corpus_bleu")
@@ -594,7 +590,7 @@ check("evaluation.corpus_bleu", hidden=True)
 
 # %%
 def bleu_counts(said, right):
-    """What a sentence adds to BLEU: (matched, total) for n = 1 to 4, and its length beside the reference's."""
+    """A sentence's counts for BLEU: (matched, total) for n = 1 to 4, its length and the reference's."""
     return [clipped_ngrams(said, [right], n) for n in range(1, 5)], (len(said), [len(right)])
 
 
@@ -615,11 +611,11 @@ def the_two_translations_judged():
 
 
 # %% [markdown]
-# 71 and 0, as promised (BLEU is usually given in percent; a library that smooths turns Minka's 0 into 19). Your code is
-# right: this *is* BLEU. Felix is punished for one word out of eleven, and no n-gram can know that it was *not*.
+# They score 71 and 0, as promised (BLEU is usually given in percent; a library that smooths turns Minka's 0 into 19). This
+# *is* BLEU. Felix loses points for one word out of eleven, and an n-gram can't know that the word was *not*.
 #
-# What does the number do well? Take a sentence of thirteen words, say only the first $c$ of them, and go on babbling
-# beyond its end. *Predict first:* which costs more, five words too few or five too many?
+# What is BLEU good at? Take a sentence of thirteen words, output only its first $c$ words, and go on babbling beyond its
+# end. *Predict first:* which costs more, five words too few or five too many?
 
 # %%
 costs_more = None  # "too few" or "too many"
@@ -642,12 +638,12 @@ def bleu_against_length():
     axes.plot(lengths, [m * p for m, p in zip(means, penalties, strict=True)], color=INK, linewidth=2.4, label="BLEU")
     axes.axvline(len(whole), color=GREY, linestyle=":")
     axes.annotate("length of the reference", (len(whole), 0.06), xytext=(5, 0), textcoords="offset points", color=GREY)
-    axes.set(xlabel="words said", ylim=(0, 1.12), title="Too short costs the penalty, too long the precision")
+    axes.set(xlabel="words in the hypothesis", ylim=(0, 1.12), title="Too short: penalty. Too long: precision")
     axes.legend(loc="lower right", bbox_to_anchor=(1, 0.14))
     show.figure(
         drawn,
-        "BLEU against length: it rises with the brevity penalty up to the reference's length, is 1 there, and falls "
-        "with the precision beyond it.",
+        "BLEU by length: it rises with the brevity penalty up to the reference's length, is 1 there, and falls with "
+        "the precision beyond it.",
     )
     scores = {length: m * p for length, m, p in zip(lengths, means, penalties, strict=True)}
     few, many = (scores[len(whole) + change] for change in (-5, 5))
@@ -658,8 +654,8 @@ def bleu_against_length():
 # %% [markdown]
 # ### 3.4 Corpus or sentence
 #
-# One sentence is an anecdote, so here are eight. Felix says what the reference says but gets one little thing wrong;
-# Minka says it in her own words.
+# One sentence is an anecdote, so here are eight. Felix repeats the reference but gets one little thing wrong; Minka uses
+# her own words.
 
 # %%
 corpus = [  # German, reference, Felix, Minka
@@ -718,25 +714,25 @@ for row in corpus:
     print("{}\n   reference  {}\n   Felix      {}\n   Minka      {}".format(*row))
 
 # %% [markdown]
-# How do eight precisions become one? There are two ways:
+# How do you combine eight precisions into one? There are two ways:
 #
 # - **micro**: add up the counts of all sentences, matched and total, and divide *once*. That is *corpus* BLEU.
 # - **macro**: divide for each sentence, and take the mean. That is the mean of *sentence* BLEUs.
 #
-# Micro gives every n-gram the same vote, macro every sentence. Sentence A has 9 of 10 right; sentence B, a very short
-# one, 0 of 2. What is micro, what is macro?
+# Micro gives every n-gram the same vote, and macro every sentence. Sentence A has 9 of 10 right; sentence B, a very short
+# one, 0 of 2. What are the two averages?
 #
 # <details><summary>The answer</summary>
 #
-# Micro: 9 of 12, 0.75. Macro: the mean of 0.9 and 0, 0.45.
+# Micro is 9 of 12, or 0.75. Macro is the mean of 0.9 and 0, or 0.45.
 #
 # </details>
 #
 # ### Exercise 6 · Corpus or sentence
 # `evaluation.corpus_or_sentence` · 2 points (1 for the values, 1 where there are no n-grams) · about 8 minutes
 #
-# Return `(micro, macro)`. The precision of a sentence that is too short to have any n-gram is 0, and so is that of a
-# corpus without n-grams.
+# Return `(micro, macro)`. The precision of a sentence too short for any n-gram is 0, and so is that of a corpus without
+# n-grams.
 
 # %% [markdown] tags=["fine-print"]
 # There is at least one sentence.
@@ -744,7 +740,7 @@ for row in corpus:
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-corpus_or_sentence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def micro_and_macro(matched, total):
-    """The precision of many sentences, averaged in both ways.
+    """The precision of many sentences, averaged both ways.
 
     matched: list of ints, how many n-grams of each sentence are right
     total: list of ints, how many each sentence has; may be 0
@@ -757,8 +753,8 @@ def micro_and_macro(matched, total):
 
 
 # %% [markdown] tags=["reason"]
-# A sentence too short for any n-gram has precision 0 in the macro average and still counts as a sentence; leaving it
-# out would reward hypotheses that say nothing.
+# A sentence too short for any n-gram has a precision of 0 in the macro average and still counts as a sentence; leaving it
+# out would reward empty hypotheses.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-corpus_or_sentence-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.corpus_or_sentence")
@@ -788,15 +784,15 @@ def votes_of_ngrams_and_of_sentences():
     axes.set_position([0.09, 0.19, 0.76, 0.68])
     show.figure(
         drawn,
-        "Three bars as wide as their sentences have n-grams and as high as the share that is matched: a wide, "
-        "high one and two narrow, low ones. The micro average is near the wide one, macro far below.",
+        "Three bars, as wide as a sentence has n-grams and as high as the share that match: a wide, high one and two "
+        "narrow, low ones. The micro average is near the wide one, macro far below.",
     )
 
 
 # %% [markdown]
-# Micro is the area of the bars, levelled out; macro is the mean of their heights, and there the two short sentences
-# outvote the long one. Neither is wrong, but they cannot be compared, and "BLEU" in a paper means micro. Does your BLEU
-# agree with `sacrebleu`, which exists because people kept comparing BLEUs that were computed differently (Post, 2018)?
+# Micro levels out the area of the bars; macro is the mean of their heights, in which the two short sentences outvote the
+# long one. Neither is wrong, but you can't compare them, and "BLEU" in a paper means micro. Does your BLEU agree with
+# `sacrebleu`, which exists because people kept comparing BLEU scores that were computed differently (Post, 2018)?
 
 
 # %% tags=["demo"]
@@ -810,47 +806,47 @@ def your_bleu_and_the_librarys():
 
 
 # %% [markdown]
-# The text in brackets is the **signature**. Compare two BLEUs only if their signatures are the same: tokenization alone
-# can move the number by more than most papers gain.
+# The text in brackets is the **signature**. Compare two BLEU scores only if their signatures are the same: tokenization
+# alone can change the score by more than most papers gain.
 #
 # ## 4. Edits
 #
-# Another old metric comes from speech recognition, where words *do* have one right order: how many must change to get
-# from hypothesis to reference? An **edit** substitutes, deletes or inserts one word. *the cat did dance* becomes *a cat
-# did not dance* with two: *the* → *a*, and *not* inserted.
+# Another old metric comes from speech recognition, where words *do* have one right order: how many words must you change to
+# turn the hypothesis into the reference? An **edit** substitutes, deletes or inserts one word. Two edits turn *the cat did
+# dance* into *a cat did not dance*: replace *the* by *a*, and insert *not*.
 #
 # ### 4.1 The table of edits
 #
-# There are astronomically many ways to edit; a table finds the *fewest* edits. Let $D_{ij}$ be the fewest edits that
-# turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the reference. Every way of editing
+# There are astronomically many ways to edit a sentence; a table finds the *fewest* edits. Let $D_{ij}$ be the fewest edits
+# that turn the **first $i$ words** of the hypothesis into the **first $j$ words** of the reference. Every sequence of edits
 # ends in one of three steps:
 #
 # $$D_{ij} = \min \begin{cases}
 # D_{i-1,\,j} + 1 & \text{the hypothesis's word } i \text{ is deleted} \\
 # D_{i,\,j-1} + 1 & \text{the reference's word } j \text{ is inserted} \\
-# D_{i-1,\,j-1} + [\,h_i \ne r_j\,] & \text{one becomes the other, for nothing if they are equal}
+# D_{i-1,\,j-1} + [\,h_i \ne r_j\,] & \text{one replaces the other, for free if they are equal}
 # \end{cases}$$
 #
-# and against no words at all, everything is deleted or inserted: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three
-# neighbours that are already known, so you fill the table row by row. This is *dynamic programming*: solve small
-# problems once, write the answers down, and build the large one from them.
+# and if one side is empty, you delete or insert everything: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbours
+# that you already know, so you fill the table row by row. This is *dynamic programming*: solve small problems once, write
+# down the answers, and combine them into the large one.
 #
 # ### Exercise 7 · The table of edits
 # `evaluation.edit_table` · 4 points · about 25 minutes
 #
 # Fill the table.
 #
-# Shapes: `hypothesis` and `reference` are lists of words; the result is an int64 tensor
-# `[len(hypothesis) + 1, len(reference) + 1]`. Row 0 and column 0 are for no words.
+# Shapes: `hypothesis` and `reference` are lists of words; the result is an int64 tensor `[len(hypothesis) + 1,
+# len(reference) + 1]`. Row 0 and column 0 represent no words.
 
 # %% [markdown] tags=["fine-print"]
-# Either list may be empty. Two words are equal or they are not, including capitals. Libraries that compute edit
-# distances are not allowed.
+# Either list may be empty. Two words are equal or they are not, including capitals. Don't use libraries that compute edit
+# distances.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-edit_table-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def edit_table(hypothesis, reference):
-    """The fewest edits between all the beginnings of two sentences.
+    """The fewest edits between any two prefixes of two sentences.
 
     hypothesis, reference: lists of words
     returns: int64 [len(hypothesis) + 1, len(reference) + 1]
@@ -867,9 +863,9 @@ def edit_table(hypothesis, reference):
 
 
 # %% [markdown] tags=["reason"]
-# The borders count up, because from nothing j words take j insertions; borders of 0 would let the alignment begin
-# anywhere at no cost. The diagonal is free where the words are equal. A substitution costs 1, like the other edits; at
-# 2 it would be a deletion and an insertion, and the table would measure the longest common subsequence.
+# The borders count up, because it takes j insertions to get j words from none; borders of 0 would let the alignment begin
+# anywhere for free. The diagonal is free where the words are equal. A substitution costs 1, like the other edits; at a cost
+# of 2, it would be a deletion and an insertion, and the table would measure the longest common subsequence.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-edit_table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.edit_table")
@@ -878,8 +874,8 @@ check("evaluation.edit_table", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The number in the last cell is the **edit distance**. Walk back from there, at each cell to a neighbour that explains
-# its number, and you see the edits themselves. A diagonal step at an unchanged number is a word that stays.
+# The number in the last cell is the **edit distance**. Walk back from there, from each cell to a neighbour that explains
+# its number, and you see the edits themselves. A diagonal step without a change in the number is a word that stays.
 
 
 # %% tags=["demo"]
@@ -916,8 +912,9 @@ def a_way_through_the_table():
 # %% [markdown]
 # ### 4.2 The word error rate
 #
-# The **word error rate** (WER) of a corpus is all edits over all reference words (micro again). It is an *error* rate,
-# so lower is better; and since a program can say any number of superfluous words, it may exceed 1.
+# The **word error rate** (WER) of a corpus is the number of all edits divided by the number of all reference words (micro
+# again). It is an *error* rate, so lower is better; and since a hypothesis may contain any number of superfluous words, the
+# rate may exceed 1.
 #
 # ### Exercise 8 · Word error rate
 # `evaluation.word_error_rate` · 2 points · about 8 minutes
@@ -926,13 +923,13 @@ def a_way_through_the_table():
 # exercise 7.
 
 # %% [markdown] tags=["fine-print"]
-# Each reference has words; a hypothesis for which nothing was heard is an empty list. Libraries that compute edits or
-# error rates (jiwer, say) are not allowed.
+# Each reference has words; a hypothesis may be an empty list. Don't use libraries that compute edits or error rates (jiwer,
+# say).
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-word_error_rate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def word_error_rate(hypotheses, references, distance):
-    """Edits over reference words, of a whole corpus.
+    """Edits divided by reference words, over a whole corpus.
 
     hypotheses, references: lists of sentences, which are lists of words
     distance: a function of two sentences that counts the edits between them
@@ -945,9 +942,9 @@ def word_error_rate(hypotheses, references, distance):
 
 
 # %% [markdown] tags=["reason"]
-# The mean of the sentences' rates would give a misheard "yes" as much weight as a misheard paragraph. Reference words
-# are in the denominator because their number is fixed; a system could improve a rate over its own words by saying more.
-# An empty hypothesis costs all of its reference, and is left in.
+# The mean of the sentences' rates would give a misheard "yes" as much weight as a misheard paragraph. The number of
+# reference words is in the denominator because it is fixed; if you divided by its own words, a system could improve its
+# rate by saying more. For an empty hypothesis, every word of the reference is an edit, so don't leave it out.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-word_error_rate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.word_error_rate")
@@ -978,23 +975,23 @@ def error_rates_of_the_translators():
 
 
 # %% [markdown]
-# Two words moved to the front, and four edits for five words: two deletions here, two insertions there. For speech that
-# is fair. For translation it is not; a younger relative, TER, lets a whole block move for a single edit.
+# Moving two words to the front takes two deletions and two insertions: four edits for five words. For speech, that is fair.
+# For translation, it isn't; TER, a newer relative, moves a whole block for a single edit.
 #
-# And again Felix is far ahead. Time to ask somebody who can read.
+# And again, Felix is far ahead. Time to ask somebody who can read.
 #
 # ## 5. What people say
 #
-# In a **human evaluation** people say how good a model's outputs are: fluent, coherent, appropriate? For translations
-# the main question is whether they *mean the same*. You can ask in two ways:
+# In a **human evaluation**, people judge a model's outputs: are they fluent, coherent, appropriate? For translations, the
+# main question is whether they *mean the same*. You can ask in two ways:
 #
-# - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a
-#   grade from 1 to 5. You get a number; but your 3 may be my 4.
-# - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" Easier to
-#   answer, and people agree more; but you don't learn whether either is any good.
+# - **Single response.** "The cat is on the chair. *Le chat est sur la chaise.* Is this a good translation?", with a grade
+#   from 1 to 5. You get a number, but your 3 may be my 4.
+# - **Comparison.** "*Le chat est sur la chaise*, or *Le chat sont sur la chaise*: which do you prefer?" That is easier to
+#   answer, and people agree more often, but you don't learn whether either is any good.
 #
 # Be the person. Here are sixteen translations, in random order, so that you don't know whose they are. How much of the
-# German does the English say? If you can't read German, the reference says the same.
+# German meaning does the English express? If you can't read German, compare with the reference.
 
 # %% tags=["demo"]
 entries = [(name, index) for name in systems for index in range(len(corpus))]
@@ -1024,8 +1021,8 @@ preferences = show.questionnaire(
 preferences
 
 # %% [markdown]
-# Under each questionnaire is a line of Python with your answers. Copy both lines into the next cell and run it.
-# Otherwise the cells below use only two raters whom we made up, Ada and Bo.
+# Under each questionnaire is a line of Python with your answers. Copy both lines into the next cell and run it. Otherwise
+# the cells below use only two made-up raters, Ada and Bo.
 
 # %%
 # your two lines: grades.answers = [...] and preferences.answers = [...]
@@ -1051,19 +1048,19 @@ if preferences.complete:
     ]
     print("you prefer", dict(Counter(chosen)))
 else:
-    print("(you have not answered all comparisons yet)")
+    print("(you haven't answered all comparisons yet)")
 
 # %% [markdown]
 # ### 5.1 Do the raters agree?
 #
-# If two people grade the same sentence differently, what is either grade worth? The *same grade* in nine of sixteen
-# cases sounds fine, but people who throw dice agree now and then, too. **Cohen's kappa** (1960) takes out the agreement
-# that you would expect by chance:
+# If two people grade the same sentence differently, what is either grade worth? Giving the *same grade* in nine of sixteen
+# cases sounds fine, but people who roll dice agree now and then, too. **Cohen's kappa** (1960) subtracts the agreement that
+# you would expect by chance:
 #
 # $$\kappa = \frac{\text{observed} - \text{by chance}}{1 - \text{by chance}},$$
 #
-# where "by chance" assumes that each rater gives each grade as often as they really do, but blindly. Kappa is 1 for
-# perfect agreement and 0 for no more than dice would give.
+# where "by chance" assumes that each rater gives each grade as often as they really do, but at random. Kappa is 1 for
+# perfect agreement, and 0 for no more agreement than with dice.
 #
 # *Predict first:* Ada and Bo give the same grade to nine of the sixteen. Which kappa do you expect?
 
@@ -1100,19 +1097,19 @@ show.matrices(
 )
 
 # %% [markdown]
-# Where Ada and Bo differ, they are one step apart. Plain kappa treats that like a 1 against a 5; weighted kappa knows
-# better. They agree entirely on who is the better translator.
+# Where Ada and Bo differ, they are one step apart. Plain kappa treats that like a 1 against a 5; weighted kappa doesn't.
+# They fully agree on who is the better translator.
 #
 # ## 6. When the judges disagree
 #
-# Now plot what BLEU says of each translation against what people say. If BLEU could replace people, the points would
-# rise from the lower left to the upper right. For a second opinion we ask a newer metric.
+# Now plot each translation's BLEU against people's grades. If BLEU could replace people, the points would rise from the
+# lower left to the upper right. For a second opinion, we ask a newer metric.
 #
-# **BERTScore** (Zhang et al., 2020) gives up on equal words. A BERT reads both sentences, and the contextual vector of
-# each token is matched with the most similar one on the other side. To BERTScore, *kitten* and *cat* are no strangers.
+# **BERTScore** (Zhang et al., 2020) doesn't require equal words. A BERT reads both sentences, and each token's contextual
+# vector is matched with the most similar one on the other side. To BERTScore, *kitten* and *cat* aren't strangers.
 #
-# *Predict first:* *the kitten was dancing* for *the cat danced*. They share a single word, *the*. What is the
-# BERTScore?
+# *Predict first:* the hypothesis is *the kitten was dancing*, the reference *the cat danced*. They share a single word,
+# *the*. What is the BERTScore?
 
 # %%
 bertscore_of_the_kitten = None  # from 0 to 1
@@ -1139,8 +1136,8 @@ if encoder is not None:
     show.prediction("BERTScore, their F1", bertscore_of_the_kitten, f1.item())
 
 # %% [markdown]
-# Now every metric that the course has, and both translators. *Predict first:* in how many of the eleven will Felix be
-# ahead? And what is the correlation of BLEU with the grades that people gave to the sixteen translations, from −1 to 1?
+# Now we score both translators with every metric in the course. *Predict first:* in how many of the eleven will Felix be
+# ahead? And what is the correlation of BLEU with people's grades of the sixteen translations, from −1 to 1?
 
 # %%
 felix_is_ahead_in = None  # of 11 metrics
@@ -1165,23 +1162,23 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# The libraries sacrebleu, rouge-score, jiwer and nltk compute them, and our own BERT the last.
+# The libraries sacrebleu, rouge-score, jiwer and nltk compute all but the last, and our own BERT that one.
 #
-# - **Perplexity** does not look at what a model *says*, but at the probability that it gives to the right answer. It is
-#   available at every step of training, and says little about what comes out in the end. A cell below has it for *The
-#   gray fluffy cat meowed very loudly*.
+# - **Perplexity** doesn't look at a model's *output*, but at the probability that it gives to the right answer. You can
+#   compute it at every step of training, but it says little about the output. A cell below computes it for *The gray fluffy
+#   cat meowed very loudly*.
 # - **WER** and its relatives count edits; the **CER** counts them in characters.
-# - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference was
-#   said? (Libraries now report its F1. ROUGE-L looks for the longest common subsequence.)
-# - **chrF** is an F-score of runs of *characters*, so *dancing* is half of *danced*.
-# - **METEOR** is an F-mean of single words, recall counting nine times as much, with a penalty for wrong order. It also
-#   matches words by their stem, or as a **synonym** from WordNet (Miller, 1995), a dictionary of meanings.
+# - **BLEU** is a precision of n-grams. **ROUGE** was made for summaries, as a *recall*: how much of the reference is in the
+#   output? (Libraries now report its F1. ROUGE-L looks for the longest common subsequence.)
+# - **chrF** is an F-score of runs of *characters*, so *dancing* half matches *danced*.
+# - **METEOR** is an F-mean of single words, with nine times as much weight on recall, and a penalty for wrong order. It
+#   also matches words by their stem, or as a **synonym** from WordNet (Miller, 1995), a dictionary of meanings.
 # - **BERTScore** compares vectors.
 
 # %% [markdown]
-# One of them **by hand**, ROUGE-1 of the two translations from the beginning. It leaves out full stops. Felix says 9
-# words, all of them among the reference's 10: precision $9/9$, recall $9/10$, so $F_1 = 18/19$. Of Minka's 10 words six
-# are there: *the* (twice), *cat*, *not*, *on*, *table*. The *not* that Felix leaves out costs him one word in ten.
+# Let's compute one of them **by hand**: ROUGE-1 of the two translations from the beginning. It ignores full stops. Felix
+# has 9 words, all of them among the reference's 10: precision is $9/9$ and recall $9/10$, so $F_1 = 18/19$. Of Minka's 10
+# words, six match: *the* (twice), *cat*, *not*, *on*, *table*. The missing *not* costs Felix one word in ten.
 
 
 # %% tags=["demo"]
@@ -1201,11 +1198,10 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# And one of them **with and without** what it is known for. Minka says *small* where the reference says *little*;
+# And let's compute one **with and without** its best-known feature. Minka says *small* where the reference says *little*;
 # METEOR has a dictionary.
 #
-# *Predict first:* without synonyms Minka has 57 points of METEOR, and Felix 92. By how many points do synonyms lift
-# her?
+# *Predict first:* without synonyms, Minka has a METEOR score of 57, and Felix 92. How many points do synonyms add to hers?
 
 # %%
 lifted_by_synonyms = None  # points
@@ -1235,11 +1231,11 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# *small* is *little*: that is what the dictionary is for. The other find is an accident. *give* shares a meaning with
-# *feed*, and another one with *leave* (a thing to somebody). The dictionary does not know which is meant, and nltk
-# takes the last one that fits, so *give* becomes the translation of *leave*. No dictionary of single words knows that
-# *yesterday evening* is *last night*, or that somebody who *has recovered* is *healthy again*. For Felix nothing
-# changes; *after* is no synonym of *before*.
+# *small* is *little*: that is what the dictionary is for. The other match is an accident. *give* shares a meaning with
+# *feed*, and a different one with *leave* (a thing to somebody). The dictionary doesn't know which is meant, and nltk takes
+# the last one that fits, so *give* matches *leave*. A dictionary of single words can't know that *yesterday evening* is
+# *last night*, or that somebody who *has recovered* is *healthy again*. For Felix, nothing changes; *after* isn't a synonym
+# of *before*.
 
 # %%
 of_the_right_words = torch.tensor([0.2, 0.12, 0.2, 0.19, 0.3, 0.2, 0.2, 0.3])  # ..., loudly, EOS
@@ -1266,14 +1262,14 @@ if reports:
     panels[0].legend(loc="upper center")
     show.figure(
         drawn,
-        "Metric against grade for sixteen translations: Felix's are at the upper left, liked by the metric "
-        "and not by people; Minka's at the lower right.",
+        "Metric by grade for sixteen translations: Felix's are at the upper left, liked by the metric and not by "
+        "people; Minka's are at the lower right.",
     )
 
 # %% [markdown]
-# Upside down. The more people like a translation, the less BLEU does; BERTScore is closer to people, but still on
-# Felix's side. Is it only these two? Here is every metric, error rates reversed so that further right is better, and
-# the people at the bottom.
+# The correlation is upside down. The more people like a translation, the less BLEU does; BERTScore is closer to people, but
+# still on Felix's side. Is it only these two? Here is every metric, with error rates reversed so that further right is
+# better, and people at the bottom.
 
 # %% tags=["demo"]
 if reports:
@@ -1297,27 +1293,26 @@ if reports:
     axes.set_position((left + 0.06, bottom, width - 0.06, height))
     show.figure(
         drawn,
-        "Scores of Felix and Minka by each metric: Felix is further right in every one of them; in the last "
-        "row, the people's, Minka is.",
+        "Scores of Felix and Minka by each metric: Felix is further right in all of them; in the last row, the "
+        "people's, Minka is.",
     )
     ahead = sum(one > other for _, one, other in rows[:-1])
     print(ahead, "of", len(rows) - 1, "metrics prefer Felix")
     show.prediction("Felix is ahead in", felix_is_ahead_in, ahead, " metrics")
 
 # %% [markdown]
-# Unanimous, and unanimously wrong. We chose mean sentences, of course: over thousands of ordinary ones, and between
-# systems that clearly differ, metrics and people mostly agree. And you can't ask people at every step of training. But
-# it is no accident either: all of these metrics reward *saying it in the reference's words*, or in its letters or
-# vectors. A *not*, or an *after* for a *before*: one word in ten, and all of the meaning. Reviews have found that BLEU
-# should not decide between good systems, and should not be used for single sentences at all (Reiter, 2018; Mathur et
-# al., 2020).
+# The metrics are unanimous, and unanimously wrong. We chose tricky sentences, of course: over thousands of ordinary ones,
+# and between systems that clearly differ, metrics and people mostly agree. And you can't ask people at every step of
+# training. But it isn't an accident either: all of these metrics reward *the reference's words*, letters or vectors. A
+# missing *not*, or *after* instead of *before*, is one word in ten, and all of the meaning. Reviews have found that you
+# shouldn't use BLEU to decide between good systems, or for single sentences at all (Reiter, 2018; Mathur et al., 2020).
 #
 # ### 6.1 Luck, or not?
 #
-# Would Felix still be ahead with eight other sentences? We have no others, so we draw from these: eight **with
-# replacement**, a thousand times. Each time draw the *same* sentences for both systems, and look at the difference: the
-# **paired bootstrap** (Koehn, 2004). A hard sentence then pulls both down and cancels, which it would not in two
-# separate intervals.
+# Would Felix still be ahead with eight other sentences? We have no others, so we draw eight of these **with replacement**,
+# a thousand times. Each time, draw the *same* sentences for both systems, and look at the difference: this is the **paired
+# bootstrap** (Koehn, 2004). A hard sentence then pulls both down and cancels out, which it wouldn't in two separate
+# intervals.
 #
 # *Predict first:* in what share of the samples will Felix win?
 
@@ -1327,7 +1322,7 @@ felix_wins = None  # in percent of the samples
 
 # %%
 def paired_bootstrap(first, second, measure, samples=1000):
-    """By how much one system scores higher than another on each of many samples of the same sentences.
+    """How much higher one system scores than another on each of many samples of the same sentences.
 
     first, second: lists of what `measure` needs of each sentence
     measure: a function of such a list
@@ -1341,7 +1336,7 @@ def paired_bootstrap(first, second, measure, samples=1000):
 
 
 def middle_of(gains):
-    """The ends of the middle 95 %."""
+    """The ends of the interval of the middle 95 %."""
     return torch.quantile(gains, torch.tensor([0.025, 0.975], dtype=gains.dtype)).tolist()
 
 
@@ -1355,7 +1350,7 @@ def felix_against_minka():
     )
     low, high = middle_of(differences)
     show.prediction("Felix is ahead in", felix_wins, 100 * (differences > 0).float().mean().item(), " % of the samples")
-    print(f"95 of 100 differences lie between {low:.0f} and {high:.0f} points")
+    print(f"95 % of the differences lie between {low:.0f} and {high:.0f} points")
 
 
 try:
@@ -1364,19 +1359,20 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# No luck, then: BLEU prefers Felix, and would on other sentences of this kind. Remember that when you read that a
-# difference is *significant*. The bootstrap says how sure a **metric** is, not whether the metric is right.
+# So it isn't luck: BLEU prefers Felix, and would on other sentences of this kind, too. Remember that when you read that a
+# difference is *significant*. The bootstrap tells you how sure a **metric** is, not whether it is right.
 #
 # ### 6.2 A translator of your own
 #
-# Felix and Minka are made up. Now judge a real translator, and yours: your decoder blocks of lesson 05, with the
-# weights of the course's small translator. It goes from English to German and was trained on six thousand captions,
+# Felix and Minka are made up. Now evaluate a real translator, and one of yours: your decoder blocks of lesson 05, with the
+# weights of the course's small translator. It translates from English to German and was trained on six thousand captions,
 # nearly all of them synthetic; in lesson 11 you fine-tune it. If your blocks are right, they compute exactly what the
 # library's do.
 #
-# Your functions of lesson 06 search, and those of this lesson judge, on captions that were in no training: sixty
-# synthetic ones, and 97 that were written by hand. On the synthetic ones the translator reaches a BLEU near 100. *Predict first:*
-# and on those by hand? And which is better there, greedy decoding or a beam search with two beams?
+# Your functions from lesson 06 search, and those from this lesson score, on captions that were not in the training data:
+# sixty synthetic ones, and 97 written by hand. On the synthetic ones, the translator reaches a BLEU near 100. *Predict
+# first:* what does it reach on the hand-written ones? And which is better there, greedy decoding or a beam search with two
+# beams?
 
 # %%
 bleu_by_hand = None  # of greedy decoding, in per cent
@@ -1385,7 +1381,7 @@ better_by_hand = None  # "greedy" or "two beams"
 
 # %% tags=["demo"]
 def through_your_blocks(model):
-    """What gives a score for each next word as `model` does, but through your decoder blocks."""
+    """A function that scores each next word as `model` does, but through your decoder blocks."""
     DecoderBlock, encode_and_decode, MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward = answer(
         "encoder_decoder.decoder_block",
         "encoder_decoder.encode_and_decode",
@@ -1419,7 +1415,7 @@ def words_and_marks(text):
     return re.findall(r"\w+|[^\w\s]", text)
 
 
-BY_HAND = {}  # how many n-grams of each caption by hand are matched, for each search
+BY_HAND = {}  # how many n-grams of each hand-written caption match, for each search
 
 
 @show.when_ready
@@ -1459,7 +1455,7 @@ def your_translator_judged():
         rate = word_error_rate(*map(list, zip(*words, strict=True)), distance)
         length = sum(len(hypothesis) for hypothesis, _ in words) / len(words)
         print(f"{kind}, {name:9}  BLEU {found[kind, name]:5.1f}   word error rate {rate:6.1%}", end="")
-        print(f"   words and marks in a translation {length:5.2f}")
+        print(f"   words and punctuation marks in a translation {length:5.2f}")
         if kind == "by hand":
             BY_HAND[name] = counts
     show.prediction("BLEU by hand", bleu_by_hand, found["by hand", "greedy"])
@@ -1471,13 +1467,13 @@ def your_translator_judged():
 
 
 # %% [markdown]
-# So that is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, the other way
-# round; a translator trained on synthetic captions turns it into something with a broom. Publishing the first line
-# alone would have been true and thoroughly misleading: **the test must be what the model will meet.**
+# So that is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, in the other direction;
+# a translator trained on synthetic captions turns it into something with a broom. Publishing only the first line would have
+# been true and thoroughly misleading: **test on data like the model will meet.**
 #
-# And two beams are worse than one. They do find more probable sentences; but every further word costs probability, most
-# of all where a model has no idea, so the more probable sentence is often shorter (last column). Or was it only these
-# 97 captions?
+# And two beams are worse than one. They do find more probable sentences, but every further word costs probability, most of
+# all where the model is clueless, so the more probable sentence is often shorter (last column). Or is that true only of
+# these 97 captions?
 #
 # *Predict first:* in what share of 1,000 samples is greedy decoding ahead? And if we had stopped after the first sixty
 # captions?
@@ -1495,7 +1491,7 @@ def greedy_against_beams():
         low, high = middle_of(differences)
         share = 100 * (differences > 0).float().mean().item()
         show.prediction(f"{captions} captions, greedy is ahead in", guess, share, " % of the samples")
-        print(f"    95 of 100 differences lie between {low:+.2f} and {high:+.2f} points of BLEU")
+        print(f"    95 % of the differences lie between {low:+.2f} and {high:+.2f} points of BLEU")
         heights, *_ = panel.hist(differences.tolist(), bins=[place / 5 for place in range(-10, 26)], color="#c9dcf2")
         top = 1.12 * heights.max()
         panel.hlines(top, low, high, color=BLUE, linewidth=4)
@@ -1507,27 +1503,27 @@ def greedy_against_beams():
     panels[0].set_ylabel("samples")
     show.figure(
         drawn,
-        "Two histograms of how much greedy decoding is ahead of two beams: with sixty captions the middle 95 % lie above 0; with "
-        "97 they are nearer to it and include it.",
+        "Two histograms of how much greedy decoding is ahead of two beams: with sixty captions the middle 95 % is "
+        "above 0; with 97 it is closer to 0 and includes it.",
     )
 
 
 # %% [markdown]
-# Most samples agree: greedy is ahead. With sixty captions the middle 95 of 100 lie above 0: by the usual rule the
-# difference is significant. With all 97 the interval includes 0, and it is not. So do not collect until you like the interval:
-# there is nearly always such a moment. Decide on the number beforehand.
+# Most samples agree: greedy is ahead. With sixty captions, the middle 95 % is above 0: by the usual rule, the difference is
+# significant. With all 97, the interval includes 0, so it isn't. So don't collect data until you like the interval: there
+# is almost always such a moment. Decide on the number beforehand.
 #
 # ## 7. Newer metrics and tests
 #
 # ### 7.1 Who judges the judges?
 #
-# A metric is good if it chooses as people do. So take every **pair** of translations, and ask both: which is better?
-# The share of pairs in which they agree is the **pairwise accuracy**. Kocmi et al. (2021) compared metrics in this way,
-# on pairs of systems; unlike a correlation, it assumes nothing about scales.
+# A metric is good if it chooses as people do. So take every **pair** of translations, and ask people and the metric: which
+# is better? The share of pairs on which they agree is the **pairwise accuracy**. Kocmi et al. (2021) compared metrics this
+# way, on pairs of systems; unlike a correlation, it assumes nothing about scales.
 #
-# But people often give two translations the same grade; a metric with decimals hardly ever does. So Deutsch et al.
-# (2023) count **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. Scores at
-# most a **tolerance** apart are a tie.
+# But people often give two translations the same grade; a metric with decimals hardly ever does. So Deutsch et al. (2023)
+# treat **ties** as answers: if people prefer neither, the metric is right if it prefers neither, too. Scores at most a
+# **tolerance** apart are a tie.
 #
 # ### Exercise 9 · Does it choose as people do?
 # `evaluation.pairwise_accuracy` · 4 points (2 for the values, 2 for ties) · about 20 minutes
@@ -1536,8 +1532,8 @@ def greedy_against_beams():
 # neither; the metric the higher score, or neither if the two are at most `tolerance` apart.
 
 # %% [markdown] tags=["fine-print"]
-# Each two translations make one pair, and none makes a pair with itself. People's grades tie only if they are equal.
-# There are at least two translations. `tolerance` is 0 or more.
+# Any two different translations make one pair. People's grades tie only if they are equal. There are at least two
+# translations. `tolerance` is 0 or more.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-pairwise_accuracy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1563,9 +1559,9 @@ def pairwise_accuracy(metric, people, tolerance):
 
 
 # %% [markdown] tags=["reason"]
-# Each choice has three outcomes, so both are brought to the numbers 1, 0 and -1, and compared. The tolerance belongs to
-# the metric alone: people say themselves when they see no difference. Leaving out ties would hide that a metric cannot
-# tell equal translations from different ones.
+# Each choice has three outcomes, so map both to 1, 0 or -1, and compare. The tolerance is only for the metric: people can
+# say that they see no difference. Leaving out ties would hide that a metric can't tell equal translations from different
+# ones.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-pairwise_accuracy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.pairwise_accuracy")
@@ -1574,8 +1570,7 @@ check("evaluation.pairwise_accuracy", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Sixteen translations make 120 pairs. *Predict first:* in what share of them does BLEU choose as Ada and Bo do, on
-# average?
+# Sixteen translations make 120 pairs. *Predict first:* on what share of them does BLEU choose as Ada and Bo do, on average?
 
 # %%
 bleu_chooses_as_people = None  # in percent
@@ -1597,24 +1592,25 @@ def judges_judged():
 
 
 # %% [markdown]
-# In 15 of the 120 pairs people see no difference, so tossing a coin would be right in 44 %. On these mean sentences
-# every metric does worse than the coin. (On the systems of Kocmi et al. even BLEU is right far more often than not.)
+# In 15 of the 120 pairs, people see no difference, so tossing a coin would be right 44 % of the time. On these tricky
+# sentences, every metric does worse than that. (On the systems of Kocmi et al. even BLEU is right far more often than not.)
 #
 # ### 7.2 A metric that learns
 #
-# BERTScore uses an encoder as it comes, which knows nothing of what people care about. **COMET** (Rei et al., 2020)
-# teaches it: a small network, a **head**, on the encoder's vectors of source, reference and hypothesis learns from
-# human ratings. **BLEURT** (Sellam et al., 2020) does so without the source. Such **learned metrics** have led the
-# comparisons since.
+# BERTScore uses an off-the-shelf encoder, which doesn't know what people care about. **COMET** (Rei et al., 2020) teaches
+# it: a small network, a **head**, on the encoder's vectors of source, reference and hypothesis learns from human ratings.
+# **BLEURT** (Sellam et al., 2020) does the same without the source. Such **learned metrics** have led the comparisons ever
+# since.
 #
 # Try the idea on our encoder, MiniLM. It knows only English, so we compare a hypothesis with a reference. MiniLM stays
-# frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this course, none of them in our test: each has
-# two paraphrases (grade 1) and two look-alikes, nearly the same words with another meaning (grade −1).
+# frozen; the head is a linear regression. It learns from 48 sentences that a language model wrote for this course, and that
+# are not in our test: each has two paraphrases (grade 1) and two look-alikes, nearly the same words with a different
+# meaning (grade −1).
 
 
 # %%
 def difference_of(hypotheses, others, reads):
-    """What the head sees of each pair: how the two sentence vectors differ, and how the tokens that match best differ."""
+    """The head's features for each pair: how the two sentence vectors differ, and how the best-matching tokens differ."""
     a, b = reads.sentence_vectors(hypotheses), reads.sentence_vectors(others)
     found = []
     for mine, peer in zip(reads.states(hypotheses), reads.states(others), strict=True):
@@ -1626,7 +1622,7 @@ def difference_of(hypotheses, others, reads):
 
 
 def fitted_head(features, targets, decay=300.0):
-    """A linear regression on standardised features, whose weights are kept small; returns a function from features to scores."""
+    """A linear regression on standardised features, with small weights; returns a function from features to scores."""
     center, spread = features.mean(dim=0), features.std(dim=0) + 1e-6
 
     def scaled(inputs):
@@ -1638,8 +1634,8 @@ def fitted_head(features, targets, decay=300.0):
 
 
 # %% [markdown]
-# *Predict first:* on new sentences, how often does this head tell a paraphrase from a look-alike? (A coin: half the
-# time.) And which grade will it give to Felix's last translation, which is the reference word for word?
+# *Predict first:* on new sentences, how often does this head tell a paraphrase from a look-alike? (A coin is right half the
+# time.) And what grade will it give to Felix's last translation, which is the reference word for word?
 
 # %%
 right_about_new_sentences = None  # in percent
@@ -1654,7 +1650,7 @@ graded = [
 
 
 def judged_on_new_sentences(features, grades, group):
-    """The share of right signs on sentences left out of the fit, an eighth at a time, for four ways to divide them."""
+    """The share of right signs on held-out sentences, an eighth at a time, for four ways to divide them."""
     shares = []
     for seed in range(4):
         order, right = torch.randperm(48, generator=torch.Generator().manual_seed(seed)), torch.zeros(len(grades))
@@ -1685,13 +1681,13 @@ if encoder is not None:
     print(f"the sixteen translations: from {min(narrow):.2f} to {max(narrow):.2f}")
 
 # %% [markdown]
-# It is right about nearly nine of ten new sentences, and gives the *lowest* grade of all to the one translation that is
-# perfect. Why? In its ratings, sentences with the reference's words were wrong and those with other words were right.
-# So it learned *the more alike, the worse*, BLEU's prejudice turned round. **A learned metric learns what is in its
-# ratings**, and accuracy on more of the same does not show it.
+# It is right about nearly nine of ten new sentences, but gives the *lowest* grade of all to the only perfect translation.
+# Why? In its ratings, sentences with the reference's words were wrong and those with other words were right. So it learned
+# *the more alike, the worse*, BLEU's prejudice reversed. **A learned metric learns what is in its ratings**, and you can't
+# see that from the accuracy on more of the same.
 #
-# So give it ratings that it cannot pass like that: each sentence itself (grade 1), and a paraphrase of another sentence
-# (grade −1).
+# So add ratings that break this shortcut: each sentence itself (grade 1), and a paraphrase of a different sentence (grade
+# −1).
 
 # %% tags=["demo"]
 if encoder is not None:
@@ -1716,8 +1712,8 @@ if encoder is not None:
     panels[0].legend(loc="upper left")
     show.figure(
         drawn,
-        "The head's score against people's grade, twice. On the left Felix's perfect translation has the lowest score; on the "
-        "right it has one of the highest, and Minka's are still above most of Felix's.",
+        "The head's score by people's grade, twice. On the left, Felix's perfect translation has the lowest score; on "
+        "the right it has one of the highest, and Minka's are still above most of Felix's.",
     )
 
 
@@ -1731,15 +1727,15 @@ def heads_beside_people():
 
 
 # %% [markdown]
-# Now the copy gets its due, and the head sides with the people, as none of the eleven metrics did. But on look-alikes
-# it is only somewhat better than a coin. COMET has far more than 288 ratings, and trains the encoder too.
+# Now the copy gets its due, and the head sides with people, unlike all eleven metrics. But on look-alikes it is only a
+# little better than chance. COMET has far more than 288 ratings, and trains the encoder, too.
 #
 # ### 7.3 Errors with a name: MQM
 #
 # Grades from 1 to 5 are too noisy to compare good systems. Since 2021 the comparison of metrics at WMT, the yearly
 # conference on machine translation, has relied on **MQM**, multidimensional quality metrics (Freitag et al., 2021).
 # Professional translators mark every error as a **span**, with a category and a severity. A **minor** error costs 1, a
-# **major** one 5, and the score of a system is the mean cost of a sentence. Here are our marks.
+# **major** one 5, and a system's score is the mean cost per sentence. Here are our marks.
 
 # %%
 marks = {  # sentence: (span, category, severity)
@@ -1761,34 +1757,34 @@ marks = {  # sentence: (span, category, severity)
 costs = {"minor": 1, "major": 5}
 for name, errors in marks.items():
     print(
-        f"{name}: {sum(costs[severity] for *_, severity in errors.values()) / len(corpus):.2f} points of MQM a sentence"
+        f"{name}: {sum(costs[severity] for *_, severity in errors.values()) / len(corpus):.2f} MQM points per sentence"
     )
 
 # %% [markdown]
-# One number again, but you can look up each point of it and show it to the people who build the system.
+# It is one number again, but you can trace each point and show it to its builders.
 #
 # ### 7.4 A language model as judge
 #
-# If a model can read, why not ask it? Kocmi and Federmann (2023) let GPT-4 score translations from 0 to 100. In
-# choosing between systems it did at least as well as the best learned metrics, even without a reference. For open
-# questions **LLM-as-a-judge** has become usual (Zheng et al., 2023). Like every rater it has its biases:
+# If a model can read, why not ask it? Kocmi and Federmann (2023) let GPT-4 score translations from 0 to 100. In choosing
+# between systems, it did at least as well as the best learned metrics, even without a reference. For open questions,
+# **LLM-as-a-judge** has become common (Zheng et al., 2023). Like every rater, it has its biases:
 #
 # - **position bias**: it prefers the first of two answers, or the second (Wang et al., 2023);
 # - **verbosity bias**: it prefers the longer one (Zheng et al., 2023);
 # - **self-preference**: it prefers what it wrote itself (Panickssery et al., 2024);
-# - **sensitivity to the prompt**: another wording of the question, another grade.
+# - **sensitivity to the prompt**: a different wording of the question gets a different grade.
 #
-# So treat it as section 5 treats people. Ask in both orders, and count only what it says in both. Report the lengths of
-# the answers. Let another family of models judge. Have people grade some of the same answers, and give the pairwise
+# So treat it as section 5 treats people. Ask in both orders, and count only verdicts that agree. Report the lengths of the
+# answers. Let a different family of models judge. Have people grade some of the same answers, and report the pairwise
 # accuracy. Name the model, its version and the prompt: they are the signature.
 #
 # ### 7.5 The test that was in the training data
 #
-# You can be good at any test if you have read it. Large models are trained on much of the public web, and public tests
-# are on it. The score does not show this **contamination**.
+# You can do well on any test if you have read it. Large models are trained on much of the public web, and public tests are
+# on it. The score doesn't reveal this **contamination**.
 #
-# Two small models of everyday captions have the same seed and 1,200 captions each. In the second one's training data,
-# 100 of the captions are from the test. *Predict first:* the first model has a perplexity of 20 on those. The second?
+# Two small models of everyday captions have the same seed and 1,200 captions each. The second one's include 100 from the
+# test. *Predict first:* the first model has a perplexity of 20 on those. What is the second model's?
 
 # %%
 perplexity_of_what_was_read = None
@@ -1796,7 +1792,7 @@ perplexity_of_what_was_read = None
 
 # %% tags=["demo"]
 def caption_model(captions, vocabulary, seed, epochs=8):
-    """A small GPT that has read these captions, and what gives its perplexity on others."""
+    """A small GPT trained on these captions, and a function for its perplexity on others."""
     torch.manual_seed(seed)
     model = GPT(GPTConfig(len(vocabulary) + 2, context_length=16, d_model=64, heads=4, layers=2, d_ff=256))
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
@@ -1838,22 +1834,22 @@ for seed in range(2):
             show.prediction("what it had read", perplexity_of_what_was_read, perplexity(leaked))
 
 # %% [markdown]
-# On the captions it has read, eight times each, the perplexity is a quarter to a third lower; on the other half it is
-# what it was. The contaminated model is no better, and it would win every leaderboard.
+# On the captions that it has read, eight times each, its perplexity is a quarter to a third lower; on the other half, it is
+# about the same. The contaminated model isn't any better, but it would win every leaderboard.
 #
-# With the training data at hand, look how much of each test sentence is covered by its runs of $n$ words. GPT-3's
-# report used runs of 8 to 13 words (Brown et al., 2020, appendix C), Llama 2's more than ten tokens (Touvron et al.,
-# 2023, appendix A.6).
+# If you have the training data, check how much of each test sentence its runs of $n$ words cover. GPT-3's report used runs
+# of 8 to 13 words (Brown et al., 2020, appendix C), and Llama 2's used more than ten tokens (Touvron et al., 2023, appendix
+# A.6).
 #
 # ### Exercise 10 · Was it in the training data?
 # `evaluation.seen_before` · 4 points (3 for the values, 1 for short sentences) · about 20 minutes
 #
-# For each test sentence return the share of its words that are in at least one run of `n` words that some training
-# sentence has, too.
+# For each test sentence, return the share of its words that are in at least one run of `n` words that a training sentence
+# also has.
 
 # %% [markdown] tags=["fine-print"]
 # A run never crosses from one training sentence into the next. Words are compared as they are, including capitals. A
-# sentence of fewer than `n` words has a share of 0, and so has one without words. There may be no training data.
+# sentence of fewer than `n` words has a share of 0, and so does an empty one. The training data may be empty.
 
 
 # %% nbgrader={"grade": false, "grade_id": "evaluation-seen_before-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1878,8 +1874,8 @@ def seen_before(test, training, n):
 
 
 # %% [markdown] tags=["reason"]
-# A set finds a run at once, however large the training data is. Runs overlap, so positions are marked and counted at
-# the end: adding up the lengths of the runs would count words several times.
+# A set finds a run at once, however large the training data is. Runs overlap, so mark positions and count them at the end:
+# adding up the lengths of the runs would count words several times.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-seen_before-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.seen_before")
@@ -1903,47 +1899,47 @@ def who_has_read_the_test():
 
 
 # %% [markdown]
-# Of the leaked half everything is found, whatever $n$ is. The other half shows what is normal: with $n = 2$ most of it
-# is in any training data, with $n = 5$ hardly anything. So compare with a test that you know to be clean, and name your
-# $n$. One replaced word hides most of a short caption; a translated or paraphrased test escapes altogether.
+# It finds all of the leaked half, whatever $n$ is. The other half shows what is normal: with $n = 2$, most of it is in any
+# training data; with $n = 5$, hardly anything. So compare with a test that you know is clean, and report your $n$. One
+# replaced word hides most of a short caption; a translated or paraphrased test goes undetected.
 #
 # ### 7.6 What to do
 #
-# Should you still use BLEU? Kocmi et al. (2021) found that COMET chooses as people do more often, and that relying on
-# BLEU alone has held better systems back. The metrics task of WMT 2022 put its result into the title of its report:
-# *Stop Using BLEU* (Freitag et al., 2022). That of 2024 asks whether language models are breaking metrics (Freitag et
-# al., 2024). BLEU remains as a second number: it is free, never changes, works for any language, and can't be talked
-# into anything. For your own work:
+# Should you still use BLEU? Kocmi et al. (2021) found that COMET chooses as people do more often, and that relying on BLEU
+# alone has held better systems back. The WMT 2022 metrics task put its result into the title of its report: *Stop Using
+# BLEU* (Freitag et al., 2022). The 2024 report asks whether language models are breaking metrics (Freitag et al., 2024).
+# BLEU remains useful as a second number: it is free, never changes, works for any language, and can't be talked into
+# anything. For your own work:
 #
-# - Report a learned metric and one of strings, each from a library that many use, **with its signature**.
-# - Test on what the model will meet. Say how many sentences there were, and how sure the difference is.
+# - Report a learned metric and a string-based one, each from a widely used library, **with its signature**.
+# - Test on the kind of data that the model will meet. Report the number of sentences, and how sure the difference is.
 # - Look for the test in the training data.
-# - Read a random sample of outputs yourself. You would have found Felix out in a minute.
+# - Read a random sample of outputs yourself. You would have caught Felix in a minute.
 # - Where it matters, ask several people: blind, in random order. Say how well they agree. Let them mark errors.
 #
 # ### Exercise 11 · In your own words
 # `evaluation.which_is_better` · 3 points, read by a person · about 15 minutes
 #
-# Your new translator scores 3 BLEU points more than your colleague's, on the same test set and with the same signature.
-# (a) Why may it still translate worse? Name a property of BLEU and an example sentence. (b) Plan a human evaluation
-# that would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you
-# find out whether the answers can be trusted? Six to ten sentences.
+# Your new translator scores 3 BLEU points more than your colleague's, on the same test set and with the same signature. (a)
+# Why might it still translate worse? Name a property of BLEU and give an example sentence. (b) Plan a human evaluation that
+# would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you find out
+# whether you can trust the answers? Write six to ten sentences.
 #
 # Learning on your own? Once yours is written,
 # `solution("evaluation.which_is_better")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "evaluation-which_is_better-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# (a) BLEU counts n-grams that are in the reference and knows nothing about what they mean. All words weigh the same:
+# (a) BLEU counts n-grams that are in the reference and knows nothing about their meaning. All words have the same weight:
 # leaving out *not* costs no more than leaving out *very*, and a synonym counts as a mistake. *The cat did dance on the
-# table last night* for *... did not dance ...* has nearly all n-grams and the opposite meaning, while my colleague's
+# table last night* for *... did not dance ...* has nearly all the n-grams and the opposite meaning, while my colleague's
 # *yesterday evening the cat was not dancing on the table* loses most of them and is right.
 #
 # (b) The question is which of two systems is better, so I ask for comparisons: source (or reference), translation A,
-# translation B, "which says better what the source says: A, B, no difference?". I draw at least a hundred sentences at
-# random from the test set, and let chance decide which system is A, so that nobody knows whose is whose. At least three
-# people who read both languages, none of them the authors, answer all of them. I report how often each system is
-# preferred, with its uncertainty, and the raters' agreement, for instance Cohen's kappa for each pair. If that is near
-# 0 the question was unclear; I rewrite it and ask again before I believe any result.
+# translation B, "which expresses the source better: A, B, no difference?". I draw at least a hundred sentences at random
+# from the test set, and let chance decide which system is A, so that the raters don't know whose translation is whose. At
+# least three people who read both languages, and who aren't the authors, answer all of the questions. I report how often
+# each system is preferred, with its uncertainty, and the raters' agreement, for instance Cohen's kappa for each pair. If
+# that is near 0, the question was unclear; I rewrite it and ask again before I believe any result.
 #
 # *(One point: a property of BLEU with an example that fits it. One point: kind of question, random and blind order,
 # suitable raters, more than one. One point: agreement between raters is measured, against chance, and something follows
@@ -1952,23 +1948,22 @@ def who_has_read_the_test():
 # %% [markdown]
 # ## Stretch · A metric that is not fooled
 #
-# Ungraded. Write a metric of your own, a function of hypothesis and reference: on the sixteen translations of section
-# 3.4 its correlation with Ada's and Bo's grades must be above +0.5, where BLEU's is below 0. You may use whatever the
-# course has: the vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, the translator of
-# section 6.2, asked how probable it finds the *German* given what was said.
+# Ungraded. Write your own metric, a function of hypothesis and reference: on the sixteen translations of section 3.4, its
+# correlation with Ada's and Bo's grades must be above +0.5, while BLEU's is below 0. You may use anything in the course:
+# the vectors of BERTScore, WordNet's synonyms, a list of words that reverse a meaning, or the translator of section 6.2,
+# asked how probable it finds the *German* given the English.
 #
-# Then be honest. Write eight German sentences and two translations of each that your metric has never seen, let
-# somebody else grade them, and *then* run it. And can you write a translation that is wrong and gets a good score? It
-# seldom takes five minutes.
+# Then be honest. Write eight new German sentences and two translations of each, let somebody else grade them, and *then*
+# run it. And can you write a wrong translation that gets a good score? It rarely takes five minutes.
 #
 # ## Glossary
 #
-# - **hypothesis, reference**: what a model says, and a right answer to compare it with.
+# - **hypothesis, reference**: a model's output, and a right answer to compare it with.
 # - **accuracy**: the share of tokens or whole sequences that are right.
-# - **precision, recall**: the share of what was predicted that is right; the share of what is there that was found.
-# - **F1**: the harmonic mean of precision and recall, near the smaller of the two.
+# - **precision, recall**: the share of predictions that are right; the share of expected labels that were found.
+# - **F1**: the harmonic mean of precision and recall, close to the smaller of the two.
 # - **n-gram**: a run of n neighbouring words.
-# - **clipping**: an n-gram counts at most as often as the reference has it.
+# - **clipping**: counting an n-gram at most as often as it occurs in the reference.
 # - **brevity penalty**: BLEU's factor for a hypothesis that is shorter than its reference.
 # - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.
 # - **micro, macro**: add the counts, then divide (a corpus score); or average the sentences' own scores.
@@ -1976,19 +1971,19 @@ def who_has_read_the_test():
 # - **word error rate**: edits over reference words.
 # - **METEOR**: an F-mean of single words that also matches stems and synonyms.
 # - **paired bootstrap**: resampling the same sentences for two systems, to see how sure their difference is.
-# - **signature**: how exactly a score was computed.
+# - **signature**: exactly how a score was computed.
 # - **BERTScore**: F1 over tokens that are matched by the similarity of their contextual vectors.
 # - **single response, comparison**: grading one output at a time, or choosing between two.
 # - **pairwise accuracy**: how often a metric chooses between two translations as people do, ties included.
 # - **learned metric**: a head on an encoder, fitted to people's ratings, such as COMET.
-# - **MQM**: errors marked as spans, with a category and a severity that costs.
+# - **MQM**: errors marked as spans, with a category and a severity that sets the cost.
 # - **LLM-as-a-judge**: a language model that rates or compares outputs.
 # - **contamination**: test data in the training data.
-# - **Cohen's kappa**: the agreement of two raters beyond what chance would give.
+# - **Cohen's kappa**: the agreement of two raters beyond chance.
 #
 # ## What you have now
 #
-# Precision and recall for a tagger, BLEU and the word error rate from scratch, a learned metric, a way to judge the
-# judges, a search for the test in the training data, and a healthy distrust of all of them. You have built a
-# transformer, trained it and let it write; now you can judge what it wrote. The cat, by the way, did not dance on the
-# table. She slept on it.
+# You have precision and recall for a tagger, BLEU and the word error rate from scratch, a learned metric, a way to judge
+# the judges, a search for the test in the training data, and a healthy distrust of all of them. You have built a
+# transformer, trained it and let it write; now you can judge its output. The cat, by the way, did not dance on the table.
+# She slept on it.

@@ -46,11 +46,11 @@ class TestEvaluation(ExecutedLesson):
     def test_the_tagger_of_lesson_09_gets_surer_at_the_cost_of_recall(self, output: str) -> None:
         rows = {
             name: [float(share) for share in re.findall(r"([\d.]+) ?%", line)]
-            for name, line in re.findall(r"^(fine-tuned|from nothing) (.*)$", output, flags=re.M)
+            for name, line in re.findall(r"^(fine-tuned|from scratch) (.*)$", output, flags=re.M)
         }
         assert all(len(row) == 8 for row in rows.values())
-        assert rows["fine-tuned"][0] > 97 > rows["from nothing"][0] > 91
-        precision, recall, f1 = rows["from nothing"][2:5]
+        assert rows["fine-tuned"][0] > 97 > rows["from scratch"][0] > 91
+        precision, recall, f1 = rows["from scratch"][2:5]
         assert 50 < precision < 65
         assert recall > 40
         assert f1 + 20 < rows["fine-tuned"][4]

@@ -95,15 +95,15 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Handle a hypothesis without words first, or Python divides by zero. Of the other two cases, the smaller "
-            "value is always right: the penalty is never above 1.",
+            "Handle a hypothesis without words first, or Python divides by zero. Otherwise take the smaller of the "
+            "two values: the penalty is never above 1.",
         ),
     ),
     misconceptions=(
         Misconception(
             "one_for_nothing",
-            "Your answer gives a hypothesis without words 1, no penalty at all. exp(1 - r/c) goes to 0 as c does: "
-            "return 0.",
+            "Your answer returns 1 for a hypothesis without words, no penalty at all. exp(1 - r/c) goes to 0 as c "
+            "does: return 0.",
             _slip(("0.0", "1.0")),
             alone=True,
         ),

@@ -126,8 +126,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "An n-gram matches at most as often as it occurs in the reference that has it most often. Counters work "
-            "like sets: `&` takes the smaller count of each key, `|` the larger.",
+            "Clip each n-gram at its count in the reference that has it most often. Counters work like sets: `&` "
+            "takes the smaller count of each key, `|` the larger.",
         ),
         Hint(
             "shapes",
@@ -161,15 +161,16 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer uses only one of several references. Clip each n-gram at the reference that has it most "
-            "often.",
+            "Your answer uses only one of several references. Clip each n-gram at its count in the reference that has "
+            "it most often.",
             first_reference_only=_slip(("in references]", "in references[:1]]"), paired=False),
             best_reference=_slip(
                 (_MATCHED, "max((said & Counter(grams(words))).total() for words in references)"), paired=False
             ),
         ),
         *alike(
-            "Your answer adds up several references. Clip each n-gram at the largest count in any single one.",
+            "Your answer adds up the counts of several references. Clip each n-gram at the largest count in any "
+            "single one.",
             references_added=_slip(("operator.or_", "operator.add"), paired=False),
             references_joined=_slip(("in references]", "in [sum(references, [])]]"), paired=False),
             matches_added_up=_slip(

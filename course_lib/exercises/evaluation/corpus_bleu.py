@@ -137,7 +137,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Add up the lengths of all hypotheses.\n"
-            "For each sentence, find the nearest reference length, the shorter one of two, and add these up.\n"
+            "For each sentence, find the closest reference length (the shorter of two), and add these up.\n"
             "For each n, add up matched and total, and divide.\n"
             "If any precision is 0, return 0. Otherwise take the root of their product, times the penalty.",
             answers=(
@@ -168,15 +168,15 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer does not use the nearest of several references. Use the one whose length is nearest to the "
-            "hypothesis.",
+            "Your answer does not use the nearest of several references. Use the one whose length is closest to the "
+            "hypothesis's.",
             first_reference=_slip((_NEAREST, "several[0]"), paired=False),
             shortest_reference=_slip((_NEAREST, "min(several)"), paired=False),
             longest_reference=_slip((_NEAREST, "max(several)"), paired=False),
             mean_reference=_slip((_NEAREST, "sum(several) / len(several)"), paired=False),
         ),
         *alike(
-            "Your answer takes the wrong one of two equally near references. Take the shorter.",
+            "Your answer takes the wrong one of two equally close references. Take the shorter.",
             longer_of_two=_slip(("sorted(several)", "sorted(several, reverse=True)"), paired=False),
             first_of_two=_slip(("sorted(several)", "several"), paired=False),
         ),
@@ -210,7 +210,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "penalty_under_the_root",
-            "Your answer takes the root of the penalty as well, which weakens it. Take the geometric mean first, then "
+            "Your answer also takes the root of the penalty, which weakens it. Take the geometric mean first, then "
             "multiply.",
             _slip((_MEAN, "(penalty(said, right) * math.prod(some)) ** (1 / len(some))"), (_RETURN, "mean")),
         ),

@@ -120,8 +120,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "macro_twice",
-            "Your first number is also the macro average. Micro divides once: the sum of all matched by the sum of "
-            "all totals.",
+            "Your first number is also the macro average. Micro divides once: the sum of the matches by the sum of "
+            "the totals.",
             _slip((_RETURN, "return macro, macro")),
         ),
         Misconception(

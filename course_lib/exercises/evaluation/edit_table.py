@@ -97,8 +97,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Each cell holds the lowest cost of turning the first i words of one sentence into the first j of the "
-            "other. It depends on three neighbours: one word fewer here, one word fewer there, or one fewer in both.",
+            "Each cell is the lowest cost of turning the first i words of one sentence into the first j of the other. "
+            "It depends on three neighbours: one word fewer in either sentence, or in both.",
         ),
         Hint(
             "shapes",
@@ -159,8 +159,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "place_by_place",
-            "Your table compares the words position by position and adds the difference in length. Then one missing "
-            "word makes all later ones wrong. Take the smallest of the three steps in each cell.",
+            "Your table compares the words position by position and adds the difference in length. Then a single "
+            "missing word makes all later ones wrong. Take the smallest of the three steps in each cell.",
             _slip((_BEST, "table[i][j] + (hypothesis[min(i, j)] != reference[min(i, j)])"), paired=False),
         ),
         Misconception(

@@ -99,8 +99,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "For each pair ask which one people prefer, and which one the metric prefers. Each can prefer the first, "
-            "the second, or neither. Count how often they agree.",
+            "For each pair, ask which translation people prefer, and which one the metric prefers. Each can prefer "
+            "the first, the second, or neither. Count how often they agree.",
         ),
         Hint(
             "shapes",
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
             "outline",
             "Go through all pairs i, j with i before j.\n"
             "Work out people's choice: 1, -1, or 0 where the grades are equal.\n"
-            "Work out the metric's: 0 where its scores are at most the tolerance apart, otherwise 1 or -1.\n"
+            "Work out the metric's: 0 where its scores differ by at most the tolerance, otherwise 1 or -1.\n"
             "Count the pairs with equal choices, and divide by the number of pairs.",
             answers=("ties_left_out", "tied_grades_left_out", "ties_are_wrong", "ties_are_half"),
         ),
@@ -172,7 +172,7 @@ EXERCISE = Exercise(
             alone=True,
         ),
         *alike(
-            "Your answer leaves out pairs. Compare every two translations.",
+            "Your answer leaves out pairs. Compare each translation with every other.",
             neighbours_only=_slip((_COMPARED, "itertools.pairwise(range(len(people)))")),
             first_with_the_others=_slip((_COMPARED, "[(0, n) for n in range(1, len(people))]")),
         ),

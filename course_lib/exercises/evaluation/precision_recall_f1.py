@@ -141,7 +141,7 @@ EXERCISE = Exercise(
             "Keep only the positions where the mask is True, in both tensors.\n"
             "Count predicted, expected and both, as plain ints.\n"
             "Precision divides both by predicted, recall by expected.\n"
-            "F1 is twice both, divided by the sum of predicted and expected.",
+            "F1 is 2 · both, divided by the sum of predicted and expected.",
             answers=("swapped", "arithmetic_mean", "factor_two_forgotten", "over_all_words", "nan_for_nothing"),
         ),
     ),
@@ -176,7 +176,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer counts words as right that do not have this label. Count those where both are `label`.",
+            "Your answer counts right words with other labels. Count the words where both are `label`.",
             agreement_on_other_labels=_slip(("said & true", "(said == true) & mask")),
             hits_of_all_labels=_slip(("said & true", "(predicted == expected) & mask"), paired=False),
         ),

@@ -94,8 +94,8 @@ EXERCISE = Exercise(
     name="seen_before",
     title="Was it in the training data?",
     statement=(
-        "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that "
-        "are in a run of n words which some training sentence also has."
+        "seen_before(test, training, n) -> list of floats, one for each test sentence: the share of its words that are "
+        "in a run of n words that a training sentence also has."
     ),
     points=4,
     minutes=20,
@@ -111,19 +111,19 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Collect every run of n words of the training data in a set: lookups are fast. Then go through a test "
-            "sentence, and mark the words of each run that is in the set.",
+            "Collect every run of n words of the training data in a set, where lookups are fast. Then go through each "
+            "test sentence, and mark the words of each run that is in the set.",
         ),
         Hint(
             "shapes",
-            "Write a run as a tuple of n words, because a set takes no lists. Runs overlap, so you may mark a word "
-            "several times, but it counts once: mark positions, and count them at the end.",
+            "Write a run as a tuple of n words, because a set can't contain lists. Runs overlap, so you may mark a "
+            "word several times, but it counts once: mark positions, and count them at the end.",
             answers=("counted_again", "share_of_runs", "one_word_of_a_run"),
         ),
         Hint(
             "outline",
             "Make a set of the runs of n words of every training sentence.\n"
-            "For each test sentence, start with no position marked.\n"
+            "For each test sentence, start with all positions unmarked.\n"
             "For each run of the sentence that is in the set, mark its n positions.\n"
             "The share is the number of marked positions over the number of words, or 0 if there are no words.",
             answers=("seen_or_not", "training_joined", "last_run_missing", "one_share_for_all"),
@@ -132,7 +132,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "share_of_runs",
-            "Your answer is the share of runs. Count words: those in at least one run that the training data has.",
+            "Your answer is the share of runs. Count the words that are in at least one run of the training data.",
             _slip((_COVER, "covered.add(start)"), (_SHARE, "len(covered) / max(len(words) - n + 1, 1)")),
         ),
         *alike(
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
             all_or_nothing=_slip((_SHARE, "float(0 < len(covered) == len(words))")),
         ),
         *alike(
-            "Your answer looks up runs of another length. Only runs of n words count as seen.",
+            "Your answer looks up runs of a different length. Only runs of n words count as seen.",
             words_alone=_slip(
                 (
                     "tuple(words[start : start + n]) for words in training",

@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Take two sums and divide once: all edits by all words of the references.",
+            "Compute two sums and divide once: the number of all edits by the number of all words in the references.",
         ),
     ),
     misconceptions=(
@@ -105,13 +105,13 @@ EXERCISE = Exercise(
         Misconception(
             "over_hypothesis_words",
             "Your answer divides by the words of the hypotheses, so a longer hypothesis lowers the rate. Divide by "
-            "the words of the references.",
+            "the number of words in the references.",
             _slip((_WORDS, "len(said) for said, _")),
         ),
         Misconception(
             "over_the_longer",
-            "Your answer divides by the length of the longer sentence. Divide by the words of the references, even if "
-            "the rate is then above 1.",
+            "Your answer divides by the length of the longer sentence. Divide by the number of words in the "
+            "references, even if the rate is then above 1.",
             _slip((_WORDS, "max(len(said), len(right)) for said, right")),
         ),
         Misconception(
@@ -133,14 +133,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "wrong_sentences",
-            "Your answer is the share of sentences with a mistake. Count edits, and divide by the words of the "
-            "references.",
+            "Your answer is the share of sentences with a mistake. Count the edits, and divide by the number of words "
+            "in the references.",
             _slip((_RATE, "sum(one > 0 for one in edits) / len(words)")),
         ),
         in_percent("a share", _slip(("return rate", "return 100 * rate"))),
         Misconception(
             "not_divided",
-            "Your answer is the number of edits. Divide by the words of all references.",
+            "Your answer is the number of edits. Divide by the number of words in all references.",
             _slip(("sum(words)", "1")),
         ),
         Misconception(
@@ -157,28 +157,29 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_words_of_both",
-            "Your answer divides by the words of hypotheses and references. Divide only by those of the references.",
+            "Your answer divides by the number of words in hypotheses and references. Divide only by that in the "
+            "references.",
             _slip((_WORDS, "len(said) + len(right) for said, right")),
         ),
         Misconception(
             "upside_down",
-            "Your answer is inverted: words over edits. Divide the edits by the words.",
+            "Your answer is inverted: words over edits. Divide the number of edits by the number of words.",
             _slip(("return rate", "return 1 / rate")),
         ),
         *alike(
-            "Your answer has the edits of only one sentence. Add them up over all, and return after the loop.",
+            "Your answer counts the edits of only one sentence. Add up the edits of all, and return after the loop.",
             edits_of_the_last_sentence=_slip(("sum(edits)", "edits[-1]")),
             edits_of_the_first_sentence=_slip(("sum(edits)", "edits[0]")),
         ),
         Misconception(
             "one_long_sentence",
             "Your answer joins all sentences into one, so words match across sentences. Call distance for each "
-            "sentence, and add up.",
+            "sentence, and add up the results.",
             _slip((_EDITS, "[distance(sum(map(list, hypotheses), []), sum(map(list, references), []))]")),
         ),
         Misconception(
             "sentences_as_words",
-            "Your answer passes distance the lists of all sentences, so a whole sentence is one edit. Call it for "
+            "Your answer passes whole lists of sentences to distance, so a whole sentence is one edit. Call it for "
             "each sentence.",
             _slip((_EDITS, "[distance(hypotheses, references)]"), paired=False),
         ),
