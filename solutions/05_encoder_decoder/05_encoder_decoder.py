@@ -839,7 +839,7 @@ def three_schedules():
 
 # %% [markdown]
 # Twice the warm-up gives a later and lower peak; half the width gives larger steps throughout. Move the warm-up yourself:
-# the peak slides along the falling curve, which does not move. The dashed line is a **cosine** schedule, which many
+# the peak moves along the falling curve, which stays where it is. The dashed line is a **cosine** schedule, which many
 # current models use. It has its own peak and reaches 0 at the last step, so you must know in advance how long you will
 # train.
 

@@ -154,7 +154,7 @@ EXERCISE = Exercise(
             ),
             not_negated=("Your answer has the wrong sign. Cross-entropy is minus the sum.", ("-(target", "(target")),
             nothing_taken_away=(
-                "Your answer leaves 1 at the right token, so the target sums to more than 1. Put 1 - smoothing there.",
+                "Your answer leaves 1 at the right token, so the target sums to more than 1. Use 1 - smoothing.",
                 (_RIGHT, "1)"),
             ),
             not_shared_out=(

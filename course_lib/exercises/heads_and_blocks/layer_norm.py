@@ -165,8 +165,8 @@ EXERCISE = Exercise(
         ),
         *_slips(
             divided_by_one_less=(
-                "Your answer divides the variance by d_model - 1, torch's default in var and std. Layer norm divides "
-                "by d_model: correction=0 (or unbiased=False).",
+                "Your answer divides the variance by d_model - 1, torch's default in var and std. Divide by d_model: "
+                "correction=0 (or unbiased=False).",
                 ("squares.mean(dim, keepdim=True)", "squares.sum(dim, keepdim=True) / (x.shape[dim] - 1)"),
             ),
             not_divided_by_d_model=(

@@ -163,8 +163,7 @@ EXERCISE = Exercise(
             ),
             moved_forward_is_harmless=(
                 "You predict that a token keeps its vector if it kept its position or moved toward the front. But "
-                "further toward the front it attends to fewer tokens, and at its old position, others may now precede "
-                "it.",
+                "further toward the front it attends to fewer tokens, and at its old position, others may precede it.",
                 (_RULE, "order >= position"),
             ),
             nothing_lost_is_harmless=(
