@@ -15,14 +15,14 @@
 # # Lesson 02 · Masking
 #
 # Cats like to sit on whatever you are reading. Here that is useful: a **mask** is a cat on the page. It decides which
-# **tokens** a query may see and which are covered.
+# **tokens** a query may see and which are covered up.
 #
-# (From here on the course says *token* for what a model reads one at a time: here still a word, later also a piece of a
-# word, a character or a special sign.)
+# (From here on, the course calls what a model reads one at a time a *token*: here still a word, later also a part of a
+# word, a character or a special symbol.)
 #
-# There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must not
-# read it first. Others are only **padding**, put in to make all sentences of a batch equally long. You will write masks
-# for both, and the test that finds a mask that leaks.
+# There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must
+# not read it first. Others are only **padding**, added to make all sentences of a batch the same length. You will write
+# masks for both, and a test that finds leaky masks.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -32,15 +32,16 @@
 # | 4 | the leak test | 4 | 20 |
 # | 5 | a short answer, in words | 2 | 10 |
 # | 6 | the padding mask of a batch | 2 | 8 |
-# | 7 | the mask of documents in one row | 4 | 20 |
+# | 7 | the mask for documents in one row | 4 | 20 |
 # | 8 | a layer that pools a sentence into one vector | 4 | 20 |
 #
-# Stuck? `hint("masking.causal_mask")` opens a hint, and each further call the next one. `solution(...)` shows the answer
-# with its reason once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("masking.causal_mask")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
-# Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys, as before.
-# *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The demos of section
-# 4 use your own scores and scaling from lesson 01 where they have passed, and say whose they are. No check depends on them.
+# Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys, as
+# before. *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The
+# demos in section 4 use your own scores and scaling from lesson 01 if they have passed, and say whose they are. No
+# check depends on them.
 
 # %%
 import math
@@ -67,12 +68,12 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # |---|---|---|---|---|
 # | **target** | saw | the | dog | running |
 #
-# In the self-attention of lesson 01, position *I*, whose target is *saw*, looks at all tokens of the input. One of them is
-# *saw*. The model need not learn any English; it only has to look one token to the right.
+# In the self-attention of lesson 01, position *I*, whose target is *saw*, attends to all tokens of the input. One of
+# them is *saw*. The model needn't learn any English; it only has to look one token to the right.
 #
 # Catch one in the act. The sentences below are **random**: eight symbols, each equally likely whatever came before. An
 # honest model can do no better than give each a probability of 1/8, a loss of $\log 8 \approx 2.08$. We train the same
-# small model twice, with a clear view and with a mask. **Predict** both losses after 80 steps.
+# small model twice, without a mask and with one. **Predict** both losses after 80 steps.
 
 # %% [markdown] tags=["slides"]
 # S0 asks why such a model reaches perfect accuracy so easily. This is the answer.
@@ -102,7 +103,7 @@ class TinyLanguageModel(nn.Module):
 
 
 def train(added, steps=80):
-    """Losses at each step, and the attention weights after the last one; `added` goes to the scores."""
+    """Losses at each step, and the attention weights at the last one; `added` is added to the scores."""
     torch.manual_seed(0)
     model = TinyLanguageModel()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -136,8 +137,8 @@ show.prediction("sees everything", my_losses["sees everything"], cheating[-1])
 show.prediction("sees only the past", my_losses["sees only the past"], honest[-1])
 
 # %% [markdown]
-# A loss near 0 on pure noise. The average attention weights of both models show how. The cheat's row 0 looks at column 1,
-# row 1 at column 2, and so on: always one to the right, at the answer.
+# The loss is near 0 on pure noise. The average attention weights of both models show how. The cheat's row 0 attends to
+# column 1, row 1 to column 2, and so on: always one to the right, to the answer.
 
 # %% tags=["demo"]
 positions = [str(index) for index in range(LENGTH)]
@@ -153,8 +154,8 @@ show.matrices(
 #
 # ## 2. The causal mask
 #
-# The remedy is the **causal mask**: **position $i$ may look at positions $0, \dots, i$ and at nothing later.** It may look
-# at itself, because it knows its own token and needs it.
+# The remedy is the **causal mask**: **position $i$ may attend to positions $0, \dots, i$ but to nothing later.** It may
+# attend to itself, because it knows its own token and needs it.
 #
 # Take a model that writes German, one token at a time (a *decoder*, section 4.3). It has read `<s>`, which marks the
 # beginning, and *die Katze tanzte*. Its mask looks like this; a tick means "may attend".
@@ -173,8 +174,9 @@ show.matrices(
 # Read it row by row: `<s>` sees only itself, *die* sees two tokens, *tanzte* all four. The ticks fill the **lower**
 # triangle, diagonal included.
 #
-# Others write masks differently. A mask may be **additive**: 0 where a query may look and $-\infty$ where it may not, to
-# be added to the scores. And in some PyTorch modules True means "may **not** attend". Read the documentation each time.
+# Others write masks differently. A mask may be **additive**: 0 where a query may attend and $-\infty$ where it may not,
+# to be added to the scores. And in some PyTorch modules, True means "may **not** attend". Read the documentation each
+# time.
 
 # %% [markdown] tags=["slides"]
 # S2's decoder reads this sentence (its slides spell the verb *tantze*; it is *tanzte*, from *tanzen*). S0 uses PyTorch's
@@ -195,13 +197,13 @@ show.matrices(
 #
 # $$\hat w_4 = s_{1,4} V w_1 + s_{2,4} V w_4 + s_{3,4} V w_3 + s_{4,4} V w_4 .$$
 #
-# The second term should be $s_{2,4} V w_2$: word 2's weight belongs to word 2. In the printed sum, word 4 counts twice and
-# word 2 not at all. Here are both, on S3's own indices and with made-up words.
+# The second term should be $s_{2,4} V w_2$: word 2's weight belongs to word 2. In the printed sum, word 4 counts twice
+# and word 2 not at all. Here are both, with S3's own indices and made-up words.
 
 # %% tags=["demo", "slides"]
 w = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.5, -0.5]])  # w_1 to w_4; K, Q and V leave them as they are
 A = mask.T * torch.exp(w @ w.T)  # A[i, j]: key i, query j
-s = A / A.sum(dim=0)  # for each query the sum over its keys, which are the rows here
+s = A / A.sum(dim=0)  # for each query, the sum over its keys, which are the rows here
 right = s[0, 3] * w[0] + s[1, 3] * w[1] + s[2, 3] * w[2] + s[3, 3] * w[3]
 printed = s[0, 3] * w[0] + s[1, 3] * w[3] + s[2, 3] * w[2] + s[3, 3] * w[3]
 print("w_4 in its context:", right)
@@ -218,16 +220,17 @@ print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 # (column).
 
 # %% [markdown] tags=["fine-print"]
-# Your mask will be used on a GPU one day, so make it on the `device` that it is asked for: pass `device` on, as in
-# `torch.ones(3, device=device)`. None, torch's default, is the CPU. The check tries another device without needing one.
+# Your mask will be used on a GPU one day, so create it on the given `device`: pass `device` on, as in
+# `torch.ones(3, device=device)`. None, torch's default, is the CPU. The check can test another device without having
+# one.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(length, device=None):
-    """True where a query may attend to a key: at itself and at everything before it.
+    """True where a query may attend to a key: to itself and everything before it.
 
     length: int, how many tokens
-    device: where the mask is made, as torch's own factories have it
+    device: where to create the mask, as in torch's own functions
     returns: bool [length, length], rows are queries
     """
     ### BEGIN SOLUTION
@@ -236,9 +239,9 @@ def causal_mask(length, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Row i is query i, and it may attend to keys 0 to i: without the diagonal the first token would have nothing to attend to.
-# Booleans say what is meant, and cannot be mistaken for numbers to multiply or add. The upper triangle would show every
-# token the future and no past, and a model trained that way has read each answer before it gives it.
+# Row i is query i, and it may attend to keys 0 to i: without the diagonal, the first token would have nothing to attend
+# to. Booleans say what you mean, and can't be mistaken for numbers to multiply or add. The upper triangle would show
+# every token the future but not the past, and a model trained that way has read each answer before it gives it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("masking.causal_mask")
@@ -249,9 +252,9 @@ check("masking.causal_mask", hidden=True)
 # %% [markdown]
 # ## 3. Three ways to mask
 #
-# A mask says which weights must be 0. The remaining weights of a row must still sum to 1. Three ways come to mind, and two
+# A mask says which weights must be 0. The other weights of a row must still sum to 1. Three ways come to mind, and two
 # of them are right. Try them on the scaled scores of self-attention over the four German tokens. (Section 4 computes
-# them.)
+# these scores.)
 
 # %%
 scaled_b = torch.tensor(
@@ -267,7 +270,7 @@ scaled_b = torch.tensor(
 # ### 3.1 Multiplying the scores: wrong
 #
 # The first idea: multiply the scores by the mask, 1 for allowed and 0 for forbidden, then take the softmax. Look at the
-# mask's first row, and predict: how much of its attention does `<s>` give to the three tokens that it must not see?
+# mask's first row and predict: how much of its attention does `<s>` give to the three tokens that it mustn't see?
 
 # %%
 leaked_by_the_first_token = None  # in %
@@ -280,11 +283,11 @@ print("softmax of that\n", wrong_alpha)
 show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0, 1:].sum().item(), " %")
 
 # %% [markdown]
-# **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, an ordinary share. The token `<s>` spends 42 %
-# of its attention on tokens that it must not see. It gets worse: if the allowed scores are negative, the forbidden zeros
-# are the *largest* scores in the row.
+# **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, which gets an ordinary weight. The token
+# `<s>` spends 42 % of its attention on tokens that it mustn't see. It gets worse: if the allowed scores are negative,
+# the forbidden zeros are the *largest* scores in the row.
 #
-# To get a weight of 0 out of a softmax, put $-\infty$ into it, because $e^{-\infty} = 0$.
+# To get a weight of 0 out of a softmax, put in $-\infty$, because $e^{-\infty} = 0$.
 
 # %% [markdown] tags=["slides"]
 # S4 sketches this multiplication on the board, and adds at once that it is only for intuition.
@@ -292,7 +295,7 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 # %% [markdown]
 # ### 3.2 Filling with −∞
 #
-# So replace every forbidden score by $-\infty$, then take the softmax. For our example:
+# So replace every forbidden score with $-\infty$, then take the softmax. For our example:
 #
 # $$\text{masked} = \begin{pmatrix}
 # 1.4142 & -\infty & -\infty & -\infty \\
@@ -300,10 +303,10 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 # 4.9497 & -8.1317 & 17.6777 & -\infty \\
 # -0.7071 & 3.8891 & -0.7071 & 9.1924 \end{pmatrix}$$
 #
-# The masked keys vanish from the numerator *and* from the sum below it, so each row still sums to 1.
+# The masked keys vanish from the numerator *and* from the sum in the denominator, so each row still sums to 1.
 #
-# Instead of $-\infty$ people also write a large negative number such as $-10^9$. Usually that is the same thing. The
-# difference shows in extreme cases:
+# Instead of $-\infty$, people also use a large negative number such as $-10^9$. Usually that makes no difference. In
+# extreme cases it does:
 
 # %%
 nothing_allowed = torch.full((3,), -math.inf)
@@ -312,29 +315,29 @@ print("all -1e9:", torch.softmax(torch.full((3,), -1e9), dim=0))
 print("-1e9 in half precision:", torch.tensor(-1e9).half())
 
 # %% [markdown]
-# A row in which **everything** is forbidden has no right answer in the formula. With $-\infty$ it becomes $0/0$, `nan`,
-# which spreads through the whole model at the next step of training. With $-10^9$ the row attends evenly to exactly the
-# tokens that it must not see. (And half precision has no $-10^9$ at all.)
+# For a row in which **everything** is forbidden, the formula gives no right answer. With $-\infty$, it becomes $0/0$,
+# `nan`, which spreads through the whole model at the next training step. With $-10^9$, the row attends evenly to
+# exactly the tokens that it mustn't see. (And half precision can't represent $-10^9$ at all.)
 #
-# Such rows do occur: padding, empty sentences. So let us agree on what they mean: **a query
-# that may attend to nothing gets weights of 0**, and its output is the zero vector.
+# Such rows do occur: padding, empty sentences. So let's agree on what they mean: **a query that may attend to nothing
+# gets weights of 0**, and its output is the zero vector.
 #
 # ### Exercise 2 · Masked weights
 # `masking.masked_weights` · 4 points · about 15 minutes
 #
-# Turn scaled scores and a mask into attention weights: fill, then softmax along the keys. You may use `torch.softmax`, but
-# not `torch.masked`. In a row without any allowed key, all weights are 0.
+# Turn scaled scores and a mask into attention weights: fill, then take the softmax over the keys. You may use
+# `torch.softmax`, but not `torch.masked`. In a row without any allowed key, all weights are 0.
 #
 # Shapes: `scaled` is `[..., queries, keys]`, `mask` is boolean and has the same shape or broadcasts to it (one mask
 # `[queries, keys]` for a whole batch, for example), the result has the shape of `scaled`.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked rows.
-# Scores lie anywhere between −5000 and 5000, allowed or forbidden: $-10^9$ is low enough to fill with, −1000 is not. With
-# fully masked rows the gradient of `scaled` is compared too: in such a row it is 0, not `nan` (and torch cannot compute it
-# where the softmax's result is overwritten in place). Scores may come in double precision, and are then compared to nine
-# digits: compute in their dtype, and add no small number anywhere. Leave `scaled` itself as it is, like all arguments in
-# this course: the caller may still need it.
+# One point is for the values, and one each for scores far from 0, for a mask that broadcasts, and for fully masked
+# rows. Scores, allowed or forbidden, lie anywhere between −5000 and 5000: $-10^9$ is low enough to fill with, −1000 is
+# not. With fully masked rows, the gradient of `scaled` is compared too: in such a row it is 0, not `nan` (and torch
+# can't compute it if you overwrite the softmax's result in place). Scores may be in double precision, and are then
+# compared to nine digits: compute in their dtype, and don't add an epsilon anywhere. Don't change `scaled` itself, or
+# any other argument in this course: the caller may still need it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-masked_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -353,13 +356,13 @@ def masked_weights(scaled, mask):
 
 
 # %% [markdown] tags=["reason"]
-# A forbidden score is replaced before the softmax, so that the allowed weights of the row still sum to 1. Zeroing weights
-# afterwards leaves rows that sum to less.
+# Replace forbidden scores before the softmax, so that the allowed weights of the row still sum to 1. If you zero
+# weights afterwards, rows sum to less.
 #
-# The fill is the lowest finite number and not minus infinity, because of rows that allow nothing: there minus infinity
-# gives 0 / 0. Repairing that `nan` afterwards fixes the value, but where minus infinity was added the gradient stays `nan`.
-# With a finite fill such a row comes out uniform, and the product with the mask makes it 0, gradient included. A fixed fill
-# such as -1000 works until a real score lies below it.
+# The fill is the lowest finite number and not minus infinity, because of rows that allow nothing: there, minus infinity
+# gives 0 / 0. Replacing that `nan` afterwards fixes the value, but if you added minus infinity, the gradient stays
+# `nan`. With a finite fill, such a row comes out uniform, and the product with the mask makes it 0, gradient included.
+# A fixed fill such as -1000 works until a real score lies below it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_weights")
@@ -370,30 +373,30 @@ check("masking.masked_weights", hidden=True)
 # %% [markdown]
 # ### 3.3 Multiplying the exponentials
 #
-# Multiplication was not a bad idea, only too early. Multiply **after** the exponential, where 0 really means nothing, and
+# Multiplying wasn't a bad idea, only too early. Multiply **after** the exponential, where 0 really means no weight, and
 # then divide by the sum:
 #
 # $$A_{ij} = \text{mask}_{ij} \cdot \exp(\text{scaled}_{ij}), \qquad
 #   \alpha_{ij} = \frac{A_{ij}}{\sum_{j'} A_{ij'}} .$$
 #
-# Forbidden keys drop out of the numerator and of the sum: the same weights as with $-\infty$.
+# Forbidden keys drop out of the numerator and of the sum, so you get the same weights as with $-\infty$.
 #
-# It needs care, though. A bare `exp` overflows (lesson 01), so a number is subtracted from each row first. It must be the
-# largest **allowed** score: next to a forbidden 1000, all allowed exponentials would be $e^{-1000} = 0$. And seen from
-# there, the forbidden 1000 overflows, which the mask does not repair, because $0 \times \infty$ is `nan`:
+# It needs care, though. A bare `exp` overflows (lesson 01), so you subtract a number from each row first. It must be
+# the largest **allowed** score: if you subtracted a forbidden 1000, all allowed exponentials would underflow to 0. But
+# then the forbidden 1000 overflows, and the mask can't fix that, because $0 \times \infty$ is `nan`:
 
 # %%
 far_above = torch.tensor(1000.0)
 print("exp(1000) =", far_above.exp().item(), "   times a mask of 0 =", (far_above.exp() * 0).item())
 
 # %% [markdown]
-# So whatever is at a forbidden position must be made harmless **before** the exponential; the function below does it with
-# `clamp`. All three ways side by side: look at the upper right triangle, which should be empty.
+# So forbidden scores must be made harmless **before** the exponential; the function below does that with `clamp`. Here
+# are all three ways side by side: look at the upper right triangle, which should be empty.
 
 
 # %% tags=["demo"]
 def by_multiplication(scaled, mask):
-    """Exponentials times 0 or 1, divided by their sum: what is subtracted is the largest allowed score of each row."""
+    """Exponentials times 0 or 1, divided by their sum, after subtracting the largest allowed score of each row."""
     largest = scaled.masked_fill(~mask, -math.inf).amax(dim=-1, keepdim=True)
     kept = torch.exp((scaled - largest).clamp(max=0)) * mask
     return kept / kept.sum(dim=-1, keepdim=True)
@@ -405,7 +408,7 @@ def three_ways_compared():
         show.Panel("scores × mask: leaks", wrong_alpha, tokens, tokens, decimals=4),
         show.Panel("fill with −∞", masked_weights(scaled_b, mask), tokens, tokens, decimals=4),
         show.Panel("exp(scores) × mask", by_multiplication(scaled_b, mask), tokens, tokens, decimals=4),
-        alt="Weights of three ways to mask. The first leaks into the upper triangle; the other two are equal and do not.",
+        alt="Weights from three ways to mask. The first leaks into the upper triangle; the other two are equal and do not.",
     )
     far = torch.where(mask, scaled_b, 1000.0)  # every forbidden score is far above the allowed ones
     apart = (masked_weights(far, mask) - by_multiplication(far, mask)).abs().max()
@@ -420,8 +423,8 @@ def three_ways_compared():
 #
 # ### 4.1 An example by hand
 #
-# The decoder has written `<s>` *die Katze tanzte*, and the four tokens look at each other: queries, keys and values are all
-# the same matrix $x$. (Learned projections come in lesson 04.)
+# The decoder has written `<s>` *die Katze tanzte*, and the four tokens attend to each other: queries, keys and values
+# are all the same matrix $x$. (Learned projections come in lesson 04.)
 #
 # $$x = q = k = v = \begin{pmatrix} 1 & 1 \\ -1 & -2.5 \\ 4 & 3 \\ 2 & -3 \end{pmatrix}\;
 # \begin{matrix}\texttt{<s>}\\ \text{die}\\ \text{Katze}\\ \text{tanzte}\end{matrix}
@@ -432,7 +435,8 @@ def three_ways_compared():
 # 7 & -11.5 & 25 & -1 \\
 # -1 & 5.5 & -1 & 13 \end{pmatrix}$$
 #
-# The scores are symmetric: without projections, *die* rates *Katze* exactly as *Katze* rates *die*. Divided by $\sqrt 2$:
+# The scores are symmetric: without projections, *die* scores *Katze* exactly as *Katze* scores *die*. Divided by
+# $\sqrt 2$:
 #
 # $$\text{scaled} = \begin{pmatrix}
 # 1.4142 & -2.4749 & 4.9497 & -0.7071 \\
@@ -454,7 +458,7 @@ def three_ways_compared():
 # 4.0000 & 3.0000 \\
 # 1.9852 & -2.9970 \end{pmatrix}$$
 #
-# The first row of `out` is the first row of $x$: `<s>` has only itself to look at.
+# The first row of `out` is the first row of $x$: `<s>` can attend only to itself.
 
 # %%
 x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
@@ -463,9 +467,9 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # ### Exercise 3 · Masked self-attention
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
-# Scores, scaling, mask, softmax, average, with `x` in all three roles. You may call your own `masked_weights`, but then a
-# slip in it counts again here; write it out once more, and each exercise is independent. Torch's ready-made attention is
-# not allowed.
+# Scores, scaling, mask, softmax, average, with `x` in all three roles. You may call your own `masked_weights`, but then
+# a slip in it costs you points here too; if you write it out again, each exercise is independent. Torch's ready-made
+# attention is not allowed.
 #
 # Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it,
 # the result is `[..., tokens, d_model]`. Each token may attend to something.
@@ -492,10 +496,10 @@ def masked_self_attention(x, mask):
 
 
 # %% [markdown] tags=["reason"]
-# The mask goes between scaling and softmax: after the softmax, forbidden tokens have already taken their share from the
-# allowed ones, and the rows no longer sum to 1. The fill must be low for the dtype at hand, since long vectors give scores
-# in the thousands, where a modest -1000 would be one of the larger ones. All three roles of `x` carry gradients; if you
-# detach one of them, the model learns with the others only.
+# The mask goes between scaling and softmax: after the softmax, forbidden tokens have already taken some of the weight,
+# and the rows no longer sum to 1. Fill with the lowest number of the dtype, since long vectors give scores in the
+# thousands, among which -1000 might be one of the larger ones. All three roles of `x` carry gradients; if you detach
+# one of them, the model learns only through the others.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_self_attention")
@@ -543,7 +547,7 @@ def worked_example_recomputed():
 # number of keys. Try it, and then other divisors, until the cell says that you found it.
 
 # %% tags=["demo", "slides"]
-suspected_divisor = math.sqrt(2)  # right, and not what is printed: change this number
+suspected_divisor = math.sqrt(2)  # right, but not what is printed: change this number
 scores_of_tanzte = torch.tensor([-1.0, 5.5, -1.0, 13.0])  # it may see all four tokens, so no mask is needed
 reconstructed = torch.softmax(scores_of_tanzte / suspected_divisor, dim=-1)
 found = torch.allclose(reconstructed, torch.tensor([0.0, 0.0006, 0.0, 0.9994]), atol=5e-5)
@@ -572,27 +576,29 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # 2. The printed `alpha` and `out` do **not** follow from them. They are the softmax of the *unscaled* scores: the code says
 #    `masked = scores.masked_fill(...)`, so `scaled` is computed and then never used.
 #
-# Such a line is easy to miss in a program that runs: shapes fit, rows sum to 1, the causal rule holds. Only numbers tell.
+# Such a line is easy to miss in a program that runs: shapes fit, rows sum to 1, the causal rule holds. Only the numbers
+# give it away.
 
 # %% [markdown]
 # ### 4.2 The leak test
 #
 # Here is a test to keep for every model you will ever build: **change the future, and see whether the past notices.**
-# Change one token, run the model again, and compare the outputs with what they were. Those that differ have seen that
-# token. Do it for each token, and you have a table of who sees whom. In a causal model nothing may be above its diagonal.
+# Change one token, run the model again, and compare the outputs with the old ones. Those that differ have seen that
+# token. Do it for each token, and you have a table of who sees whom. In a causal model, everything above its diagonal
+# must be False.
 #
 # ### Exercise 4 · The leak test
 # `masking.leak_test` · 4 points · about 20 minutes
 #
-# Write it for any model: a function of one tensor, that returns a row for each token.
+# Write it for any model, that is, any function of one tensor that returns a row for each token.
 #
 # Shapes: `x` is `[tokens, d_model]`, `model(x)` is `[tokens, d_out]`, the result is boolean `[tokens, tokens]`: True at
 # `[i, j]` where the output of token `i` changes when token `j` is changed.
 
 # %% [markdown] tags=["fine-print"]
-# The check's models see a token well or not at all, so you need not think about rounding here. Some of them ignore one of
-# the components, and some tokens are all zeros: change a token so thoroughly that an output that sees it must change. Leave `x` as
-# it is.
+# The check's models see a token clearly or not at all, so you needn't think about rounding here. Some of them ignore
+# one of the components, and some tokens are all zeros: change a token so thoroughly that an output that sees it must
+# change. Don't change `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-leak_test-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -615,10 +621,10 @@ def leak_test(model, x):
 
 
 # %% [markdown] tags=["reason"]
-# One token is changed at a time, on a fresh copy, or the changes pile up and an output is blamed for what another token did.
-# The new vector is random: doubling a token of zeros changes nothing, and a model that ignores one component does not
-# notice a change in that one. An output has changed if any of its numbers has. Rows are outputs and columns are inputs, so
-# the result is read like a mask; it says what a model does, where the mask says what it should do.
+# Change one token at a time, on a fresh copy; otherwise the changes pile up, and a difference is blamed on the wrong
+# token. The new vector is random: doubling a token of zeros changes nothing, and a model that ignores one component
+# doesn't notice a change in it. An output has changed if any of its numbers has. Rows are outputs and columns are
+# inputs, so you read the result like a mask; it says what a model does, while the mask says what it should do.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-leak_test-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.leak_test")
@@ -628,7 +634,7 @@ check("masking.leak_test", hidden=True)
 
 # %% [markdown]
 # Use it on your masked self-attention and on the leaky kind from 3.1. **Predict:** how many of the three earlier tokens
-# notice a new *tanzte* under the leaky kind?
+# notice a new *tanzte* with the leaky kind?
 
 # %%
 notice_the_leak = None  # 0, 1, 2 or 3
@@ -649,7 +655,7 @@ def does_the_past_notice():
         show.Panel("your masked self-attention", proper, tokens, tokens),
         show.Panel("scores × mask", leaking, tokens, tokens),
         title="Output ↓ sees token →",
-        alt="Two tables of who sees whom. Left a lower triangle; right the first two rows see everything.",
+        alt="Two tables of who sees whom. Left, a lower triangle; right, the first two rows see everything.",
     )
     changed = x_b.clone()
     changed[3] = torch.tensor([-5.0, 1.0])
@@ -664,12 +670,13 @@ def does_the_past_notice():
 
 
 # %% [markdown]
-# *Tanzte* changes in both columns, as it must: it is the token that we replaced. But *Katze* changes by 0.0000 in the leaky
-# column as well. Is it safe? No. Its own score is 17.68, so a forbidden score of 0 keeps a weight of about $e^{-17.68}$,
-# which the last line prints, and float32 cannot add so little to a 4. The leak is there, and with shorter vectors it would
-# show. So the test finds leaks, but finding none proves little: try several sentences, with small numbers in them.
+# *Tanzte* changes in both columns, as it must: it is the token that we replaced. But *Katze* changes by 0.0000 in the
+# leaky column as well. Is it safe? No. Its own score is 17.68, so a forbidden score of 0 keeps a weight of about
+# $e^{-17.68}$, printed in the last line, and adding so little to a 4 doesn't change it in float32. The leak is there,
+# and with shorter vectors it would show. So the test finds leaks, but finding none proves little: try several
+# sentences, with small numbers in them.
 #
-# The same experiment by hand. Exchange the last token, then paint: allow a token a look ahead, and it notices. Does a
+# Now repeat the experiment by hand. Replace the last token, then paint: let a token look ahead, and it notices. Does a
 # token that only looks at *that* token notice as well? And what changes when the mask multiplies the scores?
 
 # %% tags=["demo"]
@@ -678,39 +685,40 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # %% [markdown]
 # ### 4.3 Who needs a causal mask?
 #
-# The transformer of the paper has two halves. The **encoder** reads *the cat danced*, all of it, and turns each token into
-# a contextual vector. The **decoder** writes *die Katze tanzte*, one token after another, looking at its own tokens
-# through masked self-attention and at the encoder's vectors through cross-attention. In training both halves see whole
-# sentences, since we know the right translation. At test time the decoder has only what it has written so far.
+# The transformer in the paper has two halves. The **encoder** reads all of *the cat danced* and turns each token into a
+# contextual vector. The **decoder** writes *die Katze tanzte*, one token at a time, attending to its own tokens through
+# masked self-attention and to the encoder's vectors through cross-attention. In training, both halves see whole
+# sentences, since we know the correct translation. At test time, the decoder has only what it has written so far.
 #
 # ### Exercise 5 · In your own words
 # `masking.why_decoder` · 2 points, read by a person · about 10 minutes
 #
-# Why does the decoder's self-attention need a causal mask in training, and why does the encoder's need none? And would the
-# cross-attention from German queries to English keys need one? Three to six sentences.
+# Why does the decoder's self-attention need a causal mask in training, and why doesn't the encoder's? And would the
+# cross-attention from German queries to English keys need one? Write three to six sentences.
 #
-# Learning on your own? Once yours is written,
+# Learning on your own? Once you have written yours,
 # `solution("masking.why_decoder")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The decoder is trained to predict each German token from those before it, at all positions at once, and the whole German
-# sentence is its input, shifted by one. Without a causal mask, position i could attend to position i + 1, which holds the
-# very token that it should predict; it would learn to copy, reach a loss near 0, and be useless at test time, when the
-# next token does not exist yet. The encoder predicts none of the tokens that it reads: the whole English sentence is given,
-# in training and at test time alike, so looking in both directions gives nothing away and helps (what *station* means may
-# depend on a word to its right). Cross-attention needs no causal mask for the same reason: its keys are English tokens,
-# all known before the first German token is written. (It does need a padding mask.)
+# The decoder is trained to predict each German token from those before it, at all positions at once, and the whole
+# German sentence is its input, shifted by one. Without a causal mask, position i could attend to position i + 1, which
+# holds the very token that it should predict; the model would learn to copy, reach a loss near 0, and be useless at
+# test time, when the next token doesn't exist yet. The encoder doesn't predict the tokens that it reads: the whole
+# English sentence is given, in training and at test time alike, so looking in both directions gives nothing away and
+# helps (what *station* means may depend on a word to its right). Cross-attention doesn't need a causal mask either, for
+# the same reason: its keys are English tokens, all known before the first German token is written. (It does need a
+# padding mask.)
 #
-# *(One point: the decoder would see its targets, which are not there at test time. One point: the encoder's input is
-# completely known and not what is predicted.)*
+# *(One point: the decoder would see its targets, which don't exist at test time. One point: the encoder's input is
+# completely known and isn't predicted.)*
 
 # %% [markdown]
 # ## 5. Many sentences at once
 #
 # ### 5.1 Padding
 #
-# Training rarely takes one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
-# sentences must be equally long, and short ones are filled up with a **padding** token.
+# Training rarely uses one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
+# sentences must have the same length, and short ones are filled up with a **padding** token.
 
 # %% [markdown] tags=["slides"]
 # S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time; a batch
@@ -730,8 +738,8 @@ for sentence in padded:
     print("  ".join(f"{token:6}" for token in sentence))
 
 # %% [markdown]
-# The dots mean nothing, and nothing should attend to them, or *meow* would be mostly about dots. So each sentence gets a
-# mask that fits its length: True for its tokens, False for the padding after them.
+# The dots mean nothing, and no token should attend to them; otherwise *meow* would be mostly about dots. So each
+# sentence gets a mask that fits its length: True for its tokens, False for the padding after them.
 #
 # ### Exercise 6 · Padding mask
 # `masking.padding_mask` · 2 points · about 8 minutes
@@ -739,10 +747,10 @@ for sentence in padded:
 # Turn the lengths of the sentences into their masks.
 #
 # Shapes: `lengths` is an integer tensor `[batch]`, `max_length` is an int, the result is boolean `[batch, max_length]`.
-# Lengths of 0 are allowed, a batch may be a single sentence, and `max_length` may be longer than the longest one.
+# Lengths of 0 are allowed, a batch may be a single sentence, and `max_length` may exceed the greatest length.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the values and one for the device: make what you make on that of `lengths`.
+# One point is for the values and one for the device: create every tensor on the device of `lengths`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-padding_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -760,10 +768,10 @@ def padding_mask(lengths, max_length):
 
 
 # %% [markdown] tags=["reason"]
-# Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2: smaller than the length. *Smaller
-# or equal* lets every sentence look at one padding token. The width is `max_length` and not the longest length in the
-# batch, because the mask has to fit the tensor that it is used on. Comparing a row with a column replaces the loop over
-# sentences, and gives booleans without a cast.
+# Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2: less than the length. *Less
+# than or equal* lets every sentence attend to one padding token. The width is `max_length` and not the greatest length
+# in the batch, because the mask has to fit the tensor that it is used on. Comparing a row with a column replaces the
+# loop over sentences, and the result is already boolean.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-padding_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("masking.padding_mask")
@@ -788,9 +796,9 @@ def masks_of_the_batch():
 
 
 # %% [markdown]
-# A decoder that is trained on batches needs both rules at once: a key must be **neither in the future nor padding**. The
-# causal mask is the same for all sentences, `[queries, keys]`. The padding mask is the same for all queries of a sentence,
-# `[batch, keys]`; with a dimension of 1 for the queries, `&` broadcasts the two to one mask for each sentence.
+# A decoder trained on batches needs both rules at once: a key must be **neither in the future nor padding**. The causal
+# mask is the same for all sentences, `[queries, keys]`. The padding mask is the same for all queries of a sentence,
+# `[batch, keys]`; with a dimension of size 1 for the queries, `&` broadcasts the two to one mask for each sentence.
 
 
 # %% tags=["demo"]
@@ -805,16 +813,16 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# The padding is hidden as a *key*. As a query it still attends to something, but the loss leaves its outputs out.
-# Forbidding that too would only give you fully masked rows.
+# Padding is hidden as a *key*. As a query it still attends to something, but the loss ignores its outputs. Forbidding
+# that too would only give you fully masked rows.
 #
 # ### 5.2 Packing
 #
-# Padding wastes work. When a language model is trained on texts, they are **packed** instead: documents follow each other in
-# one long row, each closed by a special token, and the row is cut wherever it is full. Nothing is padded. But *sie* at the
-# start of a new document must not attend to the cat of the one before. So a packed row needs a mask that is causal *within*
-# each document, and empty between them (Krell et al. 2021,
-# [*Efficient Sequence Packing without Cross-contamination*](https://arxiv.org/abs/2107.02027)).
+# Padding wastes work. To train a language model on texts, you **pack** them instead: documents follow each other in one
+# long row, each closed by a special token, and the row is cut off when it is full. Nothing is padded. But *sie* at the
+# start of a new document mustn't attend to the cat in the previous one. So a packed row needs a mask that is causal
+# *within* each document and False between documents (Krell et al. 2021, [*Efficient Sequence Packing without
+# Cross-contamination*](https://arxiv.org/abs/2107.02027)).
 
 # %%
 END = 2
@@ -825,14 +833,14 @@ packed = torch.tensor([[5, 6, 7, END, 8, 9, END, 4]])
 # ### Exercise 7 · Documents in one row
 # `masking.packed_mask` · 4 points · about 20 minutes
 #
-# Make the masks of packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut off, so
-# that it has no end; a document may also be an end alone.
+# Make the masks for packed rows. An `end` closes a document and belongs to it. The last document of a row may be cut
+# off and have no end; a document may also consist of an end alone.
 #
 # Shapes: `ids` is an integer tensor `[batch, tokens]`, `end` is an int, the result is boolean `[batch, tokens, tokens]`.
 
 # %% [markdown] tags=["fine-print"]
-# Three points are for the values and one for the device: make what you make on that of `ids`. Which id closes a document
-# differs from case to case.
+# Three points are for the values and one for the device: create every tensor on the device of `ids`. The id that closes
+# a document differs from case to case.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-packed_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -853,9 +861,9 @@ def packed_mask(ids, end):
 
 
 # %% [markdown] tags=["reason"]
-# How many ends come before a token is the number of its document. `cumsum` counts the token itself as well, so an end
-# would already be part of the next document; take it off again. Two tokens are in the same document if their numbers are
-# equal, and the column against the row makes that a table. What is left is the causal rule, the same for all rows. Without
+# A token's document number is the number of ends before it. `cumsum` counts the token itself as well, which would put
+# an end into the next document; so subtract it again. Two tokens are in the same document if their numbers are equal,
+# and comparing a column with a row gives the whole table. Then comes the causal rule, the same for all rows. Without
 # the first half, a model learns to look for its topic in another text; without the second, it reads its answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -872,7 +880,7 @@ def documents_side_by_side():
     show.matrices(
         show.Panel("causal mask alone", causal_mask(len(row)), row, row),
         show.Panel("packed", mask_of_all, row, row),
-        alt="Left: one lower triangle over eight tokens. Right: three lower triangles along the diagonal, one a document.",
+        alt="Left: one lower triangle over eight tokens. Right: three lower triangles along the diagonal, one per document.",
     )
     torch.manual_seed(0)
     x = torch.randn(len(row), 8)
@@ -883,8 +891,8 @@ def documents_side_by_side():
 # %% [markdown]
 # ## 6. One vector for a whole sentence
 #
-# To classify a sentence of any length, you want a single vector for it. Lesson 00 took the mean of its words, with a mask,
-# so that padding does not count. But some tokens say more than others, and you now know a way to weight them.
+# To classify a sentence of any length, you want a single vector for it. Lesson 00 took the mean of its words, with a
+# mask so that padding doesn't count. But some tokens say more than others, and now you know how to weight them.
 #
 # Take the general recipe of lesson 01, $\alpha_k = \operatorname{softmax}_k(\operatorname{sim}(q, x_k))$ and
 # $u = \sum_k \alpha_k x_k$, with **one query that does not come from any token but is learned**:
@@ -892,23 +900,23 @@ def documents_side_by_side():
 # $$\text{scaled}_k = \frac{q \cdot x_k}{\sqrt{d_\text{model}}}, \qquad
 #   \alpha = \operatorname{softmax}(\text{scaled, masked}), \qquad u = \sum_k \alpha_k\, x_k .$$
 #
-# Here attention gets a learned part of its own, as small as it can be: one vector, which learns what is worth knowing
-# about a sentence.
+# Here attention gets its first learned part, as small as possible: one vector, which learns what is worth knowing about
+# a sentence.
 #
 # ### Exercise 8 · Attention pooling
 # `masking.attention_pooling` · 4 points · about 20 minutes
 #
-# A layer with weights. The constructor is given: it makes the learned query, an `nn.Parameter` (a tensor that an optimizer
-# finds and trains) of shape `[d_model]`. Write
-# `forward`. Torch's ready-made attention is not allowed.
+# This is a layer with weights. The constructor is given: it creates the learned query, an `nn.Parameter` (a tensor that
+# an optimizer finds and trains) of shape `[d_model]`. Write `forward`. Torch's ready-made attention is not allowed.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, the result is `[batch, d_model]`. Padding
-# gets no weight, wherever it is: after the tokens, before them or between them. Each sentence has at least one token.
+# Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, the result is `[batch, d_model]`.
+# Padding gets a weight of 0, wherever it is: after the tokens, before them or between them. Each sentence has at least
+# one token.
 
 # %% [markdown] tags=["fine-print"]
-# Leave the name of `query` as it is, because the check loads weights into it. One point is for values and gradients (of `x`
-# and `query`), and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not
-# come after the tokens. In one case both are in double precision: compute in the dtype of `x`.
+# Keep the name `query`: the check loads weights into it. One point is for values and gradients (of `x` and `query`),
+# and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not come after
+# the tokens. In one case, both are in double precision: compute in the dtype of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -938,13 +946,13 @@ class AttentionPooling(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# This is masked attention with one query: scale, fill, softmax, average. Mean pooling is still inside it, as the case of a
-# query of zeros.
+# This is masked attention with one query: scale, fill, softmax, average. Mean pooling is a special case, with a query
+# of zeros.
 #
-# Three details cost points most often. The scores are scaled, or long vectors saturate the softmax. The fill goes in before
-# the softmax and follows the mask, because padding may be anywhere. And the single query's dimension is removed by its
-# number: a bare `squeeze()` also removes the batch where that is 1, and the layer that worked in training breaks on the
-# first single sentence.
+# Three details cost points most often. Scale the scores, or long vectors saturate the softmax. Fill before the softmax,
+# and where the mask says so, because padding may be anywhere. And remove the query's dimension by its number: a bare
+# `squeeze()` also removes a batch dimension of 1, and the layer that worked in training breaks on the first single
+# sentence.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-attention_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.attention_pooling")
@@ -953,10 +961,10 @@ check("masking.attention_pooling", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# To see it learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens. Exactly one,
-# at a random position, is a *signal*, marked in one dimension, and another of its dimensions says whether the answer is
-# yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each be right? Guessing would be
-# right half the time.
+# To see it learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens. Exactly
+# one, at a random position, is a *signal*: one dimension marks it, and another says whether the answer is yes or no. A
+# plain mean blurs the signal; a query can learn to find it. How often will each be right? Guessing is right half the
+# time.
 
 # %%
 my_pooling = {"mean": None, "attention": None}  # in %
@@ -993,7 +1001,7 @@ def pooling_learns_where_to_look():
             optimizer.step()
         x, allowed, answer, where = sentences(2000)
         accuracy[name] = ((head(pool(x, allowed)).squeeze(-1) > 0) == answer.bool()).float().mean().item()
-    print(f"right answers on new sentences: mean {accuracy['mean']:.0%}, attention {accuracy['attention']:.0%}")
+    print(f"correct answers on new sentences: mean {accuracy['mean']:.0%}, attention {accuracy['attention']:.0%}")
     for name, share in accuracy.items():
         show.prediction(name, my_pooling[name], 100 * share, " %")
 
@@ -1004,20 +1012,20 @@ def pooling_learns_where_to_look():
         powers / powers.sum(),
         title=f"Where the learned query looks (the signal is token {int(where[0])})",
         highlight=int(where[0]),
-        alt="Attention weights of the learned query on one sentence: nearly all on the signal token.",
+        alt="Attention weights of the learned query for one sentence: nearly all on the signal token.",
     )
 
 
 # %% [markdown]
 # ## Stretch · Masks of your own
 #
-# For no points. A mask is a matrix of booleans, and it does not have to be a triangle. Write one of these, look at it with
+# No points. A mask is a matrix of booleans, and it doesn't have to be a triangle. Write one of these, look at it with
 # `show.matrices(show.Panel("mine", mask, tokens, tokens), alt="my mask")`, and give it to your `masked_self_attention`.
 #
-# 1. **A sliding window**: each token sees itself and the two before it. How many layers does it take until token 9 can know
-#    of token 0? Ask your `leak_test`, with several layers as the model.
+# 1. **A sliding window**: each token sees itself and the two before it. How many layers does it take before token 9 can
+#    see token 0? Ask your `leak_test`, with several layers as the model.
 # 2. **A prefix**: the first three tokens see each other, as an encoder's do; the others are causal. What does `leak_test` say?
-# 3. Find a mask under which `leak_test` finds nothing on some `x` although the mask lets the future in.
+# 3. Find a mask that lets the future in, and an `x` for which `leak_test` doesn't notice.
 
 # %%
 # Your own experiments.
@@ -1025,14 +1033,15 @@ def pooling_learns_where_to_look():
 # %% [markdown]
 # ## Glossary
 #
-# - **Token**: what a model reads one at a time: a word, a piece of one, a character, a special sign.
+# - **Token**: what a model reads one at a time: a word, part of a word, a character, a special symbol.
 # - **Mask**: says for each query which keys it may attend to; boolean, and True means "may attend".
 # - **Causal mask**: a query may attend to itself and to what comes before it.
-# - **Padding**: tokens without meaning that fill up short sentences, so that all sentences of a batch are equally long.
+# - **Padding**: tokens without meaning that fill up short sentences, so that all sentences of a batch have the same
+#   length.
 # - **Padding mask**: True at tokens, False at padding.
 # - **Packing**: several documents in one row instead of padding, with a mask that keeps them apart.
 # - **Language model**: predicts each next token from the tokens before it.
-# - **Leak**: attention that reaches a token it must not see, and with it the answer.
+# - **Leak**: attention to a token that a query mustn't see, such as the answer.
 # - **Fully masked row**: a query that may attend to nothing; its weights and its output are 0.
 # - **Attention pooling**: one vector for a sentence, the average of its tokens under the attention of one learned query.
 # - **Parameter**: a tensor that training changes; in torch an `nn.Parameter`.
@@ -1042,9 +1051,10 @@ def pooling_learns_where_to_look():
 # %% [markdown]
 # ## What you have now
 #
-# Masks for the future, for padding and for packed documents, two right ways to apply them and one wrong one, a test that
-# finds leaks, and a layer that learns where to look.
+# You have masks for the future, for padding and for packed documents, two right ways to apply them, a test that finds
+# leaks, and a layer that learns where to look.
 #
-# One question to take with you. Shuffle the tokens of a sentence: what happens to the outputs of self-attention, with a mask
-# and without? Make up your mind before you open lesson 03, which begins with it and then gives the tokens their positions.
-# Lesson 04 lets several heads look at once, and lesson 05 puts encoder and decoder together.
+# Here is one question to take with you. Shuffle the tokens of a sentence: what happens to the outputs of
+# self-attention, with a mask and without? Make up your mind before you open lesson 03, which begins with that question
+# and then gives the tokens their positions. In lesson 04, several heads attend at once, and lesson 05 puts encoder and
+# decoder together.

@@ -239,7 +239,7 @@ EXERCISE = Exercise(
                 (_AVERAGED, "alpha"),
             ),
             first_words_counted=(
-                "Your answer takes tokens from the front. Go by the mask: padding may come before or between them.",
+                "Your answer assumes that tokens come first. Go by the mask: padding may come before or between them.",
                 ("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)"),
             ),
             softmax_left_out=(

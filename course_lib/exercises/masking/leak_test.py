@@ -122,7 +122,7 @@ EXERCISE = Exercise(
             "outline",
             "Compute the outputs for `x` once.\n"
             "Make a `[tokens, tokens]` tensor of booleans, all False.\n"
-            "For each token, copy `x` and replace that token's vector in the copy by random numbers.\n"
+            "For each token, copy `x` and replace that token's vector in the copy with random numbers.\n"
             "Call the model on the copy, and compare each output with the original one.\n"
             "Write which outputs differ into the token's column.",
             answers=("changes_pile_up", "one_component_changed", "scaled"),
@@ -156,7 +156,7 @@ EXERCISE = Exercise(
         *_slips_alone(
             scaled=(
                 "Your answer multiplies a token by a number, or sets it to 0, which doesn't change a token of zeros. "
-                "Replace it by random numbers.",
+                "Replace it with random numbers.",
                 (_OTHER, "0"),
             ),
             one_component_changed=(

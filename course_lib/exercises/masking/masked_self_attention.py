@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Compute, in this order: scores, scaled, masked, alpha, out. `x` is the queries, the keys and the values.",
+            "Compute, in this order: scores, scaled, masked, alpha, out. `x` is queries, keys and values at once.",
         ),
         Hint(
             "outline",

@@ -191,7 +191,7 @@ EXERCISE = Exercise(
                 ("return alpha * mask", f"{_KEPT}{_DIVIDED}"),
             ),
             forbidden_score_far_above_repaired=(
-                f"{FORBIDDEN_FAR_ABOVE} Replacing the NaN of 0 / 0 by 0 still loses the gradient.",
+                f"{FORBIDDEN_FAR_ABOVE} Replacing the NaN of 0 / 0 with 0 doesn't fix the gradient.",
                 _UNCHANGED,
                 ("return alpha * mask", f"{_KEPT}    return (kept / total).nan_to_num()"),
             ),

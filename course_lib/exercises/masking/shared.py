@@ -1,4 +1,4 @@
-"""Helpers for several exercises of lesson 02 use."""
+"""Helpers that several exercises of lesson 02 use."""
 
 from __future__ import annotations
 
