@@ -1283,18 +1283,18 @@ class Bag(nn.Module):
 
 
 @functools.cache
-def told():
+def split_reviews():
     """The words of each review, as lesson 00 cuts it."""
     return [re.findall(r"[a-z']+|[0-9]+|[!?]", one.text.lower()) for one in reviews]
 
 
 def bag_trained(chosen, seed):
     """Lesson 00's bag, with its hyperparameters, on these reviews."""
-    often = Counter(word for position in chosen.tolist() for word in told()[position])
+    often = Counter(word for position in chosen.tolist() for word in split_reviews()[position])
     known = {word: number for number, word in enumerate((w for w, n in often.items() if n >= 2), start=2)}
 
     def ids_of(positions):
-        rows = [[known.get(word, 1) for word in told()[position]] for position in positions]
+        rows = [[known.get(word, 1) for word in split_reviews()[position]] for position in positions]
         return padded([torch.tensor(row or [1], device=device) for row in rows])
 
     torch.manual_seed(seed)
