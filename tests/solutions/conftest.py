@@ -30,11 +30,25 @@ def prose(notebook: NotebookNode) -> str:
     return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What a model has learned in a whole training is to hold on four seeds."""
+    if {"solved", "thorough"} <= {*metafunc.fixturenames}:
+        metafunc.parametrize("seed", range(4), scope="class")
+
+
 @pytest.fixture(scope="class")
-def solved(request: pytest.FixtureRequest, processes: None, tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+def seed() -> int:
+    """What is added to the seeds of a lesson's trainings."""
+    return 0
+
+
+@pytest.fixture(scope="class")
+def solved(
+    request: pytest.FixtureRequest, seed: int, processes: None, tmp_path_factory: pytest.TempPathFactory
+) -> NotebookNode:
     """The lesson that a class names, run once with its solutions."""
     assert request.cls is not None
-    return executed_solution(course_to_run(request.config, tmp_path_factory), request.cls.lesson)
+    return executed_solution(course_to_run(request.config, tmp_path_factory, seed), request.cls.lesson)
 
 
 @pytest.fixture(scope="class")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from autograder.course.course import Course
+from course_lib import exercises
 from tests.once import made_once
 from tests.solutions.reading import ROOT
 
@@ -57,19 +61,38 @@ def cut_short(lesson: str, text: str) -> str:
     return text
 
 
-def course_to_run(config: pytest.Config, factory: pytest.TempPathFactory) -> Course:
-    """The course whose lessons tests run: before a release the real one, and on every change one that is cut short."""
-    return Course.find(ROOT if config.getoption("thorough") else made_once(factory, "short_course", _make_short))
+def seeded(text: str, seed: int) -> str:
+    """A lesson's source with other weights, dropout and samples: the same data, from another seed."""
+    return re.sub(r"\btorch\.manual_seed\((\w+)\)", rf"torch.manual_seed(\1 + {100 * seed})", text) if seed else text
 
 
-def _make_short(folder: Path) -> None:
+def course_to_run(config: pytest.Config, factory: pytest.TempPathFactory, seed: int = 0) -> Course:
+    """The course whose lessons tests run: before a release the real one, and on every change one that is cut short.
+
+    Args:
+        config, factory: pytest's.
+        seed: what is added to the seeds of its trainings.
+    """
+    if not config.getoption("thorough"):
+        return Course.find(made_once(factory, "short_course", partial(_make, change=cut_short)))
+    if not seed:
+        return Course.find(ROOT)
+    change = partial(_with_seed, seed)
+    return Course.find(made_once(factory, f"course_with_seed_{seed}", partial(_make, change=change)))
+
+
+def _with_seed(seed: int, _: str, text: str) -> str:
+    return seeded(text, seed)
+
+
+def _make(folder: Path, change: Callable[[str, str], str]) -> None:
     for name in ("nbgrader_config.py", "README.md"):
         shutil.copy(ROOT / name, folder)
     for name in ("docs", "notebooks", "solutions"):
         shutil.copytree(ROOT / name, folder / name)
-    for lesson in CUT_SHORT:
+    for lesson in exercises.LESSONS:
         source = folder / "solutions" / lesson / f"{lesson}.py"
-        source.write_text(cut_short(lesson, source.read_text(encoding="utf-8")), encoding="utf-8")
+        source.write_text(change(lesson, source.read_text(encoding="utf-8")), encoding="utf-8")
     kept = ROOT / "build" / "executed"  # what has been run stays there for the next time
     kept.mkdir(parents=True, exist_ok=True)
     (folder / "build").mkdir()

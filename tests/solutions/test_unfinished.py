@@ -1,8 +1,9 @@
-"""A lesson as a student first finds it, without an answer, runs to its end: demo cells borrow what is not there yet."""
+"""A lesson without answers, or with half of them, runs to its end: demo cells borrow what is not there yet."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import jupytext
@@ -13,7 +14,7 @@ from autograder.site.executed import execute_notebook
 from course_lib import exercises
 from tests.solutions.executing import WAITING, points, printed
 from tests.solutions.reading import ROOT
-from tests.solutions.short import cut_short
+from tests.solutions.short import cut_short, seeded
 
 LEANED_ON = {"12_since_2017": ('measured("2017")',)}
 """Lines of demo cells that use none of the student's functions, and stay: other cells go on with what they measure."""
@@ -30,15 +31,22 @@ def test_an_unfinished_notebook_runs_to_its_end(sampled_lesson: str, tmp_path: P
         assert not WAITING.search(printed(cell)), cell.source[:100]
 
 
+@pytest.mark.usefixtures("thorough", "processes")
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("half", [0, 1], ids=["even", "odd"])
+def test_with_half_of_the_answers_it_runs_to_its_end(lesson: str, half: int, seed: int, tmp_path: Path) -> None:
+    written = {exercise.id for exercise in exercises.of_lesson(lesson)[half::2]}
+    notebook = execute_notebook(stubbed(lesson, written, seed), tmp_path)
+    expected = {e.id: float(e.points) if e.id in written else 0.0 for e in exercises.of_lesson(lesson)}
+    assert points(notebook) == {f"{name.replace('.', '-')}-check": got for name, got in expected.items()}
+    for cell in notebook.cells:
+        assert not WAITING.search(printed(cell)), cell.source[:100]
+        assert "stderr" not in {output.get("name") for output in cell.get("outputs", ())}, printed(cell)
+
+
 def unfinished(lesson: str) -> NotebookNode:
     """The notebook with stubs for answers. Demo cells that use none of the student's functions are left out."""
-    text = (ROOT / "solutions" / lesson / f"{lesson}.py").read_text(encoding="utf-8")
-    stubs: NotebookNode = jupytext.reads(cut_short(lesson, text), fmt="py:percent")
-    for cell in stubs.cells:
-        cell.source = re.sub(
-            r"( *)### BEGIN SOLUTION.*?### END SOLUTION", r"\1raise NotImplementedError()", cell.source, flags=re.S
-        )
-        cell.source = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", "", cell.source, flags=re.S)
+    stubs = stubbed(lesson)
     stubs.cells = [
         cell
         for cell in stubs.cells
@@ -46,4 +54,18 @@ def unfinished(lesson: str) -> NotebookNode:
         or ("when_ready" in cell.source and any(one.name in cell.source for one in exercises.of_lesson(lesson)))
         or set(LEANED_ON.get(lesson, ())) & set(cell.source.splitlines())
     ]
+    return stubs
+
+
+def stubbed(lesson: str, written: Collection[str] = (), seed: int = 0) -> NotebookNode:
+    """The notebook with stubs for all answers but the written ones, and with this added to its seeds."""
+    text = (ROOT / "solutions" / lesson / f"{lesson}.py").read_text(encoding="utf-8")
+    stubs: NotebookNode = jupytext.reads(seeded(cut_short(lesson, text), seed), fmt="py:percent")
+    kept = {f"{name.replace('.', '-')}-answer" for name in written}
+    for cell in stubs.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") not in kept:
+            cell.source = re.sub(
+                r"( *)### BEGIN SOLUTION.*?### END SOLUTION", r"\1raise NotImplementedError()", cell.source, flags=re.S
+            )
+        cell.source = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", "", cell.source, flags=re.S)
     return stubs
