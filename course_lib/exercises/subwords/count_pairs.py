@@ -62,14 +62,14 @@ EXERCISE = Exercise(
     name="count_pairs",
     title="Counting pairs",
     statement=(
-        "count_pairs(words: dict from tokens, a tuple of str, to the word's count) -> dict from pairs (left, right) "
-        "to how often these two tokens are neighbours in the text."
+        "count_pairs(words: dict from tokens, a tuple of str, to the word's count) -> dict from pairs (left, right) to "
+        "how often these two tokens are neighbors in the text."
     ),
     points=3,
     minutes=12,
     difficulty=2,
     importance=4,
-    section="Which two are neighbours?",
+    section="Which two are neighbors?",
     source="Sennrich et al. (2016), section 3.2, algorithm 1; S4",
     reference=subwords.count_pairs,
     cases=_count_cases,
@@ -85,12 +85,12 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Each word appears once, with its count, so each of its pairs counts as often as the word does. `zip` the "
-            "tokens with the tokens without the first: that pairs each token with the next.",
+            "tokens with all but the first: that pairs each token with the next.",
         ),
         Hint(
             "outline",
             "Start with an empty `Counter`.\n"
-            "For each word, go through its pairs of neighbours.\n"
+            "For each word, go through its pairs of neighbors.\n"
             "Add the word's count to each pair. Add it twice if the word has the pair twice.",
             answers=(
                 "every_word_once",
@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "without_overlaps",
-            "Your answer counts `a a a` as one pair (a, a). Every pair of neighbours counts, so there are two. "
+            "Your answer counts `a a a` as one pair (a, a). Every pair of neighbors counts, so there are two. "
             "Overlaps matter only when you merge.",
             _slip((_PAIRS, f"[pair for _, run in itertools.groupby({_PAIRS}) for pair in list(run)[::2]]")),
         ),
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         Misconception(
             "characters_of_the_word",
             "Your answer joins a word's tokens and counts pairs of characters. A token may have several: ▁play and "
-            "ing are neighbours, but the letters inside them are not.",
+            "ing are neighbors, but the letters inside them are not.",
             _slip((_PAIRS, "itertools.pairwise(''.join(tokens))")),
         ),
         Misconception(

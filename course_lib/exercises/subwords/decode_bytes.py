@@ -108,8 +108,8 @@ EXERCISE = Exercise(
     title="Decoding, while a model is still writing",
     statement=(
         "decode_bytes(tokens: list of str, letters: list of 256 str) -> list of str: the text that each token "
-        "completes, and at the end what is left over. A character is complete with its last byte; bytes that are not "
-        "UTF-8 become �."
+        "completes, and at the end the remainder. A character is complete at its last byte; bytes that are not UTF-8 "
+        "become �."
     ),
     points=3,
     minutes=15,
@@ -124,7 +124,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Turn each token back into its bytes. Some may begin a character: keep them until the rest comes. A "
+            "Turn each token back into its bytes. Some may begin a character: keep them until the rest arrives. A "
             "decoder from `codecs` does that for you.",
         ),
         Hint(
@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Make a decoder that replaces what is not UTF-8.\n"
+            "Create a decoder that replaces invalid UTF-8.\n"
             "For each token, find its bytes, pass them to the decoder, and store what it returns.\n"
             "At the end, tell the decoder that the input is over, and store what it returns.",
             answers=("piece_by_piece", "left_over_lost", "broken_left_out"),
@@ -161,26 +161,25 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "broken_left_out",
-            "Your answer drops bytes that are not UTF-8. Show that something was there: errors='replace' turns them "
-            "into �.",
+            "Your answer drops bytes that are not UTF-8. Show that they were there: errors='replace' turns them into "
+            "�.",
             _slip((_ERRORS, 'errors="ignore"')),
             alone=True,
         ),
         Misconception(
             "left_over_lost",
-            "Your answer loses what is left at the end. Tell the decoder that the input is over, with final=True.",
+            "Your answer loses the bytes left at the end. Tell the decoder that the input is over, with final=True.",
             _slip((", final=True", "")),
             alone=True,
         ),
         *alike(
-            "Your answer leaves out strings. Return one for each token, even if it completes nothing, and one for the "
-            "end.",
+            "Your answer leaves out strings. Return one for each token, even an empty one, and one for the end.",
             no_last_string=_slip((f"printed.append({_LEFT})", "pass")),
             empty_left_out=_slip(("return printed", "return [text for text in printed if text]"), paired=False),
         ),
         Misconception(
             "one_string",
-            "Your answer is one string. Return a list: the text each token completes, and what is left at the end.",
+            "Your answer is one string. Return a list: the text each token completes, and the remainder at the end.",
             _slip(("return printed", "return ''.join(printed)")),
         ),
         Misconception(

@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The order of the merges matters: merge the pair learned first everywhere in the word before you try the "
-            "next. The marker is a token at the start of the word, and merges like any other.",
+            "next one. The marker is a token at the start of the word, and merges like any other.",
         ),
         Hint(
             "shapes",
@@ -142,8 +142,8 @@ EXERCISE = Exercise(
             "outline",
             "Go through the words of the text.\n"
             "Start with the marker and the characters as single tokens.\n"
-            "For each merge, in the order of learning, go along the tokens from left to right.\n"
-            "Where a token and the next are the pair, replace both by the merged token, and move on.\n"
+            "For each merge, in the order of learning, go through the tokens from left to right.\n"
+            "Where a token and the next one are the pair, replace both with the merged token, and move on.\n"
             "Add the tokens of the word to the result.",
             answers=(
                 "loops_exchanged",
@@ -204,7 +204,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer skips merges. Merge every occurrence of every pair, and go on if a word does not have one.",
+            "Your answer skips merges. Merge every occurrence of every pair, and continue if a word does not have one.",
             stops_at_a_missing_pair=_slip(
                 ("i = 0", "if (left, right) not in pairwise(tokens):\n                break\n            i = 0")
             ),
@@ -217,7 +217,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "underscores",
-            "Your answer marks the words with an underscore, _. The marker is another character, ▁: write MARK.",
+            "Your answer marks the words with an underscore, _. The marker is a different character, ▁: write MARK.",
             _slip(("▁", "_")),
         ),
         Misconception(
@@ -237,13 +237,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "skips_behind_a_joined_piece",
-            "Your answer moves on by two after a merge and skips a token. The list is one shorter now: the next token "
-            "is only one further on.",
+            "Your answer moves on by two after a merge and skips a token. The list is one shorter now: move on by one.",
             _slip((_JOINED, f"{_JOINED}\n                    i += 1")),
         ),
         Misconception(
             "characters",
-            "Your answer merges nothing. Either it never finds a pair (a list never equals a tuple), or it does not "
+            "Your answer never merges. Either it never finds a pair (a list never equals a tuple), or it does not "
             "keep the merged list.",
             _slip(("tokens[i : i + 2] == [left, right]", "False")),
         ),
@@ -255,7 +254,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a repeated word only once. Encode the words in order, each as often as it occurs.",
+            "Your answer has a repeated word only once. Encode the words in order, each as many times as it occurs.",
             _slip(("text.split()", "dict.fromkeys(text.split())")),
         ),
         Misconception(

@@ -119,9 +119,9 @@ EXERCISE = Exercise(
     name="encode_bytes",
     title="Bytes instead of characters",
     statement=(
-        "encode_bytes(words: list of str, merges: list of pairs in the order in which they were learned, letters: "
-        "list of 256 str, join) -> list of str: the tokens of all words. Each word is its UTF-8 bytes at first, "
-        "written as letters[byte]. Of its known pairs, merge the one learned first, until none is left."
+        "encode_bytes(words: list of str, merges: list of pairs in the order in which they were learned, letters: list "
+        "of 256 str, join) -> list of str: the tokens of all words. Each word starts as its UTF-8 bytes, written as "
+        "letters[byte]. Among its known pairs, merge the one learned first, until none are left."
     ),
     points=4,
     minutes=18,
@@ -135,8 +135,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A pair's rank is its index in `merges`. Find the neighbours in a word that have a rank, merge the pair "
-            "with the smallest, and look again: there are new neighbours now.",
+            "A pair's rank is its index in `merges`. Find the neighbors in a word that have a rank, merge the pair "
+            "with the smallest rank, and look again: there are new neighbors now.",
         ),
         Hint(
             "shapes",
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
             "outline",
             "Number the pairs, in a dict.\n"
             "For each word, make a tuple with the letter of each byte.\n"
-            "While its neighbours include known pairs, merge the one that was learned first.\n"
+            "While it has known pairs, merge the one that was learned first.\n"
             "Add the word's tokens to the result.",
             answers=("leftmost_pair_first", "last_learned_first", "merged_once", "longest_first", "nothing_merged"),
         ),
@@ -169,18 +169,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "spaces_stripped",
-            "Your answer drops spaces. In GPT-2 the space before a word belongs to it. It is a byte like any other.",
+            "Your answer drops spaces. In GPT-2 the space before a word belongs to the word. It is a byte like any "
+            "other.",
             _slip(("word.encode()", "word.strip().encode()")),
         ),
         *alike(
-            "Your answer merges another known pair first. Merge the one that was learned first, with the smallest "
-            "rank.",
+            "Your answer merges the wrong pair first. Merge the one that was learned first, with the smallest rank.",
             longest_first=_slip((_KEY, "key=lambda pair: (-len(''.join(pair)), ranks[pair])"), paired=False),
             leftmost_pair_first=_slip((_KEY, "key=lambda pair: 0"), paired=False),
             last_learned_first=_slip((_CHOSEN, "max(known,")),
         ),
         *alike(
-            "Your answer merges too few pairs. Keep what `join` returns, and go on until no known pair is left.",
+            "Your answer merges too few pairs. Keep what `join` returns, and continue until no known pairs are left.",
             merged_once=_slip(("while known :=", "if known :="), paired=False),
             nothing_merged=_slip((_WHILE, "while known := []:"), paired=False),
         ),
@@ -192,7 +192,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a repeated word only once. Encode the words in order, each as often as it occurs.",
+            "Your answer has a repeated word only once. Encode the words in order, each as many times as it occurs.",
             _slip(("in words", "in dict.fromkeys(words)")),
         ),
     ),

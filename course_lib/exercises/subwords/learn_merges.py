@@ -147,10 +147,9 @@ EXERCISE = Exercise(
     name="learn_merges",
     title="Learning the merges",
     statement=(
-        "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are "
-        "merged. Count the pairs of `words`, choose one, give the merged token the next id, merge the pair "
-        "everywhere, and repeat, `merges` times at most, until no pair is left. A token that already has an id keeps "
-        "it."
+        "learn_merges(words, ids, merges, count, choose, join) -> list of pairs in the order in which they are merged. "
+        "Count the pairs of `words`, choose one, give the merged token the next id, merge the pair everywhere, and "
+        "repeat, at most `merges` times, until no pairs are left. A token that already has an id keeps it."
     ),
     points=4,
     minutes=20,
@@ -166,7 +165,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Count, choose, merge, and repeat, because every merge changes the counts. Work on copies of the "
-            "arguments, and stop early if no pair is left.",
+            "arguments, and stop early if no pairs are left.",
         ),
         Hint(
             "shapes",
@@ -194,7 +193,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "counted_once",
-            "Your answer counts the pairs once and takes the most frequent ones. Every merge makes new neighbours: "
+            "Your answer counts the pairs once and takes the most frequent ones. Every merge creates new neighbors: "
             "count again in every round.",
             _slip(
                 (
@@ -205,7 +204,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "nothing_joined",
-            "Your answer learns the same pair again and again, because the words never change. In every round merge "
+            "Your answer learns the same pair again and again, because the words never change. In every round, merge "
             "the pair in all words, then count again.",
             _slip(("join(tokens, pair)", "tokens")),
         ),
@@ -227,7 +226,7 @@ EXERCISE = Exercise(
             one_id_for_all_joined_pieces=_slip(("len(ids)", "len(ids) - len(learned) + 1")),
         ),
         *alike(
-            "Your answer handles a pair wrongly whose token already has an id. Merge and list it like any other, and "
+            "Your answer is wrong for pairs whose token already has an id. Merge and list them like any other, and "
             "let the token keep its id: ids.setdefault(token, len(ids)).",
             known_piece_gets_a_new_id=_slip(("ids.get(token, len(ids))", "len(ids)"), paired=False),
             known_piece_not_listed=_slip(

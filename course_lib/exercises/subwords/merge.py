@@ -93,8 +93,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "The input is a tuple of strings, and so is the result. You can compare a slice of two tokens with the "
-            "pair, since both are tuples. At the end the slice is shorter and equals no pair. A slice of a list is a "
-            "list, and no list equals a tuple.",
+            "pair, since both are tuples. At the end the slice is shorter and never equals a pair. A slice of a list "
+            "is a list, and never equals a tuple.",
             answers=("a_list", "pair_kept_as_a_pair", "last_piece_lost", "nothing_joined"),
         ),
     ),
@@ -132,12 +132,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "either_way_round",
-            "Your answer also merges the two tokens in reverse order. The left one must be on the left.",
+            "Your answer also merges the two tokens in reverse order. The pair's left token must come first.",
             _slip(("== pair", "in (pair, pair[::-1])")),
         ),
         Misconception(
             "same_letters",
-            "Your answer merges any tokens with the same spelling: even `a bc` for the pair (ab, c). Compare each of "
+            "Your answer merges any tokens with the same spelling, even `a bc` for the pair (ab, c). Compare each of "
             "the two tokens.",
             _slip(("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)")),
         ),
@@ -160,7 +160,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "a_list",
-            "Your answer is a list. Return a tuple: tokens are keys of a dict, and a list cannot be one.",
+            "Your answer is a list. Return a tuple: tokens are keys of a dict, and a list can't be a key.",
             _slip(("return tuple", "return list")),
         ),
         Misconception(

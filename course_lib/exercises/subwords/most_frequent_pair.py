@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     title="Choosing a pair",
     statement=(
         "most_frequent_pair(counts: dict from pairs to numbers, ids: dict from tokens to ids) -> the most frequent "
-        "pair. Among several, the left token's smallest id decides, then the right token's."
+        "pair. In a tie, the left token's smallest id decides, then the right token's."
     ),
     points=1,
     minutes=8,
@@ -99,8 +99,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Python compares tuples from left to right: the first number decides, and the next one only if the first "
-            "are equal. To get the largest count and the smallest ids with one `min`, negate the count.",
+            "Python compares tuples from left to right: the first number decides, and the next one only in a tie. To "
+            "get the largest count and the smallest ids with one `min`, negate the count.",
         ),
     ),
     misconceptions=(
@@ -134,19 +134,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "right_piece_ignored",
-            "Your answer takes the first pair in `counts` where several have the same left token. The right token's "
+            "Your answer takes the first pair in `counts` if several have the same left token. The right token's "
             "smaller id decides.",
             _slip((_TIE, ", left")),
         ),
         Misconception(
             "largest_right_piece",
-            "Your answer takes the right token with the largest id where several pairs have the same left token. Take "
+            "Your answer takes the right token with the largest id if several pairs have the same left token. Take "
             "the smallest.",
             _slip((_TIE, ", left, -right")),
         ),
         Misconception(
             "least_frequent",
-            "Your answer returns a least frequent pair. `min` takes the smallest key: negate the count.",
+            "Your answer returns the least frequent pair. `min` takes the smallest key: negate the count.",
             _slip((_COUNT, "counts[pair]")),
         ),
         Misconception(

@@ -43,8 +43,8 @@ EXERCISE = Exercise(
     name="vocabulary_size",
     title="Predict: how many tokens?",
     statement=(
-        "vocabulary_size(characters, merges, special) -> int: the number of tokens after `merges` merges, each of "
-        "which makes a new token, including the characters and special tokens."
+        "vocabulary_size(characters, merges, special) -> int: the number of tokens, including characters and special "
+        "tokens, after `merges` merges that each create a new token."
     ),
     points=1,
     minutes=5,
@@ -69,7 +69,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "one_special_at_least",
-            "Your answer counts one special token where there are none: `special or 1` treats 0 as False.",
+            "Your answer counts one special token even if there are none: `special or 1` treats 0 as False.",
             _slip(("+ special", "+ (special or 1)"), paired=False),
         ),
         Misconception(
@@ -86,12 +86,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "special_forgotten",
-            "Your answer leaves out the special tokens. They are tokens with ids, too.",
+            "Your answer leaves out the special tokens. They also have ids.",
             _slip((" + special", "")),
         ),
         Misconception(
             "characters_forgotten",
-            "Your answer leaves out the characters. They stay in the vocabulary, so that every word can be spelt.",
+            "Your answer leaves out the characters. They stay in the vocabulary, so that every word can be spelled.",
             _slip(("characters + ", "")),
         ),
         Misconception(
@@ -102,7 +102,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_few",
-            "Your answer is one too small. Every merge makes a token, including the first and the last.",
+            "Your answer is one too small. Every merge adds a token, including the first and the last.",
             _slip(("return ", "return -1 + ")),
         ),
         Misconception(

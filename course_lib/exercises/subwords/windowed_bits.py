@@ -98,9 +98,9 @@ EXERCISE = Exercise(
     name="bits_per_byte",
     title="Bits per byte of a long text",
     statement=(
-        "bits_per_byte(losses, ids: list of int, text: str, context: int, stride: int) -> float: the bits that a "
-        "model needs per byte (in UTF-8) of a text. Its windows of at most `context` tokens begin at 0, stride, 2 "
-        "stride, ...; each token but the first counts once, in the first window that predicts it."
+        "bits_per_byte(losses, ids: list of int, text: str, context: int, stride: int) -> float: the bits that a model "
+        "needs per byte (in UTF-8) of a text. Windows of at most `context` tokens begin at 0, stride, 2 stride, ...; "
+        "each token but the first counts once, in the first window that predicts it."
     ),
     points=3,
     minutes=15,
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Windows overlap so that the later one sees earlier tokens. Only the end of each window is new: keep "
-            "track of how many tokens you have counted. Then turn nats into bits, and divide by the bytes.",
+            "track of how many tokens you have counted. Then convert nats to bits, and divide by the number of bytes.",
         ),
         Hint(
             "shapes",
@@ -128,11 +128,11 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Start with one token counted, the first, and no nats.\n"
+            "Start with one token counted, the first, and 0 nats.\n"
             "For each beginning 0, stride, 2 stride and so on, cut a window of at most `context` tokens.\n"
             "Work out how many of its tokens are new.\n"
-            "If there are any, add that many of its last losses, and mark these tokens as counted.\n"
-            "Return the sum in bits, divided by the bytes of the text.",
+            "If any are, add that many of its last losses, and mark these tokens as counted.\n"
+            "Return the sum in bits, divided by the number of bytes.",
             answers=("overlap_counted_again", "no_overlap", "first_losses", "short_window_dropped", "first_window_cut"),
         ),
     ),
@@ -157,7 +157,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "short_window_dropped",
-            "Your answer drops a last window that is shorter than `context`. Its tokens belong to the text: keep it.",
+            "Your answer drops the last window if it is shorter than `context`. Its tokens belong to the text: keep "
+            "it.",
             _slip((_WINDOWS, "range(0, max(len(ids) - context, 0) + 1, stride)"), paired=False),
         ),
         Misconception(
@@ -173,7 +174,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "spaces_left_out",
-            "Your answer counts only the bytes of the words. Spaces and line breaks are bytes of the text as well.",
+            "Your answer counts only the bytes of the words. Spaces and line breaks are bytes as well.",
             _slip((_LENGTH, "len(''.join(text.split()).encode())")),
         ),
         Misconception(
@@ -188,7 +189,7 @@ EXERCISE = Exercise(
             times_ln_2=_slip(("/ math", "* math")),
         ),
         *alike(
-            "Your answer does not divide by the bytes of the text. Divide by len(text.encode()), so that you can "
+            "Your answer does not divide by the number of bytes. Divide by len(text.encode()), so that you can "
             "compare models with different tokens.",
             per_token=_slip((_LENGTH, "len(ids)")),
             of_the_text=_slip((_LENGTH, "1")),

@@ -111,8 +111,8 @@ EXERCISE = Exercise(
     name="wordpiece",
     title="WordPiece",
     statement=(
-        "wordpiece(word: str, tokens: list of str) -> list of str: from the left, always the longest known token, "
-        "with ## before each but the first. If nothing fits, return ['[UNK]'] for the whole word."
+        "wordpiece(word: str, tokens: list of str) -> list of str: from the left, always the longest known token, with "
+        "## before each one but the first. If no token fits, return ['[UNK]'] for the whole word."
     ),
     points=3,
     minutes=15,
@@ -132,8 +132,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "The input is one word, the result a list of strings. Every token but the word's first has `##` before "
-            "it, in the vocabulary and in the result, so add it before you look the token up. It does not count as "
-            "characters of the word.",
+            "it, in the vocabulary and in the result, so add it before you look the token up. It does not count "
+            "toward the word's characters.",
             answers=(
                 "looked_up_without_mark",
                 "mark_put_afterwards",
@@ -144,18 +144,18 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Keep the position where the rest begins, at first 0.\n"
-            "Try the longest piece from there to the end of the word, with the marker if the position is not 0, and "
-            "shorten it until it is known.\n"
-            "If nothing is left of it, return the unknown token alone.\n"
+            "Keep the position where the rest begins, starting at 0.\n"
+            "Try the whole rest of the word, with the marker if the position is not 0, and shorten it until it is "
+            "known.\n"
+            "If it becomes empty, return the unknown token alone.\n"
             "Otherwise keep it and move the position past it; stop at the end of the word.",
             answers=("one_unknown_character", "beginning_kept", "stops_where_stuck", "goes_back", "from_the_end"),
         ),
     ),
     misconceptions=(
         *alike(
-            "Your answer takes another token than the longest that fits. Try the whole rest of the word first, then "
-            "one character less, and so on.",
+            "Your answer does not take the longest token that fits. Try the whole rest of the word first, then one "
+            "character less, and so on.",
             shortest_first=_slip(("max(", "min(")),
             first_in_the_list=_slip(
                 ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
@@ -168,8 +168,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "goes_back",
-            "Your answer goes back and tries a shorter token where the longest one leads nowhere. WordPiece never "
-            "goes back: if nothing fits next, the word is ['[UNK]'].",
+            "Your answer goes back and tries a shorter token when the longest one leads nowhere. WordPiece never goes "
+            "back: if no token fits next, the word is ['[UNK]'].",
             Edited(
                 _cut_by_recursion,
                 (
@@ -186,12 +186,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "marks_dropped",
-            "Your answer leaves out the ## of the tokens. Keep it: `##ing` and `ing` are two entries of the "
+            "Your answer leaves out the ## of the tokens. Keep it: `##ing` and `ing` are two entries in the "
             "vocabulary.",
             _slip(("(marker + word", "(word")),
         ),
         *alike(
-            "Your answer keeps tokens although nothing fits next. WordPiece gives up on the whole word: return just "
+            "Your answer keeps tokens even if no token fits next. WordPiece gives up on the whole word: return just "
             "['[UNK]'].",
             one_unknown_character=_slip(
                 (_STUCK, 'found.append("[UNK]")\n            begin += 1\n            continue')
