@@ -33,8 +33,8 @@
 # | 8 | attention that penalizes distance | 4 | 20 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# Stuck? `hint("positions.order_matters")` opens a hint, and each further call the next one. `solution(...)` shows the answer
-# with its reason once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("positions.order_matters")` opens a hint; call it again for the next one. `solution(...)` shows the answer
+# and explains it once you have tried; `progress()` shows how far you are.
 #
 # Positions are counted from 0 throughout the course. The demos use your masks and weights from lesson 02 if they have
 # passed, otherwise the course's; the first cell says which. No check depends on them.
@@ -172,8 +172,8 @@ def does_attention_notice():
 # top of it, however large, can ever learn who chased whom. Without positions, attention sees a bag of words.
 
 # %% [markdown] tags=["slides"]
-# S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the computation at
-# all". It affects the output, which moves with its words; what it does not affect is any word's *vector*.
+# S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the computation
+# at all". It affects the output, whose rows move with the words, but not any word's *vector*.
 
 # %% [markdown]
 # ## 2. Shuffling under a mask
@@ -317,7 +317,7 @@ check("positions.appended_index", hidden=True)
 # divides its attention.
 #
 # **Guess first.** In a sentence of 17 tokens, an equal share is 6 %. How much will the last token get? Write it down
-# here; the next cell shows it next to the measurement. (Guesses are not collected, but you remember a wrong one best.)
+# here; the next cell shows it next to the measurement. (We don't collect guesses, but you remember wrong ones best.)
 
 # %%
 share_of_the_last_of_17 = None  # in %
@@ -369,7 +369,7 @@ def the_index_takes_over():
 # result is float32 `[length, bits]`.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the device: make what you make where `device` says, as `torch.zeros(3, device=device)` does.
+# One point is for the device: create your tensors on `device`, as in `torch.zeros(3, device=device)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-binary_counting-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -447,7 +447,7 @@ def sixteen_positions_in_binary():
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the device: make what you make where `device` says, as `torch.zeros(3, device=device)` does.
+# One point is for the device: create your tensors on `device`, as in `torch.zeros(3, device=device)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-sinusoidal_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -639,7 +639,7 @@ def who_chased_whom():
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
 
 # %% [markdown] tags=["fine-print"]
-# One point is for the device: make what you make where `device` says, as `torch.zeros(3, device=device)` does.
+# One point is for the device: create your tensors on `device`, as in `torch.zeros(3, device=device)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -662,7 +662,7 @@ def shift_matrix(shift, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Each block is the formulas for sin(a + b) and cos(a + b), written as a matrix that acts on (sine, cosine). The angle b
+# Each block is the matrix form of the formulas for sin(a + b) and cos(a + b), and acts on (sine, cosine). The angle b
 # depends on the shift and the clock but not on the position, so one matrix moves every position: a linear map, which
 # attention can learn.
 #
@@ -803,7 +803,7 @@ class LearnedPositions(nn.Module):
 # %% [markdown] tags=["reason"]
 # Learned positions are an embedding table, indexed by position. Past the last row there is nothing trained, so the layer
 # refuses. If it did not, a table of a single row would broadcast over any sentence without complaint, and for all others
-# torch's message would speak of sizes and not of positions. Slicing gives later rows no gradient in this step, so late
+# torch's message would mention sizes, not positions. Slicing gives later rows no gradient in this step, so late
 # positions, which few sentences reach, are trained less well.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -924,14 +924,14 @@ else:
         "442 tokens.",
     )
     print("sizes of their eigenvalues:", ", ".join(f"{eigenvalues[number].abs():.3f}" for number in turning))
-    print("tokens for a turn:          ", ", ".join(f"{tokens:.1f}" for tokens in turns))
+    print("tokens per turn:            ", ", ".join(f"{tokens:.1f}" for tokens in turns))
     ratios = [slower / faster for faster, slower in zip(turns, turns[1:], strict=False)]
     print("each slower than the last: ", ", ".join(f"{ratio:.1f} times" for ratio in ratios))
 
 # %% [markdown]
 # **Five clocks**, each about three times as slow as the one before, from six tokens per turn to nearly the length of the
 # table. Each dot is a position, from dark at the front of a text to bright at its end; the fast hand has gone round more
-# than eighty times by then. The matrix found from 300 rows moves the other 200 on as well, though not perfectly.
+# than eighty times by then. The matrix found from 300 rows also moves the other 200 on, though not perfectly.
 #
 # A table that began as random numbers, and was trained on text, arrived at what the paper's authors had written down as a
 # formula, including frequencies in a geometric series. (This is one model, not a law.) So it is less surprising that the
@@ -981,7 +981,7 @@ def alibi_weights(scaled):
 # %% [markdown] tags=["reason"]
 # The distance from a query back to a key is a column of positions minus a row; it is negative for future keys, and so
 # gives you the mask. Slopes belong to heads, so they get two more dimensions to broadcast over queries and keys. The
-# penalty is subtracted before the softmax, so a row still sums to 1. (Since a softmax ignores what is the same in a whole
+# penalty is subtracted before the softmax, so a row still sums to 1. (Since a softmax ignores a constant added to a whole
 # row, adding slope times the key's own position gives the same weights.)
 
 # %% nbgrader={"grade": true, "grade_id": "positions-alibi_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -1019,8 +1019,8 @@ def four_slopes():
 # training (section 3.5). Learned positions end. What really happens?
 #
 # The task: in a sequence of random symbols, name at each position the symbol **two positions back**. The model has
-# embeddings, positions, one self-attention under a causal mask, and a linear layer. We train on 16 symbols at a time and
-# then test on 64, with three models of each kind:
+# embeddings, positions, one self-attention layer under a causal mask, and a linear layer. We train on 16 symbols at a
+# time and then test on 64, with three models of each kind:
 #
 # - with your sinusoids;
 # - with your learned positions, in a table of 64 rows, so that we can test it;
@@ -1133,7 +1133,7 @@ def past_the_trained_length():
 #   so the model never learned what to do once they do.
 # - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found a
 #   different solution, which agrees with it only as far as training went.
-# - **The mask alone** helps at the front of a sentence, and less and less further on.
+# - **The mask alone** helps at the front of a sentence, but less and less further on.
 #
 # A formula *can* be evaluated past the trained length; whether a model can use it, you have to measure. This is called
 # **length generalisation**. Press et al. (2022) measured it on real language models: sinusoids hardly extrapolated, and
@@ -1151,11 +1151,11 @@ def past_the_trained_length():
 # What would you measure before you believe the conclusion, and what would you compare it with? Write four to six
 # sentences.
 #
-# Learning on your own? Once yours is written,
+# Learning on your own? Once you have written yours,
 # `solution("positions.how_would_you_know")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# That the encoding is defined at position 5,000 does not say that the weights know what to do with it. In training, the
+# That the encoding is defined at position 5,000 does not mean that the weights know what to do with it. In training, the
 # slow clocks moved over a small part of their circle, so nothing told the weights how to read the rest: in section 9
 # models with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently in
 # each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by position
@@ -1163,9 +1163,9 @@ def past_the_trained_length():
 # same model that is only shown the last 512 tokens. If the longer context is worse than the shorter one, the model does
 # not use what it is given.
 #
-# *(One point: defined is not learned, with evidence from section 9: the trained models or the head made by hand. One point: a
-# measurement by position beyond the trained length, compared with something, such as the trained range, a cut context or
-# another kind of position.)*
+# *(One point: defined is not learned, with evidence from section 9: the trained models or the head made by hand. One
+# point: a measurement by position beyond the trained length, compared with something, such as the trained range, a
+# shortened context or another kind of position.)*
 
 # %% [markdown]
 # ## Stretch · Clocks that reach further
@@ -1177,8 +1177,8 @@ def past_the_trained_length():
 # 2. Replace the 10000 in the formula with 10. Which two positions look the same to the model then, and does it matter here?
 # 3. Append the sinusoids to the tokens instead of adding them, with the same total number of dimensions. Which learns
 #    faster?
-# 4. Replace the positions by your `alibi_weights`, with four heads. Can they learn *two positions back*? Why is that hard for
-#    a penalty that only falls with distance?
+# 4. Replace the positions with your `alibi_weights`, with four heads. Can they learn *two positions back*? Why is that
+#    hard for a penalty that only falls with distance?
 # 5. Look for the five clocks in `published` again, but fit the matrix on the *last* 300 rows, or on random ones. Which
 #    turns change?
 

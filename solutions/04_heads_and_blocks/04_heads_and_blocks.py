@@ -39,8 +39,8 @@
 # | 10 | a short answer, in words | 2 | 10 |
 # | 11 | the block's number of parameters | 3 | 12 |
 #
-# Stuck? `hint("heads_and_blocks.project")` opens a hint, each further call the next. `solution(...)` shows the answer with
-# its reason once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("heads_and_blocks.project")` opens a hint; call it again for the next one. `solution(...)` shows the answer
+# and explains it once you have tried; `progress()` shows how far you are.
 #
 # From here on, attention itself is given, as torch's own function: `scaled_dot_product_attention(q, k, v, mask)` takes
 # any number of leading dimensions and returns the output. The mask is None, or boolean: True where a query may attend to
@@ -193,11 +193,11 @@ def station_asks_for_transport():
 # ## 2. Several heads
 #
 # So use several. Each comparison with its own projections is a **head**, and heads work side by side: one may find who
-# does something, one to whom, and one what the last token was. Section 4 watches it happen.
+# does something, one to whom, and one what the last token was. You watch it happen in section 4.
 #
-# Don't $h$ heads cost $h$ times as much? No: they share. A token's `d_model` numbers are projected as before, and then
-# **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key and value,
-# head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
+# Don't $h$ heads cost $h$ times as much? No, they divide the work. A token's `d_model` numbers are projected as before,
+# and then **split** into parts of $d_\text{head} = d_\text{model} / h$: head 0 gets the first part of every query, key
+# and value, head 1 the second, and so on. In the paper, 512 numbers become 8 heads of 64.
 #
 # In tensors: `[batch, tokens, d_model]` becomes `[batch, heads, tokens, d_head]`. The heads come *before* the tokens, so
 # that each head has its own matrix `[tokens, d_head]`, and attention can treat the heads as a batch.
@@ -876,9 +876,9 @@ def input_layer_step_by_step():
 # %% [markdown]
 # ## 7. Add and norm, in two orders
 #
-# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Gradients don't find their way back
-# through so many if each replaces its input. The remedy is the **residual connection** (He et al., 2016): a layer *adds*
-# to its input.
+# A transformer is deep: twelve blocks in the small GPT-2, two sublayers in each. Gradients don't make it back through so
+# many if each replaces its input. The remedy is the **residual connection** (He et al., 2016): a layer *adds* to its
+# input.
 #
 # $$y = x + \operatorname{sublayer}(x)$$
 #
@@ -952,7 +952,7 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 
 # %% [markdown]
 # Twelve blocks, freshly initialised, and a loss on top. How large is the gradient that reaches each block? **Predict**,
-# without residual connections: the gradient at block 1 is that at block 12 divided by a 1 with how many zeros?
+# without residual connections: the gradient at block 1 is that at block 12 divided by a 1 followed by how many zeros?
 
 # %%
 zeros_without_residuals = None
@@ -1024,9 +1024,9 @@ def gradients_on_their_way_down():
 
 # %% [markdown]
 # With residual connections, the gradient reaches the first block in both orders. They differ near the loss: in pre-norm
-# the residual stream has grown through so many additions that each further block weighs less in it, so the last blocks
-# get *less* gradient, and the deeper the model, the less they get. In post-norm every norm rescales the stream, and the
-# last blocks get as much in a deep model as in a shallow one. Section 9 shows what that does.
+# the residual stream has grown through so many additions that each further block changes it less, so the last blocks get
+# *less* gradient, and the deeper the model, the less they get. In post-norm every norm rescales the stream, and the last
+# blocks get as much in a deep model as in a shallow one. Section 9 shows what that does.
 
 # %% [markdown]
 # ## 8. The feed-forward network
@@ -1036,9 +1036,9 @@ def gradients_on_their_way_down():
 #
 # $$\operatorname{FFN}(x) = \sigma(x\, W_1 + b_1)\, W_2 + b_2 .$$
 #
-# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), and $W_2$ leads back. $\sigma$
-# is some **activation**; without it the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however many
-# layers you stacked, the result would be linear.
+# $W_1$ widens the vector, usually to $4\, d_\text{model}$ (in the paper from 512 to 2048), and $W_2$ narrows it again.
+# $\sigma$ is some **activation**; without it the two matrices would be one, since $x W_1 W_2 = x (W_1 W_2)$, and however
+# many layers you stacked, the result would be linear.
 #
 # The paper uses $\operatorname{ReLU}(z) = \max(0, z)$. GPT and BERT use **GELU** (Hendrycks and Gimpel, 2016), $z$ times
 # the probability that a standard normal number is below $z$: a ReLU with its corner rounded off.
@@ -1418,7 +1418,7 @@ def post_norm_against_pre_norm():
 # measurements from section 7, why that won't work, and what adding `x` changes for the gradient and for what a block can
 # compute. Then say which order you would choose for 24 blocks, and at what price. Write four to six sentences.
 #
-# Learning on your own? Once yours is written,
+# Learning on your own? Once you have written yours,
 # `solution("heads_and_blocks.why_residual")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1672,9 +1672,7 @@ def counted_and_built():
     for name, count in by_part.items():
         print(f"  {name:13} {count:9,}")
     with_1_head, total = sum(block_parameters(512, 1, 2048).values()), sum(by_part.values())
-    show.prediction(
-        "8 heads instead of 1, times the parameters", times_the_parameters_with_8_heads, total / with_1_head
-    )
+    show.prediction("times as many parameters with 8 heads", times_the_parameters_with_8_heads, total / with_1_head)
     share = 100 * by_part["feed_forward"] / total
     show.prediction("in the feed-forward network", share_of_the_feed_forward_network, share, " %")
 
@@ -1692,7 +1690,7 @@ def counted_and_built():
 # *Few parameters* is S2's, in its comparison with recurrent networks; *large computational cost* S1's; *faster to train* S4's.
 
 # %%
-meetings_are_most_of_the_work_from = None  # tokens
+comparisons_are_most_of_the_work_from = None  # tokens
 
 # %% tags=["demo"]
 from course_lib.ground.timing import milliseconds
@@ -1727,13 +1725,13 @@ def the_bill():
     show.figure(
         drawn, "Left: parameters, constant for block and GRU, growing for one layer over all tokens. Right: times."
     )
-    print(f"{'tokens':>5}  {'block':>9}  {'GRU':>9}  {'multiplications in the block, of them between tokens':>20}")
+    print(f"{'tokens':>5}  {'block':>9}  {'GRU':>9}  {'multiplications in the block, share between tokens':>20}")
     for i, n in enumerate(lengths):
         inside, between = n * (4 * d_model**2 + 2 * d_model * 4 * d_model), 2 * n * n * d_model
         row = f"{n:5}  {times['encoder block'][i]:6.1f} ms  {times['recurrent layer (GRU)'][i]:6.1f} ms"
         print(f"{row}  {(inside + between) / 1e6:8.1f} million, {between / (inside + between):.0%}")
     half = 6 * d_model  # where 2 n² d = n (4 d² + 8 d²)
-    show.prediction("the meetings are half of the work at", meetings_are_most_of_the_work_from, half, " tokens")
+    show.prediction("comparisons are half of the work at", comparisons_are_most_of_the_work_from, half, " tokens")
 
 
 # %% [markdown]
@@ -1790,8 +1788,8 @@ def the_bill():
 # - **residual stream**: what the residual connections carry from block to block; each sublayer reads it and adds to it.
 # - **add & norm**: residual connection and layer norm around one sublayer.
 # - **post-norm**, **pre-norm**: the norm after the addition, or before the sublayer.
-# - **activation**: the function between two linear layers that keeps them from being one; also a number inside a network, as
-#   opposed to a weight.
+# - **activation**: the function between two linear layers that keeps them from collapsing into one; also a number inside
+#   a network, as opposed to a weight.
 # - **GELU**: an activation, $z$ times the probability that a standard normal number is below $z$.
 # - **feed-forward network**: two linear layers with an activation between them, the same for every token.
 # - **encoder block**: self-attention and feed-forward network, each with add & norm.

@@ -34,8 +34,8 @@
 # | 9 | in your own words: two losses compared | 2 | 10 |
 # | 10 | scheduled sampling | 4 | 15 |
 #
-# Stuck? `hint("encoder_decoder.shift_right")` opens a hint, and with each further call the next one. `solution(...)`
-# shows the answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("encoder_decoder.shift_right")` opens a hint; call it again for the next one. `solution(...)` shows the
+# answer and explains it, once you have tried; `progress()` shows how far you are.
 
 # %%
 import copy
@@ -362,7 +362,7 @@ show.stacks(
 # tokens don't look at padding. And the loss uses the scores before the **softmax**, since `log_softmax` is more accurate.
 #
 # The encoder's parts are lesson 04's, and the positions are lesson 03's. From here on we use yours if they have passed
-# their checks, otherwise the course's; a line says which.
+# their checks, otherwise the course's; a printed line says which.
 
 # %%
 MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward, EncoderBlock = answer(
@@ -468,7 +468,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`,
 # already shifted right; the result is `[batch, target, vocab_size]`. Both masks are boolean `[batch, queries, keys]`,
-# where batch and queries may be 1, and on the device of the ids: `causal_mask(length, device)` takes one.
+# where batch and queries may be 1, and on the device of the ids: `causal_mask(length, device)` takes the device.
 
 # %% [markdown] tags=["fine-print"]
 # Hide only padding: an unknown token is a token. Padding after the target doesn't need a mask. The blocks refuse a mask
@@ -838,10 +838,10 @@ def three_schedules():
 
 
 # %% [markdown]
-# Twice the warm-up gives a later and lower peak; half the width gives larger steps throughout. Move the warm-up yourself:
-# the peak moves along the falling curve, which stays where it is. The dashed line is a **cosine** schedule, which many
-# current models use. It has its own peak and reaches 0 at the last step, so you must know in advance how long you will
-# train.
+# Twice the warm-up gives a later and lower peak; half the width gives larger steps throughout. Change the warm-up
+# yourself: the peak moves along the falling curve, which stays where it is. The dashed line is a **cosine** schedule,
+# which many current models use. It has its own peak and reaches 0 at the last step, so you must know in advance how long
+# you will train.
 
 # %% tags=["demo"]
 show.schedules()
@@ -851,7 +851,7 @@ show.schedules()
 #
 # *I went to class and took ...* what? The corpus says *notes*, but *a nap* would have been fine. The negative
 # log-likelihood is lowest when *notes* has a probability of 1, which finite scores can't reach, so it drives scores apart
-# for ever.
+# forever.
 #
 # **Label smoothing** asks for less: it takes a share $\varepsilon$ of the target's probability, 10 % in the paper
 # (section 5.4), from the right word and gives it to the others. The loss is the **cross-entropy** with that softer target
@@ -957,7 +957,9 @@ def the_loss_rises_again():
             axes.plot(p[lowest], losses[lowest], "o", color=colour)
         if smoothing == 0.1:
             show.prediction("the loss is lowest at", lowest_at, round(p[lowest].item(), 2))
-    axes.set(xlabel="probability of the right token", ylabel="loss", ylim=(0, 6.2), title="Being too sure costs too")
+    axes.set(
+        xlabel="probability of the right token", ylabel="loss", ylim=(0, 6.2), title="Being too sure also costs you"
+    )
     axes.legend(loc="upper center")
     show.figure(
         drawn,
@@ -968,7 +970,7 @@ def the_loss_rises_again():
 
 # %% [markdown]
 # Without smoothing the curve falls to the very end. With it, the lowest point is at $1 - \varepsilon$; beyond that, the
-# loss **rises again**: it punishes a model that is surer.
+# loss **rises again**: it penalizes a model that is surer.
 #
 # ### Exercise 9 · In your own words
 # `encoder_decoder.two_losses` · 2 points, read by a person · about 10 minutes
@@ -978,7 +980,7 @@ def the_loss_rises_again():
 # smooth; its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and say
 # what you would compute to compare the two. Write three to six sentences.
 #
-# Learning on your own? Once yours is written,
+# Learning on your own? Once you have written yours,
 # `solution("encoder_decoder.two_losses")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
@@ -1609,7 +1611,7 @@ def right_words_or_its_own():
         show.prediction(f"{way}, more of 100", right_minus_own[way], 100 * (forced[-1] - free[-1]), " tokens")
     show.figure(
         drawn,
-        "Share of right tokens over training, in three frames: with right tokens before it, and with its own.",
+        "Share of right tokens over training, in three panels: with right tokens before it, and with its own.",
     )
 
 

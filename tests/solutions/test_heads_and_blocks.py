@@ -17,7 +17,7 @@ NUMBER = r"([\d.]+(?:e[+-]\d+)?)"
 class TestHeadsAndBlocks(ExecutedLesson):
     lesson = "04_heads_and_blocks"
     pictures = 14
-    prints = ("the meetings are half of the work at: 384 tokens",)
+    prints = ("comparisons are half of the work at: 384 tokens",)
 
     def test_two_patterns_are_in_a_published_model_and_one_is_not(self, output: str) -> None:
         found = table(r"^(\w+) +layer (\d), head +\d+: (\d+)%; a head on average (\d+)%$", output)

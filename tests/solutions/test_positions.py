@@ -81,7 +81,7 @@ class TestPositions(ExecutedLesson):
         assert seen < unseen < 15
         sizes, turns, ratios = (
             [float(number) for number in re.findall(r"\d+\.\d+", line)]
-            for line in re.findall(r"^(?:sizes of|tokens for|each slower).*: +(.*)$", output, flags=re.M)
+            for line in re.findall(r"^(?:sizes of|tokens per|each slower).*: +(.*)$", output, flags=re.M)
         )
         assert len(sizes) == len(turns) == 5
         assert all(0.99 < size < 1.01 for size in sizes)
