@@ -14,9 +14,9 @@
 # %% [markdown]
 # # Lesson 000 · Primer
 #
-# Begin here if you know Python but have never written a training loop, or not in years. In an hour and three quarters
-# you learn what the other lessons take for granted: tensors and their shapes, broadcasting, gradients, models, and the
-# loop that trains them. The ten questions below tell you what to read and what to skip.
+# Begin here if you know Python but have never written a training loop, or haven't in years. In an hour and three
+# quarters, you learn what the other lessons take for granted: tensors and their shapes, broadcasting, gradients,
+# models, and the loop that trains them. The ten questions below tell you what to read and what to skip.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -86,7 +86,7 @@ for indexed, shape in shapes.items():
     show.prediction(indexed, my_shapes[indexed], str(shape))
 
 # %% [markdown]
-# When code fails, print the shapes first. Most bugs are a dimension that is missing, left over, or in the wrong
+# When code fails, print the shapes first. The usual bug is a dimension that is missing, left over, or in the wrong
 # position.
 #
 # Then print the **dtype**, the type that all numbers of a tensor share: `float32` for numbers with a decimal point,
@@ -148,8 +148,8 @@ print("in all:   ", scores.sum())
 print("kept:     ", scores.sum(dim=1, keepdim=True).tolist())
 
 # %% [markdown]
-# Arithmetic needs no loop. `a - b` and `a * b` combine the numbers at the same position in two tensors; `x.square()`
-# and `x.sqrt()` work on every number of one.
+# You don't need loops for arithmetic. `a - b` and `a * b` combine the numbers at the same position in two tensors;
+# `x.square()` and `x.sqrt()` work on every number of one tensor.
 #
 # ### Exercise 2 · How far each cat has danced
 # `primer.distance_danced` · 2 points · about 8 minutes
@@ -177,7 +177,7 @@ def distance_danced(positions):
 # %% [markdown] tags=["reason"]
 # All beats but the first minus all beats but the last gives every step at once. Then come two sums: over the two
 # coordinates, under the root, and over the steps. The order matters: the root for each step gives its length, but a
-# single root at the very end doesn't give the path's.
+# single root at the very end doesn't give the path length.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")
@@ -323,7 +323,7 @@ def three_bags():
 #
 # 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked one.)
 # 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
-# 3. You find it in the tensor's `.grad`.
+# 3. The gradient is then in the tensor's `.grad`.
 #
 # **Predict first.** *Cat danced* got 5 claps. With a weight of 1 for each word, the model predicts 2, so the loss is
 # (2 - 5)² = 9. What are the gradient's two numbers? Or at least: are they positive or negative, and are they equal?
@@ -590,8 +590,8 @@ check("primer.critic", hidden=True)
 # A model can learn its examples by heart. Then it is right about all of them, yet knows nothing. So keep some examples
 # out of training, and judge the model by those. This is a **split** into **training** and **test** sets.
 #
-# Shuffle before you cut. Data is often sorted, so the two sets would contain different kinds of examples. Shuffle the
-# **labels**, the correct answers, *with* the examples.
+# Shuffle before you cut. Data is often sorted, so the two sets would otherwise contain different kinds of examples.
+# Shuffle the **labels**, the correct answers, *with* the examples.
 #
 # Save the test set for the end. If you try several learning rates and keep the one that does best on it, its result is
 # partly luck. Choose with a third set, for **validation**.
@@ -631,7 +631,7 @@ def split(x, labels, order, tested):
 
 # %% [markdown] tags=["reason"]
 # Cut the order, not the data, and it is hard to go wrong: the same indices select examples and labels. The worst
-# mistake raises no error: if the test examples are also trained on, every result is too good, and you never find out.
+# mistake raises no error: if you also train on the test examples, every result is too good, and you never find out.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-split-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("primer.split")
@@ -792,10 +792,10 @@ def two_hundred_evenings():
 # `primer.best_of_five` · 2 points, read by a person · about 10 minutes
 #
 # A friend has seen the picture above. She trains five models on the 100 training evenings, for 10, 30, 60, 100 and 300
-# steps, measures each on the test, and keeps the one with the lowest test loss. She reports that loss as what to expect
-# on new evenings. "I never trained on the test", she says. In three to six sentences: is her number too good, too bad,
-# or right? Why, even though no step saw a test evening? What would you do with the same 200 evenings? And would five
-# *hundred* models make it better or worse?
+# steps, evaluates each on the test set, and keeps the one with the lowest test loss. She reports it as the loss to
+# expect on new evenings. "I never trained on the test set", she says. In three to six sentences: is her number too
+# good, too bad, or right? Why, even though no step saw a test evening? What would you do with the same 200 evenings?
+# And would five *hundred* models make it better or worse?
 #
 # Learning on your own? Once you have written yours,
 # `solution("primer.best_of_five")`, in a cell of its own, shows one good answer and what earns the points.
@@ -803,13 +803,13 @@ def two_hundred_evenings():
 # %% [markdown] nbgrader={"grade": true, "grade_id": "primer-best_of_five-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Her number is too good, on average. The five results differ partly by chance, because the test set has only 100
 # evenings, a sixth of them strange. Choosing the lowest keeps the model that was luckiest, and on new evenings it won't
-# be. No step saw the test, but the choice did, and choosing is learning, too. I would split the evenings into three:
-# 100 for training, 50 for validation and 50 for the test; choose the number of steps by validation, and measure the
-# chosen model once on the test. With five hundred models the luckiest is luckier still, so the number gets worse as a
-# forecast while it looks better.
+# be. No step saw the test set, but the choice did, and choosing is learning, too. I would split the evenings into
+# three: 100 for training, 50 for validation and 50 for the test; choose the number of steps by validation, and evaluate
+# the chosen model once on the test set. With five hundred models the luckiest is even luckier, so the number is a worse
+# forecast although it looks better.
 #
-# *(One point: too good, because the choice uses the test and keeps what was lucky on it; more models make it worse. One
-# point: a third set to choose by, and the test set used once, at the end.)*
+# *(One point: too good, because the choice uses the test set and keeps what was lucky on it; more models make it worse.
+# One point: a third set to choose by, and the test set used once, at the end.)*
 
 # %% [markdown]
 # ## Glossary
@@ -838,5 +838,5 @@ def two_hundred_evenings():
 #
 # ## What you have now
 #
-# All the torch that you need. In lesson 00 the bag of words becomes a bag of *vectors*, and you find out what no bag
-# can ever know.
+# You have all the torch that you need. In lesson 00, the bag of words becomes a bag of *vectors*, and you find out what
+# no bag can ever know.

@@ -51,9 +51,9 @@
 # - `progress()` shows how far you are in every lesson.
 
 # %% [markdown]
-# **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with other
-# numbers and sizes, so an answer must work in general. No task depends on your answer to an earlier one. Questions
-# marked *read by a person* are graded by a person.
+# **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with
+# different numbers and sizes, so an answer must work in general. No task depends on your answer to an earlier one.
+# Questions marked *read by a person* are graded by a person.
 #
 # *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The course
 # works towards it.
@@ -119,7 +119,7 @@ show.families(
 # **vocabulary**, and a word's index in it, counted from 0, is its **id**.
 
 # %% [markdown] tags=["slides"]
-# The five families are S1's.
+# The five families come from S1.
 
 # %%
 words = ["<pad>", "the", "dog", "chased", "cat", "meow"]
@@ -201,18 +201,18 @@ def the_table_and_a_sentence():
 # ## 3. Which words are alike?
 #
 # If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between them.
-# Vectors that point the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
+# Vectors pointing the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
-# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, it would do.
-# But a long vector has a large dot product with everything that points even roughly the same way. Dividing by both
-# lengths leaves only the direction.
+# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, it would be
+# enough. But a long vector has a large dot product with everything that points even roughly the same way. Dividing by
+# both lengths leaves only the direction.
 #
 # ### Exercise 2 · How alike two words are
 # `words_in_a_bag.cosine` · 2 points · about 8 minutes
 #
-# Return the cosine of one word with every word of the table, itself included, without torch's `cosine_similarity`.
+# Return the cosine of one word with every word of the table, including itself, without torch's `cosine_similarity`.
 #
 # Shapes: `table` is `[vocab_size, d_model]`, `i` is an int, the result is `[vocab_size]`. No row is all zeros.
 
@@ -254,7 +254,7 @@ check("words_in_a_bag.cosine", hidden=True)
 # related to *station* than *island* is. Lesson 08 fixes that.)
 
 # %% [markdown] tags=["slides"]
-# The three sentences are S3's, and so is the pair with *it* further down.
+# The three sentences come from S3, and so does the pair with *it* further down.
 
 
 # %% tags=["demo"]
@@ -313,8 +313,8 @@ show.neighbours(
 # Here is a table that was *learned*: the input embeddings of all-MiniLM-L6-v2, a small published model based on Wang et
 # al. (2020), "MiniLM". The table has 30,522 rows of 384 numbers.
 #
-# **Predict first.** Which five words are nearest to *station*? Write down three, and guess whether trains or radios
-# win. Your `cosine_similarities` does the search.
+# **Predict first.** Which five words are nearest to *station*? Write down three guesses, and say whether trains or
+# radios win. Your `cosine_similarities` does the search.
 
 # %%
 expected_near_station = ["", "", ""]  # your three words
@@ -651,9 +651,9 @@ check("words_in_a_bag.same_vector", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is why. Lay the word vectors of a sentence end to end, like the steps of a walk. Where you arrive is their sum.
-# The two sentences take different paths to **the same point**, since the order of addition doesn't matter. Divide by
-# five, and you have the mean.
+# Here is why. Lay the word vectors of a sentence end to end, like the steps of a walk. The end point is their sum. The
+# two sentences take different paths to **the same point**, since the order of addition doesn't matter. Divide by five,
+# and you have the mean.
 
 
 # %% tags=["demo"]
@@ -684,8 +684,8 @@ def two_walks_one_end():
 
 
 # %% [markdown]
-# And here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has the same words
-# with different counts.
+# Here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has the same words with
+# different counts.
 
 
 # %% tags=["demo"]
@@ -714,8 +714,8 @@ def bags_as_rows_of_counts():
 #
 # Its **parameters**, the numbers that it learns, are three tensors: the table, the weight $W$ and the bias $b$. At
 # first they are random. Training goes through the examples several times; one pass through all of them is an **epoch**.
-# In the primer, every step used all examples. With thousands, that is slow, so you take a step after every few, a
-# **mini-batch**. Every epoch has a new random order, so the batches are always different.
+# In the primer, every step used all examples. With thousands, that is slow, so you take a step after every few
+# examples, a **mini-batch**. Every epoch has a new random order, so the batches are always different.
 #
 # ### Exercise 6 · A bag that learns
 # `words_in_a_bag.train_bag` · 4 points (3 for the values, 1 in double precision) · about 25 minutes
@@ -886,8 +886,8 @@ check("words_in_a_bag.majority", hidden=True)
 #
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
 #   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
-# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is it the animal that acts? Each sentence
-#   comes with its mirror image, one yes and one no.
+# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Does the animal do the acting? Each
+#   sentence comes with its mirror image, one yes and one no.
 
 # %%
 THINGS = ["film", "music", "food", "story", "hotel", "coffee", "room", "service"]
@@ -980,9 +980,9 @@ def trained(vocabulary, training, epochs):
 
 
 # %% [markdown]
-# How many epochs? The test set is for the end, so we keep 300 of the training sentences for **validation** and choose
-# with those. **Predict first:** after how many epochs does the bag do best on them: 1, 2, 3, 5, 8 or 12? What does the
-# loss do meanwhile?
+# How many epochs? We save the test set for the end, and choose with 300 of the training sentences, kept for
+# **validation**. **Predict first:** after how many epochs does the bag do best on them: 1, 2, 3, 5, 8 or 12? What does
+# the loss do meanwhile?
 
 # %%
 best_epochs = None
@@ -1059,7 +1059,7 @@ def three_tasks():
 
 
 # %% [markdown]
-# - On the **made-up reviews**, the bag misses next to nothing. That says more about the task than about the bag: we
+# - On the **made-up reviews**, the bag makes almost no mistakes. That says more about the task than about the bag: we
 #   wrote sentences in which only the words matter.
 # - On ***who chases whom***, it gets **half** right, and not by accident. A sentence and its mirror image get the same
 #   logits, so it gets one of each pair right and one wrong, whatever it has learned. You could have known this before
@@ -1190,9 +1190,8 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 #
 # 1. Predict first: what happens to *who chases whom*, and to the real reviews?
 # 2. How many parameters does the model have now, and how often is each of them trained?
-# 3. Find two sentences that this bag still cannot tell apart. (There are always some, even with triples, and so on.
-#    Why?)
-# 4. Replace your embeddings by the rows of the published table from section 3, freeze them, and train only the output
+# 3. Find two sentences that this bag still cannot tell apart. (There are always some, even with triples or more. Why?)
+# 4. Replace your embeddings with the rows of the published table from section 3, freeze them, and train only the output
 #    layer.
 
 # %%
@@ -1224,6 +1223,6 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 #
 # ## What you have now
 #
-# A model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every sentence) and
-# **no order** (dog and cat). The transformer is the answer to both. Context comes in lesson 01, where the other words
-# of the sentence pull at *station*; order in lesson 03.
+# You have a model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every
+# sentence) and **no order** (dog and cat). The transformer is the answer to both. Context comes in lesson 01, where the
+# other words of the sentence pull at *station*; order in lesson 03.

@@ -79,7 +79,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
 #
-# So each contextual embedding is a weighted average of all the words in the sentence, the word itself included. The
+# So each contextual embedding is a weighted average of all the words in the sentence, including the word itself. The
 # word that attends comes first, because it will become the *row* of a matrix.
 #
 # Here are made-up embeddings with two dimensions, so that we can plot them. Dimension 0 says how much a word has to do
@@ -168,8 +168,8 @@ def contextual_embedding(embeddings, position):
 # %% [markdown] tags=["reason"]
 # The dot products say how related the word is to each word of the sentence, the softmax turns them into positive
 # weights that sum to 1, and the average with these weights is the word in its context. The word is part of its own
-# average, usually with the largest weight; leaving it out would replace it by its neighbours. Without the softmax, the
-# "weights" could be negative and sum to anything: the longer the sentence, the longer the vector, and no later step
+# average, usually with the largest weight; leaving it out would replace it with its neighbours. Without the softmax,
+# the "weights" could be negative and sum to anything: the longer the sentence, the longer the vector, and no later step
 # could rely on its size.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-contextual_embedding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -342,11 +342,11 @@ show.bars(
 )
 
 # %% [markdown] tags=["slides"]
-# The recipe and the example are S1's. Its slide gives *Le* the weights $(0.3, 0.15, 0.07, \dots, 0.07)$, which sum to 0.80; ours
-# give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there runs to $N+1$ over the $N+1$
-# vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide takes *French* words as the values of this translation.
-# What is averaged are vectors of the words looked **at**, so keys and values both come from the English source. (Both sentences
-# happen to have seven tokens, so that even the shapes don't complain.)
+# The recipe and the example come from S1. Its slide gives *Le* the weights $(0.3, 0.15, 0.07, \dots, 0.07)$, which sum
+# to 0.80; ours give the missing 0.20 to *The*, where *Le* should be looking. Two more slips: the sum there runs to
+# $N+1$ over the $N+1$ vectors $h_0, \dots, h_N$, whose last index is $N$. And a later slide takes *French* words as the
+# values of this translation. Attention averages vectors of the words that it looks **at**, so keys and values both come
+# from the English source. (Both sentences happen to have seven tokens, so the shapes don't give the slip away.)
 
 # %% tags=["slides", "demo"]
 slide_alpha = torch.tensor([0.30, 0.15, 0.07, 0.07, 0.07, 0.07, 0.07])
@@ -598,7 +598,7 @@ check("attention.weights", hidden=True)
 # $$\text{out} = \alpha\, v = \begin{pmatrix} -2.0015 & -3.9898 \\ 4.5000 & 2.5000 \end{pmatrix},
 # \qquad \text{out}_i = \sum_j \alpha_{ij}\, v_j .$$
 #
-# Spelt out for *die*, dimension 1: $0.9971 \times (-4) + 0.0029 \times (-0.5) + 0.0000 \times 2.5 = -3.9898$. This is
+# Spelled out for *die*, dimension 1: $0.9971 \times (-4) + 0.0029 \times (-0.5) + 0.0000 \times 2.5 = -3.9898$. This is
 # one row of $\alpha$ times one column of $v$. The row for *Katze* is almost exactly the value of *danced*: it has found
 # its word. (Values may have a different number of components from queries and keys; they are never compared.)
 
@@ -645,7 +645,7 @@ show.attention_stepper()
 # `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
 # Write the equation in a few lines with `torch.softmax` rather than your functions from above: then a slip up there
-# costs you nothing here. Don't use torch's ready-made attention.
+# costs you nothing here. Don't use torch's built-in attention.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
 # `[..., queries, d_value]`.
@@ -680,7 +680,7 @@ def scaled_dot_product_attention(q, k, v):
 # what scaling should prevent. The softmax runs over the keys, because each query divides a weight of 1 among the keys;
 # over the queries, the columns would sum to 1, and a query could end up with no weight at all. And `alpha @ v` averages
 # whole value vectors: `v @ alpha` fits only where the sizes happen to match. Nothing is detached, so gradients reach
-# queries and keys through the weights. Only in this way does a model learn where to look.
+# queries and keys through the weights. That is the only way a model can learn where to look.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scaled_dot_product-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("attention.scaled_dot_product")
@@ -713,7 +713,7 @@ show.query_explorer()
 # %% [markdown] tags=["slides"]
 # ### The slide, proofread
 #
-# S2 prints other numbers than yours. You are right and the slide is not, and it is worth seeing exactly why.
+# S2 prints different numbers. Yours are right, and it is worth seeing exactly why the slide's are not.
 #
 # | step | right | printed on the slide |
 # |---|---|---|
@@ -724,9 +724,9 @@ show.query_explorer()
 # | out, *die* | -2.0015, -3.9898 | -2.02, -3.78 |
 # | out, *Katze* | 4.5000, 2.5000 | 4.49, 2.49 |
 #
-# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. **Which computation printed 4.0000?** Find it before you read on:
-# change the first line below until it prints the slide's row. One number gives all six at once, and the slide's own matrices
-# say where it comes from.
+# The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. **Which computation printed 4.0000?** Find it before you
+# read on: change the first line below until it prints the slide's row. A single number gives all six, and the slide's
+# own matrices show where it comes from.
 
 
 # %% tags=["slides", "demo"]
@@ -740,7 +740,7 @@ print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown] tags=["slides"]
-# Got it? Then here is the whole chain, up to the last line of the table.
+# Got it? Then here is the whole chain, down to the last line of the table.
 
 # %% tags=["slides", "demo"]
 slide_scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
@@ -768,13 +768,13 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a root.
 # 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
 #    *cat* a weight of 0.0003. The printed `alpha` is the softmax of the (wrongly) scaled values.
-# 3. **The decimals.** 0.9395 was rounded, to 0.94; but 0.999995 was cut off, to 0.99, and so a row of weights no longer
-#    sums to 1. The `out` that follows is cut as well: -2.0269 became -2.02.
-# 4. **The expanded sum.** The slide writes `out` out as a 2 × 2 matrix, but prints the same row twice, and takes
-#    the second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column
-#    of $v$: $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
+# 3. **The decimals.** 0.9395 was rounded, to 0.94; but 0.999995 was truncated, to 0.99, so a row of weights no longer
+#    sums to 1. The `out` that follows is truncated as well: -2.0269 became -2.02.
+# 4. **The expanded sum.** The slide expands `out` into a 2 × 2 matrix, but prints the same row twice, and takes the
+#    second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column of $v$:
+#    $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
 #
-# The last two lines above take slip 2 at its word, and S1's formula, which divides by $d_k$ without the root.
+# The last two results above follow slip 2's code as written, and S1's formula, which divides by $d_k$ without the root.
 
 # %% [markdown]
 # ## 4. Why divide by √d?
@@ -805,7 +805,7 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 # Shapes: `q` and `k` are `[samples, d_head]`, the result is a single number, a tensor of shape `[]`.
 
 # %% [markdown] tags=["slides"]
-# S2 says "0-1 random variables" and means mean 0 and variance 1, not coin flips. S1 divides by $d_k$.
+# S2 says "0-1 random variables", meaning mean 0 and variance 1, not coin flips. S1 divides by $d_k$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-dot_product_variance-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1031,7 +1031,7 @@ def what_reaches_the_query():
 # goes wrong. Look at the shaded band, which contains four queries out of five. Divided by $\sqrt d$, it is narrow:
 # every query gets about the same gradient, at every width. Undivided, it spans several powers of ten: a few queries get
 # very large gradients and others almost none, and the random start decides which. From 256 on, the *median* collapses
-# as well, and only then is the usual story true. Divided by $d$, all queries are equal again, but their gradients
+# as well, and only then is the usual story true. Divided by $d$, all queries get similar gradients again, but these
 # shrink as the head gets wider.
 #
 # ### 4.4 Backwards by hand
@@ -1253,7 +1253,7 @@ def which_divisor_learns():
 # arrives.
 #
 # **Guess first.** Torch needs a handful of operations for one step of an RNN, and another handful for all of attention.
-# How many are on the path in a sentence of 50 words? And after how many words back has an RNN's gradient fallen to a
+# How many are on the path in a sentence of 50 words? And how many words back has an RNN's gradient fallen to a
 # hundredth of the last word's?
 
 # %%
@@ -1391,7 +1391,7 @@ def steps_and_time():
 # is available from the start. (Generating a sentence still goes word by word: lesson 06.)
 
 # %% [markdown] tags=["slides"]
-# S2 and S4 say that transformers are faster *to train*, and not simply that they are faster.
+# S2 and S4 say only that transformers are faster *to train*.
 
 # %% [markdown]
 # ## Stretch · Break the scaling where it counts

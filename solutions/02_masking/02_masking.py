@@ -17,8 +17,8 @@
 # Cats like to sit on whatever you are reading. Here that is useful: a **mask** is a cat on the page. It decides which
 # **tokens** a query may see and which are covered up.
 #
-# (From here on, the course calls what a model reads one at a time a *token*: here still a word, later also a part of a
-# word, a character or a special symbol.)
+# (From here on, the units that a model reads are called *tokens*: here still words, later also parts of words,
+# characters or special symbols.)
 #
 # There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must
 # not read it first. Others are only **padding**, added to make all sentences of a batch the same length. You will write
@@ -290,7 +290,7 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 # To get a weight of 0 out of a softmax, put in $-\infty$, because $e^{-\infty} = 0$.
 
 # %% [markdown] tags=["slides"]
-# S4 sketches this multiplication on the board, and adds at once that it is only for intuition.
+# S4 sketches this multiplication on the board, but adds immediately that it is only for intuition.
 
 # %% [markdown]
 # ### 3.2 Filling with −∞
@@ -359,7 +359,7 @@ def masked_weights(scaled, mask):
 # Replace forbidden scores before the softmax, so that the allowed weights of the row still sum to 1. If you zero
 # weights afterwards, rows sum to less.
 #
-# The fill is the lowest finite number and not minus infinity, because of rows that allow nothing: there, minus infinity
+# Fill with the lowest finite number, not minus infinity, because of rows that allow nothing: there, minus infinity
 # gives 0 / 0. Replacing that `nan` afterwards fixes the value, but if you added minus infinity, the gradient stays
 # `nan`. With a finite fill, such a row comes out uniform, and the product with the mask makes it 0, gradient included.
 # A fixed fill such as -1000 works until a real score lies below it.
@@ -416,7 +416,7 @@ def three_ways_compared():
 
 
 # %% [markdown] tags=["slides"]
-# The formula with the exponentials is S3's.
+# The formula with the exponentials comes from S3.
 
 # %% [markdown]
 # ## 4. Masked self-attention
@@ -436,7 +436,7 @@ def three_ways_compared():
 # -1 & 5.5 & -1 & 13 \end{pmatrix}$$
 #
 # The scores are symmetric: without projections, *die* scores *Katze* exactly as *Katze* scores *die*. Divided by
-# $\sqrt 2$:
+# $\sqrt 2$, they are:
 #
 # $$\text{scaled} = \begin{pmatrix}
 # 1.4142 & -2.4749 & 4.9497 & -0.7071 \\
@@ -468,7 +468,7 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
 # Scores, scaling, mask, softmax, average, with `x` in all three roles. You may call your own `masked_weights`, but then
-# a slip in it costs you points here too; if you write it out again, each exercise is independent. Torch's ready-made
+# a slip in it costs you points here too; if you write it out again, each exercise is independent. Torch's built-in
 # attention is not allowed.
 #
 # Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it,
@@ -813,7 +813,7 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# Padding is hidden as a *key*. As a query it still attends to something, but the loss ignores its outputs. Forbidding
+# Padding is masked as a *key*. As a query, it still attends to something, but the loss ignores its outputs. Forbidding
 # that too would only give you fully masked rows.
 #
 # ### 5.2 Packing
@@ -907,7 +907,7 @@ def documents_side_by_side():
 # `masking.attention_pooling` · 4 points · about 20 minutes
 #
 # This is a layer with weights. The constructor is given: it creates the learned query, an `nn.Parameter` (a tensor that
-# an optimizer finds and trains) of shape `[d_model]`. Write `forward`. Torch's ready-made attention is not allowed.
+# an optimizer finds and trains) of shape `[d_model]`. Write `forward`. Torch's built-in attention is not allowed.
 #
 # Shapes: `x` is `[batch, tokens, d_model]`, `mask` is boolean `[batch, tokens]`, the result is `[batch, d_model]`.
 # Padding gets a weight of 0, wherever it is: after the tokens, before them or between them. Each sentence has at least
@@ -950,7 +950,7 @@ class AttentionPooling(nn.Module):
 # of zeros.
 #
 # Three details cost points most often. Scale the scores, or long vectors saturate the softmax. Fill before the softmax,
-# and where the mask says so, because padding may be anywhere. And remove the query's dimension by its number: a bare
+# and go by the mask, because padding may be anywhere. And remove the query's dimension by its number: a bare
 # `squeeze()` also removes a batch dimension of 1, and the layer that worked in training breaks on the first single
 # sentence.
 
@@ -1033,7 +1033,7 @@ def pooling_learns_where_to_look():
 # %% [markdown]
 # ## Glossary
 #
-# - **Token**: what a model reads one at a time: a word, part of a word, a character, a special symbol.
+# - **Token**: a unit that a model reads: a word, part of a word, a character, a special symbol.
 # - **Mask**: says for each query which keys it may attend to; boolean, and True means "may attend".
 # - **Causal mask**: a query may attend to itself and to what comes before it.
 # - **Padding**: tokens without meaning that fill up short sentences, so that all sentences of a batch have the same

@@ -113,12 +113,12 @@ EXERCISE = Exercise(
             ),
             one_maximum_for_all_rows=(
                 "Your answer subtracts one maximum from all rows. A row far below it becomes all 0, and its weights "
-                "NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
+                "are NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
                 (_LARGEST, "scaled.max()"),
             ),
             nan_to_zero=(
-                "Your answer replaces NaN by 0 afterwards, so a row of large scores has no weights. Prevent the NaN: "
-                "subtract each row's largest score before exp.",
+                "Your answer replaces NaN with 0 afterwards, so a row of large scores has no weights. Prevent the "
+                "NaN: subtract each row's largest score before exp.",
                 ("scaled - largest", "scaled"),
                 ("return exps / total", "return torch.nan_to_num(exps / total)"),
             ),

@@ -90,8 +90,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "`order` is a shuffled list of example numbers. Index `x` with it to shuffle the examples, and index the "
-            "labels with it too, so that each example keeps its label. Then cut both at the same position.",
+            "`order` is a shuffled list of example numbers. Index both `x` and the labels with it, so that each "
+            "example keeps its label. Then cut both at the same position.",
         ),
         Hint(
             "shapes",

@@ -74,8 +74,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Comparing two tensors with `==` gives booleans, and the mean of zeros and ones is a share. Convert the "
-            "booleans to floats first: they have no mean.",
+            "Comparing two tensors with `==` gives booleans. Convert them to floats, zeros and ones: their mean is "
+            "the share of matches.",
         ),
     ),
     misconceptions=(

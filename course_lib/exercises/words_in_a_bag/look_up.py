@@ -67,8 +67,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You can index a tensor with a tensor of integers. The indices 2, 0 and 2 give you three rows, and row 2 "
-            "comes twice.",
+            "You can index a tensor with a tensor of integers. The indices 2, 0 and 2 give you three rows, with row 2 "
+            "twice.",
         ),
         Hint(
             "shapes",

@@ -60,7 +60,7 @@ def wrong_means(right: Callable[..., object]) -> tuple[Misconception, ...]:
         ),
         Misconception(
             "sum",
-            "Your answer sums the words but doesn't divide. Divide each sentence by its number of words.",
+            "Your answer sums the words but doesn't divide. Divide each sum by the number of words.",
             slip(("words.sum(dim=1)", "words.new_ones(1)")),
         ),
         Misconception(

@@ -153,7 +153,7 @@ EXERCISE = Exercise(
             "For each batch of its order: compute the logits and the cross-entropy with the batch's labels, then "
             "zero, backward, step.\n"
             "Add the detached loss times the number of sentences in the batch to the sum.\n"
-            "After the epoch, divide the sum by the number of examples, and keep it.\n"
+            "After the epoch, divide the sum by the number of examples, and keep the result.\n"
             "Return the copies, detached, and the stacked losses.",
             answers=("gradients_add_up", "mean_of_means", "loss_of_the_last_batch", "new_optimizer_each_epoch"),
         ),
