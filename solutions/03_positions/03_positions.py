@@ -801,7 +801,7 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Learned positions are an embedding table, indexed by position. Past the last row there is nothing trained, so the layer
+# Learned positions are an embedding table, indexed by position. Past the last row nothing is trained, so the layer
 # refuses. If it did not, a table of a single row would broadcast over any sentence without complaint, and for all others
 # torch's message would mention sizes, not positions. Slicing gives later rows no gradient in this step, so late
 # positions, which few sentences reach, are trained less well.

@@ -149,8 +149,8 @@ EXERCISE = Exercise(
                 ("EPSILON", "1e-8"),
             ),
             torchs_epsilon=(
-                "Your answer uses torch's default epsilon, 1e-8. Use the paper's, 1e-9, which differs for small "
-                "gradients.",
+                "Your answer uses torch's default epsilon, 1e-8. Use the paper's, 1e-9: for small gradients it "
+                "matters.",
                 ("EPSILON", "1e-8"),
             ),
             betas_swapped=(

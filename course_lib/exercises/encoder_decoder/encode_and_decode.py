@@ -165,7 +165,7 @@ EXERCISE = Exercise(
             "shapes",
             "The source's mask, True at tokens, is `[batch, source]`. All queries see the same keys, so make it "
             "`[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, "
-            "on the target's device. Padding after the target needs no mask.",
+            "on the target's device. Leave padding after the target unmasked.",
             answers=("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),
         ),
         Hint(
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
             "Embed the source and pass it through the encoder's blocks, one after the other.\n"
             "Create the causal mask for as many tokens as the target has.\n"
             "Embed the target and pass it through the decoder's blocks, each with the memory and both masks.\n"
-            "Get the scores from the output layer.",
+            "Compute the scores with the output layer.",
             answers=("level_by_level", "encoder_not_chained", "decoder_not_chained", "first_blocks_only", "softmaxed"),
         ),
     ),

@@ -102,9 +102,9 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Log-probabilities are `[tokens, vocab_size]`. Picking the right tokens' with `gather` gives `[tokens]`. "
-            "The others' are the sum over the vocabulary minus those, `[tokens]` too. Each other token gets ε over "
-            "`vocab_size - 1`.",
+            "Log-probabilities are `[tokens, vocab_size]`. Picking the right ones with `gather` gives `[tokens]`. For "
+            "the others, subtract those from the sum over the vocabulary. Each other token gets ε over `vocab_size - "
+            "1`.",
             answers=(
                 "torchs_variant",
                 "shared_by_too_many",
@@ -134,7 +134,7 @@ EXERCISE = Exercise(
         *_slips(
             torchs_variant=(
                 "Your answer is torch's variant, label_smoothing=, which shares the mass among all tokens, including "
-                "the right one. Give each other token smoothing / (V - 1), and the right one exactly 1 - smoothing.",
+                "the right one. Give each other token smoothing / (V - 1), and the right one 1 - smoothing.",
                 (_SHARE, "smoothing / size"),
                 (_RIGHT, "1 - smoothing + share)"),
             ),
@@ -143,8 +143,8 @@ EXERCISE = Exercise(
                 (_SHARE, "smoothing / size"),
             ),
             padding_gets_none=(
-                "Your answer gives nothing to the padding token and divides by V - 2, as some implementations do. "
-                "Here, all other tokens share the smoothing: divide by V - 1.",
+                "Your answer gives nothing to the padding token and divides by V - 2, as some implementations do. All "
+                "other tokens share the smoothing: divide by V - 1.",
                 ("size - 1", "size - 2"),
                 ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)"),
             ),
@@ -184,7 +184,7 @@ EXERCISE = Exercise(
                 (".log_softmax(dim=-1)", ""),
             ),
             softmaxed_twice=(
-                "Your answer takes the softmax twice. Pass cross_entropy or log_softmax the logits.",
+                "Your answer takes the softmax twice. Pass the logits to cross_entropy or log_softmax.",
                 ("logits.log_softmax", "logits.softmax(dim=-1).log_softmax"),
             ),
             no_logarithms=(
@@ -193,7 +193,7 @@ EXERCISE = Exercise(
             ),
             summed=("Your answer is the sum over the tokens. Take the mean.", ("losses.mean()", "losses.sum()")),
             mean_over_the_vocabulary=(
-                "Your answer also averages over the vocabulary. Sum over it, and average over the tokens.",
+                "Your answer also averages over the vocabulary. Sum over it, and average over tokens.",
                 (".sum(dim=-1)", ".mean(dim=-1)"),
             ),
             kl_divergence=(
@@ -208,7 +208,8 @@ EXERCISE = Exercise(
                 ("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()"),
             ),
             log_of_softmax=(
-                "Your answer takes the log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
+                "Your answer takes the log of a softmax, which is infinite where the softmax rounds to 0. Use "
+                "log_softmax.",
                 ("log_softmax(dim=-1)", "softmax(dim=-1).log()"),
             ),
         ),

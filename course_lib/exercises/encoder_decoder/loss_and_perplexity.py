@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "At each position only one number matters: the log-probability of the expected token. Pick it, leave out "
-            "padding, take one mean over the rest, and flip the sign.",
+            "padding, average the rest, and flip the sign.",
         ),
         Hint(
             "shapes",
@@ -117,7 +117,7 @@ EXERCISE = Exercise(
             "Get log-probabilities from the logits in one step, over the vocabulary.\n"
             "Pick the expected tokens' log-probabilities.\n"
             "Find where there is no padding.\n"
-            "Negate the mean there: that is the loss.\n"
+            "Take minus the mean there as the loss.\n"
             "Return it, and its exp.",
             answers=("mean_of_sentences", "divided_by_all_positions", "log_of_the_mean"),
         ),
@@ -184,7 +184,8 @@ EXERCISE = Exercise(
                 (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])"),
             ),
             log_of_softmax=(
-                "Your answer takes the log of a softmax, which is infinite where it rounds to 0. Use log_softmax.",
+                "Your answer takes the log of a softmax, which is infinite where the softmax rounds to 0. Use "
+                "log_softmax.",
                 ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()"),
             ),
             product=(

@@ -163,7 +163,7 @@ EXERCISE = Exercise(
                 (_CHOICE, "torch.where(drawn[:, 0] < share, own, right)"),
             ),
             one_position_late=(
-                "Your answer reads target[:, n] after step n, which it has just read. Read target[:, n + 1].",
+                "Your answer reads target[:, n] again after step n. Read target[:, n + 1].",
                 ("n + 1", "n"),
             ),
             state_not_kept=(

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "swapped",
-            "Your answer returns the two in the wrong order. Return what the decoder reads first (everything but the "
+            "Your answer returns the two in the wrong order. First return what the decoder reads (everything but the "
             "last token), then the targets.",
             partial(_shifted, swapped=True),
         ),
@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "answers_what_it_reads",
-            "Your answer leaves out the last token of both, so the decoder should predict what it just read. The "
+            "Your answer leaves out the last token of both, so the decoder must predict what it just read. The "
             "targets start after <s>.",
             partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
         ),
@@ -166,8 +166,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_replaced",
-            "Your answer replaces expected padding by -100, the id that torch ignores by default. Keep the padding's "
-            "own id: both results are slices of the target.",
+            "Your answer replaces expected padding with -100, the id that torch ignores by default. Keep the "
+            "padding's own id: both results are slices of the target.",
             partial(_shifted, padding=-100),
         ),
         Misconception(

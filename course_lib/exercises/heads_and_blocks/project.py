@@ -79,8 +79,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Queries come from `x`, which asks. Keys and values come from `memory`, which is asked. Each is a single "
-            "matrix product, with nothing transposed, because tokens are rows.",
+            "The queries come from `x`, the keys and values from `memory`. Each is a single matrix product, with "
+            "nothing transposed, because tokens are rows.",
         ),
         Hint(
             "shapes",

@@ -115,7 +115,7 @@ EXERCISE = Exercise(
             "Compute the distances: positions as a column minus positions as a row.\n"
             "Number the heads from 1, and compute the slopes.\n"
             "Lower the scores by slope times distance.\n"
-            "Fill with minus infinity where the distance is negative, and take the softmax over the keys.",
+            "Set scores to minus infinity where the distance is negative. Take the softmax over the keys.",
             answers=(
                 "distance_rewarded",
                 "future_allowed",

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             highest_bit_first=(
-                "Your rows start with the highest bit, as we write numbers. Start with the lowest: column 0 changes "
+                "Your rows start with the highest bit, like written numbers. Start with the lowest: column 0 changes "
                 "at every token.",
                 ("return table", "return table.flip(1)"),
             ),

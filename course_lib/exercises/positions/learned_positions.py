@@ -169,7 +169,7 @@ EXERCISE = Exercise(
             ),
             encoding_detached=(
                 "No gradient reaches `encoding`, so it can't learn. Use the parameter itself: no encoding.data, "
-                "encoding.detach(), or new tensor made from it.",
+                "encoding.detach(), or new tensors made from it.",
                 ("self.encoding[", "self.encoding.detach()["),
             ),
             x_detached=(
