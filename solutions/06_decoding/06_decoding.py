@@ -227,7 +227,7 @@ def step_for(sentence, trained_for=TRAINED):
 # `<e>` is a token like any other. A model may never produce it, so every decoder needs a limit as well.
 
 # %% [markdown] tags=["slides"]
-# S2 steps through the same four steps, and writes *tantze* for *tanzte*.
+# S2 goes through the same four steps, but writes *tantze* for *tanzte*.
 
 # %% [markdown]
 # ### Exercise 1 · Greedy decoding
@@ -241,8 +241,8 @@ def step_for(sentence, trained_for=TRAINED):
 # result is int64 `[new]`.
 
 # %% [markdown] tags=["fine-print"]
-# `step` also takes a plain list of ids. A token that cannot come next has a logit of −∞. The two ids differ, and need
-# not be those of this lesson. `<e>` counts toward `max_new_tokens`, `<s>` does not.
+# `step` also takes a plain list of ids. A token that cannot come next has a logit of −∞. The two ids differ, and may
+# not be the ones in this lesson. `<e>` counts toward `max_new_tokens`, `<s>` does not.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-greedy-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -514,7 +514,7 @@ def sentence_found(beams):
 # %% [markdown] tags=["reason"]
 # A search throws away beginnings, so it finds a sentence only if it keeps the sentence's beginning at each length. One
 # beam follows the best article and ends in B. Two beams find E. The best sentence of all has only the third best
-# beginning of three words, so it takes three beams to find A. A wider beam guarantees nothing. All beginnings of one
+# beginning of three words, so it takes three beams to find A. A wider beam is no guarantee. All beginnings of one
 # length compete with each other; giving each its own best continuation would amount to several greedy searches side by
 # side.
 
@@ -568,9 +568,9 @@ def three_ways_through_the_tree():
 # It starts from the single beginning `<s>` with log-probability 0 and ends after `max_new_tokens` steps, or earlier if
 # everything it has kept is finished. It returns the best sentence kept.
 #
-# With one beam for every possible sentence, the search is exhaustive and must find the best one. With fewer it may miss
-# it, as two beams did above: a **search error**. The transformer paper used 4 beams (Vaswani et al., 2017, section
-# 6.1).
+# With one beam for every possible sentence, the search is exhaustive and must find the best one. With fewer beams it
+# may miss that one, as two beams did above: a **search error**. The transformer paper used 4 beams (Vaswani et al.,
+# 2017, section 6.1).
 #
 # ### Exercise 3 · Beam search
 # `decoding.beam_search` · 6 points (5 for the values, 1 for more beams than words) · about 35 minutes
@@ -714,7 +714,7 @@ def greedy_and_beam_on_the_translator():
 
 
 # %% [markdown]
-# More probable to the model, that is, which doesn't have to mean *better*: a search finds only what the model believes.
+# More probable to the model, that is. That doesn't mean *better*: a search finds only what the model believes.
 #
 # And look at the last line: the translation that the search finds is often **shorter**. That is no accident.
 #
@@ -814,8 +814,8 @@ def consensus(samples):
 
 # %% [markdown] tags=["reason"]
 # Each sample votes for every sample like it. The winner doesn't have to be probable by itself: it is in the middle of
-# where the probability lies, far from an outlier such as the empty sentence. F1 needs both lengths: divide by only one,
-# and short sentences win again, or long ones. Sets instead of `Counter` fail as soon as a word repeats. Count identical
+# the probability mass, far from an outlier such as the empty sentence. F1 needs both lengths: divide by only one, and
+# short sentences win again, or long ones. Sets instead of `Counter` fail as soon as a word repeats. Count identical
 # samples separately: a sentence drawn twice is likelier.
 
 # %% nbgrader={"grade": true, "grade_id": "decoding-consensus-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -826,8 +826,8 @@ check("decoding.consensus", hidden=True)
 
 # %% [markdown]
 # Does it work? For each of thirty held-out sentences we draw twenty translations from the beginner and let them vote.
-# We compare the winner with the first of the twenty and with greedy decoding, by the mean F1 against the right
-# translation. **Guess first:** is the vote better than a single draw? Than greedy decoding?
+# We compare the mean F1 of the winner, the first of the twenty, and greedy decoding against the right translation.
+# **Guess first:** is the vote better than a single draw? Than greedy decoding?
 
 # %%
 better_than = {"a single draw": None, "greedy decoding": None}  # True or False
@@ -866,7 +866,7 @@ def the_vote():
 # %% [markdown]
 # The vote is much better than a single draw: the samples agree on what the model is sure of. It doesn't catch up with
 # greedy decoding here. Label smoothing taught this translator to reserve a tenth of its probability for everything
-# else, and every sample pays for that tail. And one vote costs twenty translations.
+# else, and every sample pays for that tail. And each vote costs twenty translations.
 #
 # Watch a search at work as the beginner translates a sentence: press *Play*, then find a number of beams with which the
 # search beats greedy decoding. What does the penalty change? Can you beat the search by keeping a candidate that it
@@ -909,8 +909,8 @@ print(" ".join(WORDS[token] for token in torch.multinomial(following, 20, replac
 
 # %% [markdown]
 # The trouble is in the **tail**. *verdampfte* has one chance in two hundred. A real vocabulary has tens of thousands of
-# such tokens: each is nearly impossible, but together they are not. In a text of hundreds of tokens one will come up,
-# and the model has to continue from there. Here are three remedies; most programs combine them.
+# such tokens: each is nearly impossible, but together they are not. In a text of hundreds of tokens one of them will
+# come up, and the model has to continue from there. Here are three remedies; most programs combine them.
 #
 # ### 7.1 Temperature
 #
@@ -944,7 +944,7 @@ for temperature in (0.5, 1.0, 2.0):
 # ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes
 #
-# Take probabilities and return probabilities. The tokens you keep stay in proportion. If `k` is larger than the
+# The function takes and returns probabilities. The tokens you keep stay in proportion. If `k` is larger than the
 # vocabulary, keep all tokens.
 #
 # Shapes: `probabilities` is `[..., vocab_size]`, `k` is an int of at least 1, the result has the shape of `probabilities`.
@@ -987,8 +987,8 @@ check("decoding.top_k", hidden=True)
 # second.
 #
 # **Nucleus sampling** (**top-p**) fixes the mass instead of the number: sort the tokens by probability, and keep the
-# **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). Where the model is sure the nucleus is
-# small; where it is not, the nucleus is large.
+# **fewest** whose probabilities sum to at least $p$ (Holtzman et al., 2020). When the model is sure, the nucleus is
+# small; when it isn't, the nucleus is large.
 #
 # In our example with $p = 0.75$, the sums are 0.3, 0.54, 0.70 and 0.80. The fourth word crosses the line and belongs to
 # the nucleus: without it the mass would be too small.
@@ -1292,7 +1292,7 @@ print(f"the cache then contains {numbers:,} numbers; the state of the GRU, {LAYE
 # time has grown several times over; with it, hardly at all.
 #
 # **The cache changes the work per step.** With it, a step reads one token instead of all of them. Only the attention
-# itself still grows, one query against ever more keys, and that is little at these lengths.
+# itself still grows, one query against ever more keys, which is little work at these lengths.
 #
 # **It does not change the number of steps.** Token 100 still has to wait for token 99. Reading all tokens at once is
 # far faster, but it is possible only if you know them already: in training, in a prompt, in a draft (section 10). A
@@ -1367,7 +1367,7 @@ each_position_alone()
 # one (Ghazvininejad et al., 2019, *Mask-Predict*).
 
 # %% [markdown] tags=["slides"]
-# S4 promises ways to write the whole sentence at once "for later"; these are they.
+# S4 promises ways to write the whole sentence at once "for later"; here they are.
 
 # %% [markdown]
 # ## 10. A small model runs ahead
@@ -1381,9 +1381,9 @@ each_position_alone()
 # probability $p$. Go through the draft from left to right:
 #
 # 1. Keep the token with probability $\min(1, p / q)$: always if the target model finds it at least as probable,
-#    otherwise with the probability of the ratio. In a program: draw a chance uniformly between 0 and 1, and keep the
-#    token if chance $< p / q$.
-# 2. Stop at the first token that you drop. Draw the next token from the probability that the draft model is missing:
+#    otherwise with probability $p / q$. In a program: draw a chance uniformly between 0 and 1, and keep the token if
+#    chance $< p / q$.
+# 2. Stop at the first token that you drop. Draw the next token from the probability mass that the draft model lacks:
 #    $\max(0, p - q)$ for every token in the vocabulary, divided by its sum.
 # 3. If you keep them all, the same pass of the target model has also predicted what comes after them: draw one more
 #    token from that.
@@ -1540,7 +1540,7 @@ def a_draft_model_at_work():
 # - **Minimum Bayes risk decoding**: draw several texts, and choose the one that agrees best with all of them.
 # - **Sampling**: draw each token at random, with the model's probabilities.
 # - **Temperature**: a divisor for the logits before the softmax; low is sharp, high is flat.
-# - **Top-k**: sample from the $k$ most probable tokens only.
+# - **Top-k**: sample only from the $k$ most probable tokens.
 # - **Nucleus sampling (top-p)**: sample from the smallest set of most probable tokens with mass $p$.
 # - **KV cache**: the keys and values of all tokens so far, kept so that each token is projected once.
 # - **Non-autoregressive decoding**: all words are predicted at once, independently of each other.
@@ -1550,9 +1550,9 @@ def a_draft_model_at_work():
 #
 # ## What you have now
 #
-# You have everything between a trained model and a text. The library has your functions for whole batches, with a
-# cache: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample` in
-# `course_lib.decoding.sampling`.
+# You have everything you need to get from a trained model to a text. The library has your functions for whole batches,
+# with a cache: `greedy_decode` in `course_lib.decoding.greedy`, `beam_search` in `course_lib.decoding.beam`, `sample`
+# in `course_lib.decoding.sampling`.
 #
 # One thing was there all through the lesson, but decoding never needed it: the English sentence. Take the encoder away,
 # and you have a language model. You build one in the next lesson.

@@ -17,9 +17,9 @@
 # The fridge opens. Every cat in the house knows what comes next. They have watched ten thousand mornings, each of them
 # a small exam: *what happens now?*
 #
-# **GPT** learns the same way. It reads text and must predict the next token at every token. It doesn't have labels or a
-# teacher, and yet it learns grammar and some knowledge of the world, and has led to the models that everybody talks
-# about.
+# **GPT** learns the same way. It reads text and predicts the next token at every position. It doesn't need labels or a
+# teacher, and yet it learns grammar and some knowledge of the world. The models that everybody talks about all began
+# this way.
 #
 # In this lesson you build a GPT from your blocks, train it, catch it cheating, let it write, fine-tune it for another
 # task, and load GPT-2's own weights into it.
@@ -40,7 +40,7 @@
 # the answer with its reason, once you have tried; `progress()` shows how far you are.
 #
 # `packed_mask`, `LearnedPositions` and the parts of the block come from earlier lessons: your own if they have passed
-# their checks, otherwise the library's. The first cell says which. The checks don't depend on them.
+# their checks, otherwise the library's. The first cell says which. The checks don't use them.
 
 # %% [markdown] tags=["fine-print"]
 # Results have the same dtype as the inputs; checks try float32 and float64.
@@ -459,9 +459,9 @@ class CausalLanguageModel(nn.Module):
 # Every block gets the mask: a single block without it leaks the next token to all the blocks after it, and the loss
 # becomes too good to be true.
 #
-# Pre-norm blocks add to `x` without ever normalizing it, so you need one norm after the last, or the logits grow with
-# depth. Return the logits of all positions, because in training every position is a question. Don't apply a softmax,
-# since the loss does.
+# Pre-norm blocks add to `x` without ever normalizing it, so you need one norm after the last block, or the logits grow
+# with depth. Return the logits of all positions, because in training every position is a question. Don't apply a
+# softmax, since the loss does.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-causal_language_model-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("gpt.causal_language_model")
@@ -584,7 +584,8 @@ def ours_beside_torchs():
 # honest one at the last position, which has seen everything? Does overfitting make it worse?
 
 # %% [markdown] tags=["slides"]
-# S0 asks the same, and calls it "a small problem": without a mask the model would reach perfect accuracy with ease.
+# S0 asks the same question, and calls it "a small problem": without a mask the model would easily reach perfect
+# accuracy.
 
 # %% [markdown]
 # ### Exercise 4 · Predict: the loss without a mask
@@ -736,8 +737,8 @@ def the_loss_hits_zero():
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
 # prediction may depend only on the tokens up to its own position.
 #
-# Lesson 02's `leak_test` did this with vectors, and said whether an output moves. A GPT reads ids, which you can't
-# change slightly, and here you ask *how far* each prediction moves: that also shows what an honest model looks at.
+# Lesson 02's `leak_test` did this with vectors, and said whether an output moved. A GPT reads ids, which you can't
+# change just a little, and here you ask *how far* each prediction moves: that also shows what an honest model looks at.
 #
 # ### Exercise 5 · A test for leaks
 # `gpt.influence` · 4 points · about 18 minutes
@@ -747,11 +748,11 @@ def the_loss_hits_zero():
 # in its logits.
 #
 # Shapes: `model` is a function from ids `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and `ids` is int64
-# `[tokens]`. The result is `[tokens, tokens]`: row i and column j say how far the logits after token i move when you
-# replace token j.
+# `[tokens]`. The result is `[tokens, tokens]`: the entry in row i and column j says how far the logits after token i
+# move when you replace token j.
 
 # %% [markdown] tags=["fine-print"]
-# You may run one text after another or all of them in one batch. Don't change `ids` itself.
+# You may run the model on one text after another or on all of them in one batch. Don't change `ids` itself.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-influence-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -778,8 +779,8 @@ def influence(model, ids, vocab_size):
 # %% [markdown] tags=["reason"]
 # The test treats the model as a black box, so it finds every leak, wherever it is: a forgotten mask, a mask of the
 # wrong shape, a norm over the tokens. Start each changed text from a fresh copy; otherwise the changes pile up, and
-# every column measures all earlier changes as well. The absolute value matters, since a logit that falls has moved too.
-# In a causal model everything above the diagonal must be exactly 0.
+# every column also measures all earlier changes. The absolute value matters, since a logit that falls has moved too. In
+# a causal model everything above the diagonal must be exactly 0.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-influence-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.influence")
@@ -814,7 +815,7 @@ def a_test_for_leaks():
 
 # %% [markdown]
 # On the left you see a triangle: nothing moves above the diagonal. On the right each prediction depends almost entirely
-# on one token, the next; only the last prediction doesn't have one. Keep this test: it works on any model.
+# on the next token; only the last prediction doesn't have one. Keep this test: it works on any model.
 #
 # ## 7. Let it write
 #
@@ -844,7 +845,7 @@ def what_comes_next():
 
 # %% [markdown]
 # After *a hungry* it expects only animals and people in the singular, after *these hungry* only the plural. *Invited*
-# needs an object, so a determiner follows; after *slept* the sentence may end. It never had a label that said what a
+# needs an object, so a determiner follows; after *slept* the sentence may end. It never saw a label saying what a
 # plural is.
 #
 # What did it look at to know that? Here are the weights of its heads as it reads. Each row is a token that looks back,
@@ -904,7 +905,7 @@ def generate(model, prompt, max_new_tokens, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# Cut the window anew in each round: the model forgets the tokens that drop out of it, but they stay in the text. If you
+# Cut a new window in each round: the model forgets the tokens that drop out of it, but they stay in the text. If you
 # kept the first tokens instead of the last, the model would answer the same question again and again. All logits except
 # those of the last position answer old questions. You can't run the model once and take several tokens from it: the
 # second new token depends on the first.
@@ -1068,9 +1069,9 @@ def zero_shot():
 
 # %% [markdown]
 # GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model continues in the same way,
-# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with the size of the
-# model. Can ours do it? Its simplest form is noticing a repetition: three random tokens, over and over. From the second
-# round on, you can know what comes next.
+# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size. Can ours
+# do it? Its simplest form is noticing a repetition: three random tokens, over and over. From the second round on, you
+# can know what comes next.
 
 
 # %% tags=["demo"]
@@ -1272,9 +1273,9 @@ def three_candidates():
 # the auxiliary loss it rises less.
 #
 # **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the
-# two pre-trained candidates after the first epoch and after the last: you don't see it here. The paper's own ablation
-# (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones. Ours is
-# small.
+# two pre-trained candidates after the first epoch and after the last: you won't see a speedup here. The paper's own
+# ablation (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones.
+# Ours is small.
 
 # %% [markdown] tags=["slides"]
 # S2 repeats the claim that the auxiliary loss speeds up convergence.
@@ -1295,7 +1296,7 @@ def three_candidates():
 #
 # ### 9.1 How large is GPT-2?
 #
-# Build your own model in these sizes, and add up its parameters. On torch's device `meta` a tensor has a shape but no
+# Build your own model in these sizes, and count its parameters. On torch's device `meta` a tensor has a shape but no
 # numbers, so even the largest takes only a second to build. (Lesson 04 counted a block by formula: about $12\,
 # d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
@@ -1369,7 +1370,7 @@ def four_sizes():
 #
 # ### 9.2 GPT-2, in your own model
 #
-# If yours is the same model, GPT-2's weights must fit into it, and it must give exactly GPT-2's outputs. The weights
+# If yours is the same model, GPT-2's weights must fit into it, and it must produce exactly GPT-2's outputs. The weights
 # are public: a dict of tensors, 148 of them for the smallest. Three things are different.
 #
 # 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2`
@@ -1399,8 +1400,8 @@ NAMES_IN_GPT2 = {
 # ### Exercise 8 · GPT-2's weights
 # `gpt.from_gpt2` · 4 points (3 for the weights, 1 for what your model does not have) · about 20 minutes
 #
-# Convert GPT-2's tensors into a dict that your model's `load_state_dict` accepts: with your names. Transpose only the
-# matrices of linear layers, and split `c_attn` into three. You may use the table.
+# Convert GPT-2's tensors into a dict that your model's `load_state_dict` accepts, with your names as keys. Transpose
+# only the matrices of linear layers, and split `c_attn` into three. You may use the table.
 #
 # Shapes: `tensors` is a dict from names to tensors, the result another one.
 
@@ -1539,7 +1540,7 @@ def gpt_2_in_your_model():
 
 
 # %% [markdown]
-# They are equal to the last digits: you changed only the weights, and your model *is* GPT-2. If you saw the stand-in,
+# They are equal to the last digits: you changed only the weights, and your model *is* GPT-2. If you got the stand-in,
 # go online and run the cell again; on Colab it takes a minute. With the real weights, look at the rounds of the
 # repetition. Does the loss fall from the second round on? That would be in-context learning in its simplest form: the
 # weights don't change, but the prompt teaches (Olsson et al., 2022, on *induction heads*).
@@ -1564,7 +1565,7 @@ def gpt_2_in_your_model():
 # low held-out loss rules out that it has memorized the training text, but not that it leaks: both losses fall together.
 # A loss far below what the text's own uncertainty allows is suspicious in itself. First experiment: change one token
 # and see which predictions move. In an honest model, predictions before that position don't move at all; in a leaking
-# one they do, above all the one just before. Second: let it write. It can't copy the next token while writing, so an
+# one they do, especially the one just before. Second: let it write. It can't copy the next token while writing, so an
 # honest model with such a loss writes well, and a leaking one writes nonsense. (The loss by position would also work:
 # in a leaking model it is near 0 everywhere except at the last position.)
 #

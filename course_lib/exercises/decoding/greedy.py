@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Start with a list that holds the start id.\n"
+            "Start with a list that contains the start id.\n"
             "Continue while there are fewer than `max_new_tokens` new tokens and the last one is not the end id.\n"
             "Call `step` with the whole list as a tensor, and append the index of the largest logit.\n"
             "Return everything except the start, as a tensor.",

@@ -88,7 +88,7 @@ EXERCISE = Exercise(
             "Write down all first tokens with their probabilities, and keep as many as there are beams.\n"
             "Extend each of them by every possible token, and multiply.\n"
             "Sort all of these together and keep the best. Continue from those.\n"
-            "After the third token, note the products; then see which sentence the search writes.",
+            "After the third token, write down the products; then see which sentence the search writes.",
             answers=(
                 "each_beginning_continued_once",
                 "one_beginning_continued",
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "You predict the most probable sentence of all, A, for one beam. Follow the tree token by token: after "
-            "“die Katze”, greedy decoding takes “hat” (0.5, against 0.4).",
+            "“die Katze”, greedy decoding takes “hat” (0.5 versus 0.4).",
             always_the_best=_slip(('"B"', '"A"'), ('"E"', '"A"')),
             best_at_once=_slip(('"B"', '"A"')),
         ),

@@ -134,8 +134,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Row i of `draft` and row i of `target` belong to drafted token i. `target` has one more row, for the "
-            "token after a draft that you keep whole. The probability that the draft model is missing is "
-            "`[vocab_size]`, with 0 where the draft model gives too much.",
+            "token after a draft that you keep whole. The probability mass that the draft model lacks is "
+            "`[vocab_size]`, with 0 where it gives too much.",
             answers=("row_before_the_last", "drawn_from_the_target", "not_normalised", "size_of_the_difference"),
         ),
     ),
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         Misconception(
             "row_before_the_last",
             "Your answer is right until you keep every drafted token. Then draw the next token from the last row of "
-            "`target`, which belongs to no drafted token.",
+            "`target`, which comes after the draft.",
             _slip((_ALL, "return kept, target[kept - 1]")),
             alone=True,
         ),

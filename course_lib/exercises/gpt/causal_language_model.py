@@ -235,8 +235,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "output_detached",
-            "Your output layer uses a copy of the embedding's values (.detach(), .data, torch.tensor), which passes "
-            "no gradient back. Use self.embedding.weight itself.",
+            "Your output layer uses a copy of the embedding's values (.detach(), .data, torch.tensor), so no gradient "
+            "flows back. Use self.embedding.weight itself.",
             _slip_alone(("weight.T", "weight.detach().T")),
         ),
     ),

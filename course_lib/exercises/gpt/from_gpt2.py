@@ -155,15 +155,16 @@ EXERCISE = Exercise(
             "shapes",
             "GPT-2 multiplies `x @ W`, so its matrices are `[in, out]`; torch's linear layers compute `x @ W.T` and "
             "store `[out, in]`. Embedding and positions are tables, not linear layers: their rows are vectors in "
-            "both. The matrix of `attn.c_proj` is square, so no error tells you to transpose it. `c_attn` holds three "
-            "projections side by side, `[d_model, 3 d_model]`: transposed, its first `d_model` rows are W_q.",
+            "both. The matrix of `attn.c_proj` is square, so you won't get an error if you forget it. `c_attn` "
+            "contains three projections side by side, `[d_model, 3 d_model]`: transposed, its first `d_model` rows "
+            "are W_q.",
             answers=("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
         ),
         Hint(
             "outline",
             "For each name and tensor: remove `transformer.` from the front, if it is there.\n"
             "Skip the head, the masks and masked_bias.\n"
-            "Replace the parts of the name by your own; `h.` becomes `blocks.`.\n"
+            "Replace the parts of the name with your own; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
             "Split `c_attn` into three with `chunk`: W_q, W_k and W_v.",
             answers=(

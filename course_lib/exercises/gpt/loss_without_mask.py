@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         Misconception(
             "zero_but_the_first",
             "You predict a loss only at the first position. Its target, the second token, is in the input. Only the "
-            "last position has a target that is missing.",
+            "last position's target is missing.",
             lambda honest: _only([0], honest),
         ),
         Misconception(

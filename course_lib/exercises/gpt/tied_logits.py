@@ -146,13 +146,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "states_detached",
-            "No gradient reaches `states` (.detach(), .data, numpy), so nothing below the output layer can learn. Use "
-            "them directly.",
+            "No gradient reaches `states` (.detach(), .data, numpy), so the layers below cannot learn. Use them "
+            "directly.",
             _slip(_STATES_DETACHED),
         ),
         Misconception(
             "no_gradients",
-            "No gradient reaches the states or the embedding, so the model cannot learn: the computation leaves torch "
+            "No gradient reaches the states or the embedding, so the model cannot learn: you compute outside torch "
             "(.detach(), numpy, no_grad). Use torch operations throughout.",
             _slip(_STATES_DETACHED, _ROWS_DETACHED),
         ),

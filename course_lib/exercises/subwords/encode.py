@@ -135,7 +135,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Each word becomes a list: the marker, then its characters. At the end, join the lists of all words into "
-            "one list of strings. `split` without an argument leaves no empty words, however many spaces there are.",
+            "one list of strings. `split` without an argument never leaves empty words, however many spaces there are.",
             answers=("split_at_every_space", "last_word_only", "word_by_word", "repeated_words_once"),
         ),
         Hint(
@@ -254,7 +254,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a repeated word only once. Encode the words in order, each as many times as it occurs.",
+            "Your answer includes a repeated word only once. Encode the words in order, each as many times as it "
+            "occurs.",
             _slip(("text.split()", "dict.fromkeys(text.split())")),
         ),
         Misconception(

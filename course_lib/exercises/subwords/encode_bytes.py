@@ -163,8 +163,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "across_words",
-            "Your answer merges across word boundaries. Encode each word separately: GPT-2 splits a text first, so no "
-            "token is *dog.* or *dog!*.",
+            "Your answer merges across word boundaries. Encode each word separately: GPT-2 splits a text first, so "
+            "*dog.* is never a token.",
             _slip(("in words", "in [''.join(words)]")),
         ),
         Misconception(
@@ -192,7 +192,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "repeated_words_once",
-            "Your answer has a repeated word only once. Encode the words in order, each as many times as it occurs.",
+            "Your answer includes a repeated word only once. Encode the words in order, each as many times as it "
+            "occurs.",
             _slip(("in words", "in dict.fromkeys(words)")),
         ),
     ),

@@ -137,8 +137,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "same_letters",
-            "Your answer merges any tokens with the same spelling, even `a bc` for the pair (ab, c). Compare each of "
-            "the two tokens.",
+            "Your answer merges any tokens with the same spelling, even `a bc` for the pair (ab, c). Compare both "
+            "tokens.",
             _slip(("both == pair", "len(both) == 2 and ''.join(both) == ''.join(pair)")),
         ),
         Misconception(
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         Misconception(
             "text_replaced",
             "Your answer uses replace on the text, so it finds the pair inside larger tokens: `xl a` contains the "
-            "text `l a`, but no token `l`. Compare whole tokens.",
+            "text `l a`, but not the token `l`. Compare whole tokens.",
             _replaced_in_the_text,
         ),
         Misconception(

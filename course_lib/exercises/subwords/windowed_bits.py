@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`losses` returns one number fewer than its window has tokens, since nothing predicts the first. A "
+            "`losses` returns one number fewer than its window has tokens, since the first isn't predicted. A "
             "window's last token is at its beginning plus its length, minus one. One nat is 1 / ln 2 bits; a string's "
             "`encode` gives its bytes.",
             answers=("per_character", "in_nats", "times_ln_2", "per_token"),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_overlap",
-            "Your answer begins each window where the last one ends, so nothing predicts its first token. Move on by "
+            "Your answer begins each window where the last one ends, so its first token isn't predicted. Move on by "
             "`stride` tokens each time.",
             _slip((_WINDOWS, "range(0, len(ids), context)"), paired=False),
         ),

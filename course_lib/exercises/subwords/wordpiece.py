@@ -200,7 +200,7 @@ EXERCISE = Exercise(
             stops_where_stuck=_slip((_STUCK, "return found")),
         ),
         *alike(
-            "Your answer marks an unknown word in another way. Return a list with BERT's unknown token: ['[UNK]'].",
+            "Your answer marks an unknown word differently. Return a list with BERT's unknown token: ['[UNK]'].",
             unknown_as_a_string=_slip((_STUCK, 'return "[UNK]"')),
             other_unknown=_slip((_STUCK, 'return ["<unk>"]')),
         ),
@@ -217,7 +217,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "lower_case",
-            "Your answer lower-cases the word. Don't: a capital is a different character.",
+            "Your answer lowercases the word. Don't: a capital is a different character.",
             _slip(("begin = 0", "begin, word = 0, word.lower()"), paired=False),
         ),
     ),
