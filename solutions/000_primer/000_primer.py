@@ -474,9 +474,9 @@ def three_walks():
 
 
 # %% [markdown]
-# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets down. A
-# little more, and each step lands higher on the other side: the loss keeps growing. If your loss grows or becomes
-# `nan`, try a smaller rate first.
+# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets down. With
+# one that is larger still, each step lands higher on the other side: the loss keeps growing. If your loss grows or
+# becomes `nan`, try a smaller rate first.
 #
 # ## 6. A model is an nn.Module
 #
@@ -817,7 +817,7 @@ def two_hundred_evenings():
 # - **Tensor**: a box of numbers, with any number of dimensions.
 # - **Shape**: how many entries a tensor has along each dimension.
 # - **dtype**: the type of a tensor's numbers: `float32`, `float64` (**double precision**), `int64`, `bool`.
-# - **Broadcasting**: sizes of 1 are repeated, so that two shapes fit.
+# - **Broadcasting**: repeating dimensions of size 1, so that two shapes fit.
 # - **Batch**: several examples in one tensor.
 # - **Vocabulary**, **id**: a list of words, and a word's index in it.
 # - **Bag of words**: how often each word of a vocabulary occurs in a sentence.
@@ -825,7 +825,7 @@ def two_hundred_evenings():
 # - **Loss**: how wrong a model is, in one number.
 # - **Gradient**: for each weight, how fast the loss rises as that weight grows.
 # - **Gradient descent**: small steps against the gradient.
-# - **Learning rate**: what a gradient is multiplied by to make a step.
+# - **Learning rate**: the factor that turns a gradient into a step.
 # - **`nn.Module`**: a model as a class, which registers its parts.
 # - **Linear layer**: `x @ weight.T + bias`.
 # - **ReLU**: keeps positive numbers and turns the rest into 0.

@@ -641,8 +641,8 @@ def same_vector(first, second):
 # %% [markdown] tags=["reason"]
 # The mean is the sum of each word's vector times that word's share. So two sentences agree for all embeddings exactly
 # when every word has the same share in both. Order doesn't matter, and neither does length. Comparing counts is nearly
-# right, but fails for “ha” and “ha ha ha”. Repeating each sentence as many times as the other has words compares shares
-# in whole numbers, so nothing is rounded.
+# right, but fails for “ha” and “ha ha ha”. If you repeat each sentence as many times as the other has words, you
+# compare whole numbers and don't need rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.same_vector")
@@ -1175,9 +1175,9 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # *It was not good, it was bad* and *it was not bad, it was good* contain the same words, each the same number of times.
 # A mean weights each word only by its share of the sentence, so both get the same vector. From the same vector, every
-# later layer gives the same answer; training can't help. It does harm where the answer depends on the order: the
-# sentiment of a review, or who owes whom money. It does none where the words are enough, such as sorting emails by
-# topic: both sentences are about the same thing.
+# later layer gives the same answer; training can't help. That does harm where the answer depends on the order: the
+# sentiment of a review, or who owes whom money. It doesn't where the words are enough, such as sorting emails by topic:
+# both sentences are about the same thing.
 #
 # *(One point: a pair in which the words have the same shares but the meanings differ. One point: the mean does not
 # depend on the order, so the vectors are equal and no training can separate them; with one task of each kind.)*

@@ -285,8 +285,8 @@ def who_is_near_station():
 
 
 # %% [markdown]
-# Before, radio is a little ahead, whatever the sentence is about. After, each sentence has its own *station*: next to
-# *train*, it is nearest to *train* and *railway*; next to *radio*, to *radio* and *broadcast*.
+# In the table, radio is a little ahead, whatever the sentence is about. In context, each sentence has its own
+# *station*: next to *train*, it is nearest to *train* and *railway*; next to *radio*, to *radio* and *broadcast*.
 #
 # And the harder pair? Write down which word you expect nearer to *it* when the animal is tired, and when the street is
 # wide.
@@ -644,7 +644,7 @@ show.attention_stepper()
 # ### Exercise 5 · Scaled dot-product attention
 # `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
-# Write the equation in a few lines with `torch.softmax` rather than your functions from above: then a slip up there
+# Write the equation in a few lines with `torch.softmax` rather than your functions from above: then a mistake in those
 # costs you nothing here. Don't use torch's built-in attention.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
@@ -774,7 +774,8 @@ print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim
 #    second column's weights from *Katze*'s row. Entry (*die*, dim 1) is *die*'s weights times the second column of $v$:
 #    $0.94 \times (-4) + 0.06 \times (-0.5) + 0.00 \times 2.5$.
 #
-# The last two results above follow slip 2's code as written, and S1's formula, which divides by $d_k$ without the root.
+# The last two results above come from slip 2's code as written, and from S1's formula, which divides by $d_k$ without
+# the root.
 
 # %% [markdown]
 # ## 4. Why divide by √d?
@@ -1224,7 +1225,7 @@ def which_divisor_learns():
 # of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another factor of 8, and learning starts
 # later. Only the root brings the variance to 1 at any width.
 #
-# *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven and not simply zero;
+# *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven, not simply zero;
 # training is slower, not impossible. One point: the root makes the variance 1, d overshoots: alpha is nearly uniform,
 # and gradients are small.)*
 

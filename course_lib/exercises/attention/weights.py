@@ -107,8 +107,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             large_scores_overflow=(
-                "Your answer works for small scores. But exp of a large score is infinite and exp of a very low one "
-                "is 0, so you get NaN. Subtract each row's largest score before exp: the weights stay the same.",
+                "Your answer works for small scores. But exp overflows for large scores and underflows for very low "
+                "ones, so you get NaN. Subtract each row's largest score before exp: the weights stay the same.",
                 ("scaled - largest", "scaled"),
             ),
             one_maximum_for_all_rows=(

@@ -82,8 +82,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "A position holds a token if it is smaller than the length of its sentence. Compare all positions with "
-            "all lengths at once by broadcasting.",
+            "A position holds a token if its index is less than the sentence's length. Compare all positions with all "
+            "lengths at once by broadcasting.",
         ),
         Hint(
             "shapes",

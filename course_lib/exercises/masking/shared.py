@@ -66,8 +66,8 @@ FORBIDDEN_FAR_ABOVE = (
 
 
 BARE_EXP = (
-    "Your answer takes exp of the raw scores, which is infinite for large ones and 0 for very low ones. Subtract each "
-    "row's largest allowed score first, or fill with -inf and use torch.softmax."
+    "Your answer takes exp of the raw scores, which overflows for large ones and underflows for very low ones. "
+    "Subtract each row's largest allowed score first, or fill with -inf and use torch.softmax."
 )
 
 

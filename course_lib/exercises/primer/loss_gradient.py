@@ -75,7 +75,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "PyTorch finds the gradient for you if you compute the loss from a `w` that requires a gradient. Make "
+            "PyTorch computes the gradient for you if you compute the loss from a `w` that requires a gradient. Make "
             "such a copy, compute the loss, call `backward()` on it, and read the copy's `.grad`.",
         ),
         Hint(

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         Misconception(
             "not_shuffled",
             "Your answer leaves the examples in their original order. Index them with `order`: if the data are "
-            "sorted, training and test would get different classes.",
+            "sorted, the two sets would contain different classes.",
             _slip((_ORDERED, "x, labels")),
         ),
         Misconception(

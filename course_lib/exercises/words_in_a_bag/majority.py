@@ -138,8 +138,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "place_among_the_labels",
-            "Your answer uses a position in the list of labels that occur, not the label itself. The two differ where "
-            "a label is missing: torch.unique also returns the labels, so take the one at that position.",
+            "Your answer uses an index into the list of distinct labels, not the label itself. The two differ when a "
+            "label is missing: torch.unique also returns the labels, so take the one at that index.",
             _slip(
                 ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()")
             ),
@@ -151,8 +151,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer uses the label after the most frequent one. torch.bincount counts label 0 at index 0: add "
-            "nothing to the argmax.",
+            "Your answer uses the label after the most frequent one. torch.bincount counts label 0 at index 0: don't "
+            "add anything to the argmax.",
             _slip(("argmax()", "argmax() + 1")),
         ),
         Misconception(

@@ -126,7 +126,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Split both sentences at their spaces.\n"
-            "Repeat each sentence as many times as the other has words, so that both are equally long.\n"
+            "Repeat each sentence as many times as the other has words, so that both have the same length.\n"
             "Count the words of both with `Counter`. Equal counts now mean equal shares.",
             answers=("whole_multiples",),
         ),
