@@ -34,7 +34,7 @@ class TestMasking(ExecutedLesson):
         assert 1e-9 < numbers(r"^Katze +gives (\S+) of its attention", output)[0] < 1e-7
 
     def test_attention_finds_what_a_mean_blurs(self, output: str) -> None:
-        mean, attention = numbers(r"right answers on new sentences: mean (\d+)%, attention (\d+)%", output)
+        mean, attention = numbers(r"correct answers on new sentences: mean (\d+)%, attention (\d+)%", output)
         assert max(mean + 10, 95) < attention
 
     def test_the_cheat_is_caught(self, output: str) -> None:
