@@ -14,19 +14,19 @@
 # %% [markdown]
 # # Lesson 09 · BERT
 #
-# You have two hundred labelled sentences and need a classifier. Most words of the language do not occur in them. But
-# the world is full of sentences without labels, and **BERT** learns from those first: a cat sits on some words, and
-# BERT guesses what is under it. That is **pre-training**. Your two hundred come second, in **fine-tuning**.
+# You have two hundred labelled sentences and need a classifier. Most words of the language don't occur in them. But the
+# world is full of sentences without labels, and **BERT** learns from those first: a cat sits on some words, and BERT
+# guesses what is under it. That is **pre-training**. Then come your two hundred, in **fine-tuning**.
 #
 # You will measure what that is worth, in a small world and on real reviews.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
 # | 1 | pairs of texts for BERT | 3 | 12 |
-# | 2 | predict: how many are hidden? | 1 | 4 |
-# | 3 | the hiding itself | 4 | 15 |
+# | 2 | predict: how many are masked? | 1 | 4 |
+# | 3 | the masking itself | 4 | 15 |
 # | 4 | pairs that follow, or don't | 3 | 12 |
-# | 5 | two goals in one loss | 2 | 10 |
+# | 5 | two objectives in one loss | 2 | 10 |
 # | 6 | a classifier of texts | 1 | 8 |
 # | 7 | a fair handful of labels | 2 | 10 |
 # | 8 | a probe on frozen features | 4 | 20 |
@@ -35,10 +35,10 @@
 # | 11 | the best answer in a text | 4 | 18 |
 # | 12 | one of several choices | 3 | 12 |
 #
-# Stuck? `hint("bert.pair_encoding")` opens a hint, and each further call the next one. `solution(...)` shows the answer
-# with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? `hint("bert.pair_encoding")` opens a hint, and each further call opens the next one. `solution(...)` shows the
+# answer with its reason, once you have tried; `progress()` shows how far you are.
 #
-# Nothing is downloaded: a small pre-trained BERT comes with the course.
+# You don't download anything: a small pre-trained BERT comes with the course.
 
 # %%
 import copy
@@ -81,19 +81,19 @@ from course_lib.training.progress import track
 from course_lib.training.schedules import linear_schedule
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # matrices this small gain nothing from a second one
 torch.set_printoptions(precision=4, sci_mode=False)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # %% [markdown]
 # ## 1. Pre-train, then fine-tune
 #
-# GPT predicts the next token, so it may look only to the left. To *write*, it must. To *understand* a text, you have
-# all of it. In
+# GPT predicts the next token, so it may look only to the left. To *write*, that is necessary. To *understand* a text, you
+# can use all of it. In
 #
 # *The **station** was playing old hits* and *the **station** was crowded with travellers*
 #
-# words to the right decide what *station* means. BERT is a stack of **encoder** blocks: every token attends to all
+# the words to the right determine what *station* means. BERT is a stack of **encoder** blocks: every token attends to all
 # others.
 
 # %% tags=["demo"]
@@ -106,11 +106,11 @@ show.matrices(
 )
 
 # %% [markdown]
-# Such a model cannot learn to predict the next token: it would see it. So it learns something else first.
+# Such a model can't learn to predict the next token, because it sees it. So it learns something else first.
 #
-# - **Pre-training**: an encoder learns to make good vectors, on as much text as there is, from a goal that is not your task.
-#   BERT has two: guess masked tokens, and say whether one sentence follows another.
-# - **Fine-tuning**: put a small **head** for your task on top, and train everything a little on your labels.
+# - **Pre-training**: an encoder learns to compute good vectors, on as much text as possible, with an objective other than
+#   your task. BERT has two: predict masked tokens, and tell whether one sentence follows another.
+# - **Fine-tuning**: put a small **head** for your task on top, and train everything a little longer on your labels.
 #
 # Models differ in what they predict, and from what (Wolf et al., 2020, figure 2).
 #
@@ -120,13 +120,13 @@ show.matrices(
 # | **autoregressive** (decoder) | the next token | the past | **GPT**, **GPT-2** (Radford et al., 2018, 2019); **Transformer-XL** (Dai et al., 2019): keeps states of the last segment; **XLNet** (Yang et al., 2019): the past in a shuffled order | writing |
 # | **sequence to sequence** (both) | a text | another text | **BART** (Lewis et al., 2020): repairs a damaged text; **T5** (Raffel et al., 2020): fills in missing spans, every task as text; **MarianMT** (Junczys-Dowmunt et al., 2018): translates, from translations alone | translating, summarizing |
 #
-# **Encoding** turns a text into vectors; **decoding** writes token by token. The first family encodes, the second
-# decodes, the third does both. Each row below is a token to predict from the blue ones.
+# **Encoding** turns a text into vectors; **decoding** writes token by token. The first family encodes, the second decodes,
+# the third does both. In each row below, a token is predicted from the blue ones.
 
 # %% tags=["demo"]
 example = ["the", "cat", "chased", "the", "mouse"]
-shuffled = torch.tensor([3, 1, 4, 0, 2])  # XLNet's order for this sentence: each token's turn
-gone = torch.tensor([False, False, True, True, False])  # what BERT's mask and T5's span take away
+shuffled = torch.tensor([3, 1, 4, 0, 2])  # XLNet's order for this sentence: when each token comes
+gone = torch.tensor([False, False, True, True, False])  # what BERT's mask and T5's span hide
 sees_past = torch.ones(5, 5, dtype=torch.bool).tril(-1)
 show.matrices(
     show.Panel("GPT: the past", sees_past, example, example),
@@ -138,13 +138,13 @@ show.matrices(
 )
 
 # %% [markdown]
-# BERT guesses its two tokens independently; T5's second knows the first.
+# BERT predicts its two tokens independently; T5's second depends on the first.
 #
 # ## 2. What BERT reads
 #
 # A **[CLS]** token comes first; its vector represents the whole input. Every text ends with **[SEP]**. Words become
-# **subword tokens** (WordPiece, which continues a word with `##`). A **segment** tells each token which of two texts it
-# belongs to. Figure 2 of the paper:
+# **subword tokens** (WordPiece, which marks a continuation with `##`). The **segment** of a token says which of the two
+# texts it belongs to. This is figure 2 of the paper:
 #
 # ```text
 # token     [CLS]  my  dog  is  cute  [SEP]  he  likes  play  ##ing  [SEP]
@@ -152,7 +152,7 @@ show.matrices(
 # position    0     1    2   3     4      5   6      7     8      9     10
 # ```
 #
-# Each row has an embedding table; the encoder's input is the sum of the three, normalized.
+# Each row has its own embedding table; the encoder's input is the normalized sum of the three.
 #
 # Many tasks are about two texts. *Recognizing **textual entailment*** (RTE): does the second follow from the first?
 #
@@ -161,7 +161,7 @@ show.matrices(
 # >
 # > The Bulls basketball team is based in Chicago.
 #
-# *Entailed*, says the data set. To find out, attention must compare both texts, so they form one sequence.
+# *Entailed*, says the dataset. To find out, attention must compare the texts, so they form one sequence.
 #
 # ### Exercise 1 · Pairs of texts
 # `bert.pair_encoding` · 3 points · about 12 minutes
@@ -170,12 +170,12 @@ show.matrices(
 # `seconds[i]` is None. Each [SEP] belongs to the text that it ends. Pad at the end with `padding_id`, in segment 0, to
 # the longest row.
 #
-# Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids`, `segments` and `mask`,
-# `[batch, tokens]` each, and `mask` is True at tokens.
+# Shapes: `firsts` and `seconds` are lists of lists of ids; the result is a tuple of `ids`, `segments` and `mask`, each
+# `[batch, tokens]`; `mask` is True at tokens.
 
 # %% [markdown] tags=["fine-print"]
-# A text may be empty. No text contains the ids of [CLS] and [SEP], but it may contain `padding_id`. Leave the lists as
-# they are.
+# A text may be empty. The texts don't contain the ids of [CLS] and [SEP], but may contain `padding_id`. Leave the lists
+# unchanged.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pair_encoding-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -202,10 +202,10 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
 
 
 # %% [markdown] tags=["reason"]
-# BERT was pre-trained on exactly this layout, so its tokens and segments mean something only here. A wrong segment
-# raises no error and costs a little accuracy, which is the worst kind of mistake. Segments are padded with 0 and not
-# with `padding_id`: there are only two segments to look up. The mask comes from lengths and not from ids: a real token
-# may have the padding's id.
+# BERT was pre-trained on exactly this layout, so its tokens and segments make sense only in it. A wrong segment doesn't
+# raise an error but costs a little accuracy, which is the worst kind of mistake. Pad segments with 0, not with
+# `padding_id`: the embedding table has only two rows. Compute the mask from the lengths, not from the ids: a real token may
+# have the padding's id.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pair_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.pair_encoding")
@@ -231,12 +231,12 @@ def read_small_bert():
 
 
 def small_bert():
-    """The encoder after pre-training: a fresh copy in each call."""
+    """The encoder after pre-training: a fresh copy for each call."""
     return copy.deepcopy(read_small_bert())
 
 
 def new_bert():
-    """The same encoder before it has read anything."""
+    """The same encoder before any training."""
     return BERT(read_small_bert().config).to(device)
 
 
@@ -273,7 +273,7 @@ def your_batch():
 
 
 # %% [markdown]
-# *Basketball* and *Chicago* are rare in our small world, so they fall apart; but nothing is unknown. Here is the sum of
+# *Basketball* and *Chicago* are rare in our small world, so they are split; but no word is unknown. Here is the sum of
 # embeddings:
 
 
@@ -302,34 +302,34 @@ three_embeddings()
 # %% [markdown]
 # ## 3. Masking tokens
 #
-# The first goal is **masked language modelling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the mouse*,
-# and the model should give $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and nothing is left to guess
-# from; mask one, and you learn from one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
+# The first objective is **masked language modelling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the mouse*,
+# and the model computes $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and too little context is left; mask
+# one, and you learn from only one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
 #
-# But no text that you classify later has a [MASK], and a model that works only there could neglect everything else. So
-# what is *shown* is drawn, too:
+# But the texts that you classify later don't contain [MASK], and a model that predicts only at [MASK] could neglect
+# everything else. So the model's *input* is drawn at random, too:
 #
-# | of the chosen tokens | are shown as | so that the model |
+# | of the chosen tokens | become | so that the model |
 # |---|---|---|
 # | 80 % | [MASK] | has to guess from the context |
 # | 10 % | another token, drawn at random | cannot trust the tokens that it sees |
-# | 10 % | themselves | keeps in mind what it sees |
+# | 10 % | themselves | remembers the token it sees |
 #
-# At the chosen positions, and only there, the model is asked for the original token.
+# At the chosen positions, and only there, the model must predict the original token.
 #
 # ### Exercise 2 · Predict first: how many?
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
-# Of `tokens` tokens, none of them special, how many on average become [MASK], how many another token, and how many stay
-# but are asked for?
+# Of `tokens` tokens, none of them special, how many on average become [MASK], how many become another token, and how many
+# must be predicted although they stay?
 
 # %% [markdown] tags=["fine-print"]
-# Return three Python floats, not rounded. A random token may happen to be the right one; subtract nothing for that.
+# Return three Python floats, not rounded. A random token may happen to be the right one; ignore that.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-expected_counts-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def expected_counts(tokens):
-    """How many of these tokens are shown as [MASK], as another token, and unchanged but asked for.
+    """How many of these tokens become [MASK], become another token, and are predicted although unchanged.
 
     tokens: int
     returns: a tuple of three floats
@@ -341,10 +341,9 @@ def expected_counts(tokens):
 
 
 # %% [markdown] tags=["reason"]
-# Of 100 tokens 15 are chosen: 12 become [MASK], 1.5 another token, and 1.5 stay. The 80, 10 and 10 % are shares of the
-# chosen tokens; taken of all tokens they would mask most of the text. Over many texts 1.5 is right, and neither 1 nor 2
-# is. The model cannot tell tokens that stay from tokens that were never chosen, so it must have an opinion about every
-# token that it sees.
+# Of 100 tokens, 15 are chosen: 12 become [MASK], 1.5 become another token, and 1.5 stay. The 80, 10 and 10 % are shares of
+# the chosen tokens; as shares of all tokens, they would mask most of the text. Averages need not be whole. The model can't
+# tell tokens that stay from tokens that were never chosen, so it must have an opinion about every token that it sees.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-expected_counts-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.expected_counts")
@@ -353,27 +352,27 @@ check("bert.expected_counts", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Randomness is hard to test, so **roll the dice outside**: at every position `chance` decides whether the token is
-# chosen, and `fate` what is shown.
+# Randomness is hard to test, so **roll the dice outside**: at every position, `chance` decides whether the token is chosen,
+# and `fate` what replaces it.
 #
 # ### Exercise 3 · Hide words
 # `bert.mask_words` · 4 points · about 15 minutes
 #
-# Choose the tokens with `chance` < 0.15 that are not `special`. Show them as `mask_id` where `fate` < 0.8, as the token
-# in `anything` from 0.8 up to 0.9, and as they are from 0.9 on. The labels are the original `ids` at all chosen
-# positions, and −100 everywhere else, which torch's cross-entropy leaves out.
+# Choose the tokens with `chance` < 0.15 that are not `special`. Replace them by `mask_id` where `fate` < 0.8 and by the
+# token in `anything` from 0.8 up to 0.9, and keep them from 0.9 on. The labels are the original `ids` at all chosen
+# positions, and −100 everywhere else, which torch's cross-entropy ignores.
 #
 # Shapes: all tensors are `[batch, tokens]`; `special` is boolean, `chance` and `fate` are floats from 0 to 1. Return a
-# tuple: what the model reads, then the labels.
+# tuple: the model's input, then the labels.
 
 # %% [markdown] tags=["fine-print"]
-# No draw is exactly 0.15, 0.8 or 0.9. `special` is True at [CLS], [SEP] and padding; a [MASK] already in the text may
-# be chosen, too. Leave `ids` as they are.
+# The draws are never exactly 0.15, 0.8 or 0.9. `special` is True at [CLS], [SEP] and padding; a [MASK] already in the text
+# may be chosen, too. Leave `ids` unchanged.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-mask_words-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mask_words(ids, special, chance, fate, anything, mask_id):
-    """BERT's corruption, with everything random passed in.
+    """BERT's corruption; you get the random draws.
 
     ids: int64 [batch, tokens]
     special: bool [batch, tokens]; True at tokens that are never chosen, such as [CLS], [SEP] and padding
@@ -390,11 +389,11 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
 
 
 # %% [markdown] tags=["reason"]
-# Being chosen and having a fate are two draws, and the labels follow the first alone. If a chosen token that is shown
-# as itself is not asked for, the model learns that an unmasked token is always right, and needs no thought.
+# Whether a token is chosen and what replaces it are two draws, and the labels depend only on the first. If the chosen
+# tokens that stay had no label, the model would learn that an unmasked token never needs a thought.
 #
-# Special tokens are never chosen, since guessing [SEP] teaches nothing. The labels come from the ids before masking:
-# taken afterwards, they would ask for [MASK].
+# Never choose special tokens, since predicting [SEP] teaches nothing. Take the labels from the ids before masking:
+# afterwards, they would be [MASK].
 
 # %% nbgrader={"grade": true, "grade_id": "bert-mask_words-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.mask_words")
@@ -405,7 +404,7 @@ check("bert.mask_words", hidden=True)
 
 # %%
 def corrupted(batch, seed):
-    """A batch with some of its tokens hidden by your `mask_words`, and the labels."""
+    """A batch with some of its tokens masked by your `mask_words`, and the labels."""
     pieces, generator = vocabulary(), torch.Generator().manual_seed(seed)
     ids = batch["ids"].cpu()
     special = torch.isin(ids, torch.tensor([pieces.id(token) for token in BERT_SPECIAL]))
@@ -440,18 +439,18 @@ def what_the_model_gets_to_see():
 # %% [markdown]
 # ## 4. Learning from masked tokens
 #
-# A head gives every token of the vocabulary a score, at every position. Its loss is the cross-entropy at the chosen
-# positions. GPT and XLNet learn from every token and BERT from 15 % of them, so BERT needs more passes: the price of
+# A head computes a score for every token of the vocabulary, at every position. Its loss is the cross-entropy at the chosen
+# positions. GPT and XLNet learn from every token, and BERT from 15 % of them, so BERT needs more passes, the price of
 # seeing both sides.
 #
-# We have done this, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it
-# people bake and paint, animals chase and growl, and both see, follow and find. No label says which nouns are people.
-# The head's output rows are the token embeddings (weight tying).
+# We did that, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it, people
+# bake and paint, animals chase and growl, and both see, follow and find. The data doesn't say which nouns are people. The
+# rows of the head's output matrix are the token embeddings (weight tying).
 
 
 # %%
 class WordGuesser(nn.Module):
-    """The head of masked language modelling: from states to a score for every token, at every position."""
+    """The head for masked language modelling: from states to a score for every token, at every position."""
 
     def __init__(self, d_model, pieces):
         super().__init__()
@@ -513,11 +512,11 @@ def under_the_mask():
         kind: sum(share for name, share in zip(names, p.tolist(), strict=True) if name in nouns)
         for kind, nouns in (("animals", ANIMALS), ("people", PEOPLE))
     }
-    panels[2].set_xlabel("probability (a scale of its own)")
+    panels[2].set_xlabel("probability (different scale)")
     show.figure(
         drawn,
         "The most probable tokens for three masks: one or two verbs for what a cat does to a mouse and a baker to bread; "
-        "for who growled a dozen animals, hardly one more probable than the next.",
+        "and a dozen animals, about equally probable, for who growled.",
     )
     print(f"who growled: all animals together {together['animals']:.0%}, all people together {together['people']:.0%}")
 
@@ -525,8 +524,8 @@ def under_the_mask():
 under_the_mask()
 
 # %% [markdown]
-# It knows what cats do to mice and bakers to bread. It cannot know who growled, so the animals share the probability,
-# and people get little: nouns that occur in the same contexts have become alike. Now put the cat on any word.
+# It knows what cats do to mice and bakers to bread. It can't know who growled, so the animals share the probability, and
+# people get little: nouns that occur in the same contexts have become alike. Now put the cat on any word.
 
 
 # %% tags=["demo"]
@@ -543,8 +542,8 @@ def with_a_cat_on_it(text):
 with_a_cat_on_it("the small cat chased the mouse in the kitchen .")
 
 # %% [markdown]
-# **Predict** what percentage of the masked tokens it gets right in new stories (one in 590 for a blind guess).
-# Predictions are not graded.
+# **Predict** what percentage of the masked tokens it gets right in new stories (a blind guess gets one in 590). Predictions
+# aren't graded.
 
 # %%
 masked_tokens_right = None  # in %
@@ -564,7 +563,7 @@ def how_well_it_guesses():
     ):
         with torch.no_grad():
             logits = head(encoder.eval()(read, segments=batch["segments"], mask=batch["mask"]).states)
-            loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()).item()  # -100 is left out by itself
+            loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()).item()  # -100 is ignored by default
         right = (logits.argmax(dim=-1) == labels)[asked].float().mean().item()
         print(f"{name:14}  loss {loss:5.2f} nats   right {right:4.0%} of {int(asked.sum())} tokens")
     print(f"a guess among {len(vocabulary())} tokens: log {len(vocabulary())} = {math.log(len(vocabulary())):.2f} nats")
@@ -572,32 +571,31 @@ def how_well_it_guesses():
 
 
 # %% [markdown]
-# No model gets them all right: after *the cat chased the* any of a dozen animals may come.
+# A model can't get them all right: after *the cat chased the*, any of a dozen animals may come.
 #
 # ### 4.1 Pairs that need no labels
 #
-# BERT's second goal is **next-sentence prediction** (NSP): does the second of two sentences follow the first in a text,
-# or was it drawn from elsewhere? Half of the pairs are of each kind. (RoBERTa dropped this goal, and lost nothing: Liu
-# et al., 2019, section 4.2.)
+# BERT's second objective is **next-sentence prediction** (NSP): does the second of two sentences follow the first in a
+# text, or was it drawn from elsewhere? Half of the pairs are of each kind. (RoBERTa dropped this objective without any
+# loss: Liu et al., 2019, section 4.2.)
 #
-# A text of three sentences has two pairs of neighbours, and the middle sentence is in both. Each pair has a `chance`,
-# and an `other` sentence, needed or not.
+# A text of three sentences has two pairs of neighbours. Each pair has a `chance`, and an `other` sentence, whether it needs
+# one or not.
 #
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
 # Go through the texts, and in each through its neighbours. Pair number $k$ keeps its second sentence where `chances[k]`
-# < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even
-# if drawn by chance, and 1 where it does not.
+# < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even if it was drawn by chance, and 1 where it doesn't.
 
 # %% [markdown] tags=["fine-print"]
-# Each text has at least one sentence, and no chance is 0.5. `chances` and `others` have one entry for each pair of all
-# the texts. BERT's published weights have the same labels.
+# Each text has at least one sentence, and a chance is never 0.5. `chances` and `others` have one entry for each pair of all
+# the texts. BERT's published weights use the same labels.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-sentence_pairs-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def next_sentence_pairs(texts, chances, others):
-    """Pairs of sentences with their labels, with everything random passed in.
+    """Pairs of sentences with their labels; you get the random draws.
 
     texts: list of lists of sentences, which are strings
     chances: list of floats from 0 to 1, one for each pair of neighbours
@@ -615,10 +613,9 @@ def next_sentence_pairs(texts, chances, others):
 
 
 # %% [markdown] tags=["reason"]
-# First all neighbours, then one walk along pairs, chances and other sentences together: nothing is counted, so nothing
-# is miscounted. The last sentence of a text and the first of the next are no neighbours; pairing them teaches the model
-# that anything follows anything. The label looks at what came out and not at the dice: a wrong label could never be
-# learned.
+# Collect all neighbours, then walk along pairs, chances and other sentences together: if you don't count, you can't
+# miscount. The last sentence of a text and the first of the next are not neighbours; pairing them teaches the model that
+# anything follows anything. The label depends on the resulting pair, not on the draw: a model can't learn wrong labels.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sentence_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.sentence_pairs")
@@ -627,20 +624,20 @@ check("bert.sentence_pairs", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Both goals are trained at once, on the same rows. The loss is the mean over the masked tokens **plus** the mean over
-# the pairs (Devlin et al., 2019, appendix A.2).
+# BERT trains on both objectives at once, on the same rows. The loss is the mean over the masked tokens **plus** the mean
+# over the pairs (Devlin et al., 2019, appendix A.2).
 #
 # ### Exercise 5 · Both goals in one loss
 # `bert.pretraining_loss` · 2 points · about 10 minutes
 #
-# Write that sum of two mean negative log-probabilities, in nats. Positions with the label −100 count neither above nor
-# below the fraction line. The pairs are a classification with two classes.
+# Compute that sum of two mean negative log-probabilities, in nats. Positions with the label −100 count in neither the
+# numerator nor the denominator. The pairs are a classification with two classes.
 #
 # Shapes: `word_logits` is `[batch, tokens, vocab_size]`, `word_labels` `[batch, tokens]`, `pair_logits` `[batch, 2]`,
 # `pair_labels` `[batch]`; the result is a single number `[]`.
 
 # %% [markdown] tags=["fine-print"]
-# At least one token is masked. Logits may be hundreds apart. The gradients of both kinds of logits are compared.
+# At least one token is masked. Logits may be hundreds apart. The gradients for both kinds of logits are compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-pretraining_loss-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -660,10 +657,10 @@ def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
 
 
 # %% [markdown] tags=["reason"]
-# A batch has many masked tokens and few pairs, and in one mean over all of them the pairs would hardly count. Dividing
-# by all positions would make the first loss about seven times too small. Nothing is shifted: unlike GPT, BERT is asked
-# for the token at the position itself. The two scores of a pair exclude each other, so one softmax runs over both; two
-# sigmoids would let a sentence follow and not follow.
+# A batch has many masked tokens and few pairs, and in one mean over all of them, the pairs would hardly count. Dividing by
+# the number of all positions would make the first loss about seven times too small. Don't shift the labels: unlike GPT,
+# BERT predicts the token at the same position. The two classes of a pair exclude each other, so take one softmax over both;
+# with two sigmoids, a sentence could both follow and not follow.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-pretraining_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.pretraining_loss")
@@ -674,11 +671,11 @@ check("bert.pretraining_loss", hidden=True)
 # %% [markdown]
 # ### 4.2 A minute of pre-training
 #
-# Pre-train a new encoder for five hundred batches of 48 pairs, from nearly twenty thousand stories, each used once. Its
-# heads are `WordGuesser`, and a linear layer on [CLS] for the pairs.
+# Pre-train a new encoder on five hundred batches of 48 pairs, from nearly twenty thousand stories, each used once. Its
+# heads are `WordGuesser` and, for the pairs, a linear layer on [CLS].
 #
-# *Predict first.* One of the two losses falls at once, the other waits. Which one? And how many pairs of new stories
-# are judged correctly in the end? (A coin gets 50 %.)
+# *Predict first.* One of the two losses falls at once. Which one waits? And what percentage of new pairs does the model get
+# right in the end? (Chance is 50 %.)
 
 # %%
 waits = ""  # "tokens" or "pairs"
@@ -712,7 +709,7 @@ def drawn_pairs(stories, seed):
 
 
 def both_answers(model, pairs, seed):
-    """What a model says about some pairs, and what is right: the arguments of your `pretraining_loss`."""
+    """A model's scores for some pairs, and the labels: the arguments of your `pretraining_loss`."""
     batch = encoded([(first, second) for first, second, _ in pairs])
     read, labels = corrupted(batch, seed)
     tokens, follows = model(read, batch)
@@ -762,8 +759,8 @@ def a_minute_of_pre_training():
         panel.legend(loc="lower left")
     show.figure(
         drawn,
-        "Two losses against the batches: that of the masked tokens falls from the start and passes the level of mere "
-        "counting; that of the pairs is still at log 2 after fifty batches and falls then.",
+        "Two losses by batch: that of the masked tokens falls from the start and passes the level of mere counting; "
+        "that of the pairs is still at log 2 after fifty batches and falls then.",
     )
     for batches, (of_tokens, of_pairs) in list(enumerate(curves))[:: len(curves) // 4]:
         print(f"after {batches * every:3} batches: masked tokens {of_tokens:.2f} nats, pairs {of_pairs:.3f} nats")
@@ -773,17 +770,17 @@ def a_minute_of_pre_training():
 
 
 # %% [markdown]
-# In the first fifty batches the model learns to *count*: there are many full stops and few hedgehogs. The dotted line
-# is what token frequencies alone give; only below it do contexts matter. The pairs wait until then: whether *it then
+# In the first fifty batches, the model learns to *count*: there are many full stops and few hedgehogs. The dotted line is
+# the loss with token frequencies alone; only below it do contexts matter. The pairs wait until then: whether *it then
 # growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean. So their loss stays at log 2,
-# like a coin, and then drops.
+# which is chance, and then drops.
 #
-# Your encoder ends more than a nat above the small BERT, which saw fourteen times as many batches, and larger ones.
+# Your loss ends more than a nat above the small BERT's, which saw fourteen times as many batches, and larger ones.
 #
 # ## 5. Heads
 #
-# Seven tasks (Wolf et al., 2020, figure 2), each an encoder, a decoder or both with a **head**, in lesson 00's five
-# families:
+# Here are seven tasks (Wolf et al., 2020, figure 2), in lesson 00's five families. Each takes an encoder, a decoder or
+# both, with a **head**:
 #
 # | task | input | output | family | examples |
 # |---|---|---|---|---|
@@ -795,36 +792,36 @@ def a_minute_of_pre_training():
 # | question answering (5.6) | $x_{1:M}$, $x_{M:N}$ | span $y$ in $[1 : N]$ | many in, two out | SQuAD, Natural Questions |
 # | conditional generation (lesson 05) | $x_{1:N}$ | $y_{1:M} \in \mathcal V^M$ | many in, many out, with delay | WMT, CNN/DM, XSum |
 #
-# The other two families: **one in, one out** is a linear probe on one vector of the text (5.3); **one in, many out** is
-# a caption, decoded from one vector. "No delay" has a price. BERT tags after it has read the *whole* text; to answer
-# while the text is still coming, a tagger needs GPT's mask.
+# The other two families: **one in, one out** is a linear probe on one vector of the text (5.3); **one in, many out** is a
+# caption, decoded from one vector. "No delay" has a price. BERT tags after it has read the *whole* text; to answer while
+# the text is still arriving, a tagger needs GPT's mask.
 #
 # ### 5.1 One label for a text or a pair
 #
-# For one label you need one vector. [CLS] is no word, so it is free to collect what the others say. BERT sends its
-# state through a dense layer and tanh (the **pooler**), and a linear layer leads to the classes:
+# For one label, you need one vector. [CLS] isn't a word, so it is free to collect information from the others. BERT passes
+# its state through a dense layer and tanh (the **pooler**), and a linear layer scores the classes:
 #
 # $$\text{logits} = W_o \tanh(W_d\, x_{\text{[CLS]}} + b_d) + b_o .$$
 
 # %% [markdown] tags=["slides"]
-# S1 introduces such classifiers as $p(y \mid x) = \exp(\theta_y^\top \text{features}(x))$. The **normalizer** is
-# missing. Scores of 1.2, −0.4 and 0.3 have the exponentials 3.3201, 0.6703 and 1.3499, which sum to 5.3403. Divided by
-# that sum they are 0.6217, 0.1255 and 0.2528, the softmax. The *order* is right all the same, since all three are
-# divided by one number.
+# S1 introduces such classifiers as $p(y \mid x) = \exp(\theta_y^\top \text{features}(x))$. The **normalizer** is missing.
+# The exponentials of the scores 1.2, −0.4 and 0.3 are 3.3201, 0.6703 and 1.3499, which sum to 5.3403. Divided by that sum,
+# they are 0.6217, 0.1255 and 0.2528, the softmax. The *order* is right anyway, since all three are divided by the same
+# number.
 #
-# Sum over the texts of a batch in place of the classes (`dim=0`), and the columns add up to 1, not the rows. No shape
-# complains, so check what should sum to 1.
+# If you sum over the texts of a batch instead of the classes (`dim=0`), the columns add up to 1, not the rows. There is no
+# shape error, so check what should sum to 1.
 
 # %% [markdown]
 # ### Exercise 6 · One label for a text
 # `bert.sequence_classifier` · 1 point · about 8 minutes
 #
-# Write `forward`, which returns scores: the softmax is part of the loss.
+# Write `forward`. It returns scores: the softmax is part of the loss.
 #
-# Shapes: `states` is `[batch, tokens, d_model]`, its first token being [CLS]; the result is `[batch, classes]`.
+# Shapes: `states` is `[batch, tokens, d_model]`, and the first token is [CLS]; the result is `[batch, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# Keep the two layers' names: the check loads weights into them. The result is the same in training and evaluation.
+# Keep the two layers' names: the check loads weights into them. The result is the same in training and evaluation mode.
 # Gradients are compared.
 
 
@@ -853,9 +850,9 @@ class SequenceClassifier(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Without the tanh the two layers would be one linear layer; at the end it would squeeze the logits between -1 and 1, so
-# that the model can never be sure. `states[0]` instead of `states[:, 0]` is the first text and not the first tokens,
-# and it fits whenever the numbers agree.
+# Without the tanh, the two layers would be one linear layer; at the end, it would squeeze the logits between -1 and 1, so
+# that the model could never be sure. `states[0]` instead of `states[:, 0]` is the first text and not the first tokens, and
+# it fits whenever the sizes agree.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sequence_classifier-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("bert.sequence_classifier")
@@ -880,7 +877,8 @@ def sentence_judge():
 
 
 # %% [markdown]
-# *The queen baked the cake.* **Predict** how probable it finds two sentences that do not quite fit.
+# The first sentence is *The queen baked the cake.* **Predict** how probable the head finds two second sentences that don't
+# quite fit.
 
 # %%
 how_probable = {"she ate the cheese .": None, "he ate the cake .": None}  # that it follows, from 0 to 1
@@ -908,36 +906,37 @@ def does_it_follow():
 
 
 # %% [markdown]
-# It judges the first three well: a queen is no *it*, and no wolf was mentioned. That takes comparing words of two
-# texts. But she baked a *cake* and no *cheese*, and a queen is no *he*. Random sentences seldom make these mistakes and
-# no others, so the goal never asked about them. A model learns what its goal needs, by the shortest way: the case
-# against next-sentence prediction.
+# It judges the first three well: a queen isn't an *it*, and the wolf wasn't mentioned. For that, it must compare words of
+# two texts. But she baked a *cake* and not a *cheese*, and a queen isn't a *he*. Random sentences rarely contain only these
+# mistakes, so the objective didn't require spotting them. A model learns what its objective requires, by the shortest
+# route: that is the case against next-sentence prediction.
 #
 # ### 5.2 Two hundred sentences
 #
-# Two tasks in the small world, with two hundred labelled sentences each:
+# Here are two tasks in the small world, with two hundred labelled sentences each:
 #
 # - *Who acts*, a person or an animal? *the raven followed the duchess in the garden .* → animal
-# - *Of a kind?* Are there two people, or two animals, or one of each? *the small ferret watched the crow .* → of a kind
+# - *Of a kind?* Does the sentence mention two people or two animals, or one of each? *the small ferret watched the crow .*
+#   → of a kind
 #
-# Verbs and locations give nothing away: you need the kind of the noun before the verb, or of *both*. Four candidates
-# learn:
+# Verbs and locations don't give the answer away: you need the kind of the noun before the verb, or of *both* nouns. There
+# are four candidates:
 #
-# - **fine-tuning**: the small BERT, and all its weights go on learning;
-# - **feature-based**: the small BERT **frozen**; only the head learns from its states (Devlin et al., 2019, section 5.3);
-# - **from nothing**: the same network with random weights;
-# - **recurrent**: a bidirectional recurrent network, from nothing. Its state at the first word has read the whole sentence
+# - **fine-tuning**: the small BERT; we train all of its weights;
+# - **feature-based**: the small BERT, **frozen**; we train only the head on its states (Devlin et al., 2019, section 5.3);
+# - **from scratch**: the same network with random initial weights;
+# - **recurrent**: a bidirectional recurrent network, from scratch. Its state at the first word has read the whole sentence
 #   backwards, so your head fits on it.
 #
-# A fifth, if you have pre-trained it: **your own encoder**, fine-tuned.
+# There is a fifth if you have pre-trained it: **your own encoder**, fine-tuned.
 #
-# *Predict first:* what percentage of 400 new sentences does the BERT from nothing get right in the end? And your own
+# *Predict first:* what percentage of 400 new sentences does the BERT from scratch get right in the end? And your own
 # encoder?
 
 # %%
 right_in_the_end = {
-    "who acts": {"BERT, from nothing": None, "your own encoder": None},  # in %
-    "of a kind": {"BERT, from nothing": None, "your own encoder": None},
+    "who acts": {"BERT, from scratch": None, "your own encoder": None},  # in %
+    "of a kind": {"BERT, from scratch": None, "your own encoder": None},
 }
 
 
@@ -953,7 +952,7 @@ class WithHead(nn.Module):
 
     def train(self, mode=True):
         super().train(mode)
-        self.encoder.train(mode and not self.frozen)  # a frozen model drops nothing out
+        self.encoder.train(mode and not self.frozen)  # no dropout in a frozen model
         return self
 
     def forward(self, batch):
@@ -964,7 +963,7 @@ class WithHead(nn.Module):
         return self.encoder(batch["ids"], segments=batch["segments"], mask=batch["mask"]).states
 
     def prepared(self, batch):
-        """The batch with its states, if they are always the same: then the encoder runs once."""
+        """The batch with its states, if they never change: then the encoder runs once."""
         if not self.frozen:
             return batch
         with torch.no_grad():
@@ -983,22 +982,22 @@ def recurrent():
 
 
 def own_encoder():
-    """The encoder of section 4.2: a copy in each call."""
+    """The encoder of section 4.2: a copy for each call."""
     return copy.deepcopy(OWN_ENCODER["encoder"])
 
 
-# How each one begins, whether it is frozen, its learning rate, and how its curve is drawn.
+# How to create each one, whether it is frozen, its learning rate, and how to draw its curve.
 CANDIDATES = {
     "fine-tuned": (small_bert, False, 1e-3, {"color": BLUE}),
     "frozen features": (small_bert, True, 5e-3, {"color": GREEN, "linestyle": "--"}),
-    "recurrent, from nothing": (recurrent, False, 3e-3, {"color": GREY}),
-    "BERT, from nothing": (new_bert, False, 1e-3, {"color": ORANGE}),
+    "recurrent, from scratch": (recurrent, False, 3e-3, {"color": GREY}),
+    "BERT, from scratch": (new_bert, False, 1e-3, {"color": ORANGE}),
 }
 
 
 # %% tags=["demo"]
 def learn(model, examples, test, epochs, rate, seed=0, title="training", every=1):
-    """Train in batches of 25; after every epoch, or fewer, take the share of right answers on the test."""
+    """Train in batches of 25; after every epoch, or less often, measure the accuracy on the test."""
     examples, test = model.prepared(examples), model.prepared(test)
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=rate)
@@ -1017,7 +1016,7 @@ def learn(model, examples, test, epochs, rate, seed=0, title="training", every=1
 
 
 def share_right(model, test):
-    """How many of the labels that count are the class with the highest score."""
+    """For how many of the labels that count the right class has the highest score."""
     model.eval()
     with torch.no_grad():
         right = model(test).argmax(dim=-1) == test["labels"]
@@ -1055,45 +1054,44 @@ def two_hundred_sentences():
     panels[0].legend(loc="lower right")
     show.figure(
         drawn,
-        "Learning curves of two tasks, two seeds each. Who acts: both pre-trained candidates are near 100 % "
-        "at once, those from nothing rise late and stay lower. Of a kind: fine-tuning is near 100 %, frozen "
-        "features are between, and both candidates from nothing stay around 50 %. Where your own encoder runs, it "
-        "is a dotted line.",
+        "Learning curves of two tasks, two seeds each. Who acts: both pre-trained candidates are near 100 % at once, "
+        "those from scratch rise late and stay lower. Of a kind: fine-tuning is near 100 %, frozen features are in "
+        "between, and both from scratch stay around 50 %. Your own encoder, if it ran, is a dotted line.",
     )
 
 
 # %% [markdown]
-# Pre-training wins by far. Many nouns occur once or never in 200 sentences, so a model from nothing cannot know that a
-# *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*, so their vectors lie among those of
-# other animals. The labels only *name* a border that is already there. In the second task those from nothing are no
-# better than a coin: there is too little to compare.
+# Pre-training wins by far. Many nouns occur once or never in 200 sentences, so a model trained from scratch can't know that
+# a *ferret* is an animal. The small BERT has seen ferrets chase and be called *it*, so their vectors lie among those of
+# other animals. The labels only *name* a boundary that is already there. On the second task, the models trained from
+# scratch do no better than chance: there is too little data to compare.
 #
-# **Features or fine-tuning?** In the first task both do equally well. Next-sentence prediction taught [CLS] whether a
-# story goes on with *she* or with *it*, and that is the answer. It never had to compare two nouns, so in the second
-# task the frozen features fall behind, while fine-tuning teaches attention to look there. But features are cheap: the
-# encoder runs once, and many tasks share it.
+# **Features or fine-tuning?** On the first task, both do equally well. Next-sentence prediction taught [CLS] whether a
+# story continues with *she* or with *it*, and that is the answer. It never had to compare two nouns, so on the second task
+# the frozen features fall behind, while fine-tuning teaches attention to compare. But features are cheap: the encoder runs
+# once for many tasks.
 #
-# **And your own encoder?** Five hundred batches are enough for the first task, and not for the second, where it does no
-# better than a coin. Pre-training teaches what is easiest first.
+# **And your own encoder?** Five hundred batches are enough for the first task, but not for the second, where it does no
+# better than chance. Pre-training teaches the easiest things first.
 #
-# To be fair: the small BERT was pre-trained on texts **of the same small world**; on others it would help less. And
-# from nothing, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in order
-# helps. The transformer can be pre-trained on more.
+# To be fair, the small BERT was pre-trained on texts **from the same small world**; on others it would help less. And
+# trained from scratch, the **recurrent** classifier matches the transformer, or beats it: with little data, reading in
+# order helps. But you can pre-train the transformer on more.
 #
 # ### 5.3 What is it worth on real reviews?
 #
-# Lesson 00 trained a bag of embeddings on 2,382 sentences from real reviews, and it was right about 83 % of 600 others.
-# Take an encoder pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019). Keep it
-# **frozen**, put a **linear probe** on its features, and give both 50, 200 or all labels.
+# Lesson 00 trained a bag of embeddings on 2,382 sentences from real reviews, and it classified 83 % of 600 others
+# correctly. Take an encoder pre-trained on real text, all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and Gurevych, 2019).
+# Keep it **frozen**, put a **linear probe** on its features, and train both the probe and the bag on 50, 200 or all labels.
 #
-# A fair race needs as many labels of each class, so that a constant answer is right half of the time. And let the 50 be
-# part of the 200, so that your curve compares sizes and not luck.
+# A fair comparison needs the same number of labels for each class, so that a constant answer is right half of the time. And
+# the 50 should be a subset of the 200, so that your curve compares sizes and not luck.
 #
 # ### Exercise 7 · A fair handful of labels
 # `bert.few_labels` · 2 points · about 10 minutes
 #
-# Walk along `order`, a shuffled list of the positions of all texts, and pick the first texts of each class: `count`
-# divided by the number of classes. Return their positions in that order.
+# Walk along `order`, a shuffled list of the positions of all texts, and pick the first texts of each class: as many as
+# `count` divided by the number of classes. Return their positions in that order.
 #
 # Shapes: `labels` and `order` are integer tensors `[texts]`, the result is an integer tensor `[count]`.
 
@@ -1104,7 +1102,7 @@ def two_hundred_sentences():
 
 # %% nbgrader={"grade": false, "grade_id": "bert-few_labels-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def few_labels(labels, order, count):
-    """The positions of the first texts of each class, as many of one as of another.
+    """The positions of the first texts of each class, equally many for each.
 
     labels: int64 [texts]
     order: int64 [texts], a permutation of the positions
@@ -1125,9 +1123,9 @@ def few_labels(labels, order, count):
 
 
 # %% [markdown] tags=["reason"]
-# One walk, and a tally for each class. In the first 50 of the shuffled texts the classes would differ by chance. The
-# walk always begins at the same end, so 50 labels are part of 200. Another order is another draw, and several draws
-# show how much of a result is luck.
+# You need one walk, and a tally for each class. Among the first 50 shuffled texts, the classes would differ in size by
+# chance. The walk always begins at the same end, so the 50 labels are a subset of the 200. Several draws, with different
+# orders, show how much of a result is luck.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-few_labels-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("bert.few_labels")
@@ -1136,13 +1134,13 @@ check("bert.few_labels", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Then the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature subtract its mean over the
-# *training* texts, and divide by the root of its variance over them, with $10^{-5}$ added:
+# Then comes the probe itself (Alain and Bengio, 2016). First **standardize**: from each feature, subtract its mean over the
+# *training* texts, and divide by the root of its variance over them plus $10^{-5}$:
 #
 # $$x = \frac{f - \mu}{\sqrt{\sigma^2 + 10^{-5}}} .$$
 #
-# New texts get the same $\mu$ and $\sigma^2$: you cannot ask tomorrow's texts for their mean. Then comes gradient
-# descent from $W = 0$, $b = 0$, with all texts in each step and **weight decay** on $W$:
+# For new texts, use the same $\mu$ and $\sigma^2$: you don't know the mean of tomorrow's texts. Then use gradient descent
+# from $W = 0$, $b = 0$, with all texts in each step and **weight decay** on $W$:
 #
 # $$W \leftarrow W - \eta \left( \nabla_W L + \lambda W \right), \qquad b \leftarrow b - \eta\, \nabla_b L .$$
 #
@@ -1157,8 +1155,8 @@ check("bert.few_labels", hidden=True)
 # the result is `[new, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# $\sigma^2$ divides by the number of texts, not by one less (`correction=0`). A class may have no text. The result has
-# the dtype of `features`, which stay as they are; gradients are not compared.
+# $\sigma^2$ divides by the number of texts, not by one less (`correction=0`). A class may have no text. The result has the
+# dtype of `features`; leave them unchanged. Gradients are not compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-linear_probe-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1186,11 +1184,12 @@ def linear_probe(features, labels, new_features, classes, rate, decay, steps):
 
 
 # %% [markdown] tags=["reason"]
-# Standardized features let one learning rate suit all of them. Mean and variance are part of the model; taken from the
-# test they are a leak, small and easily overlooked. The 1e-5 matters: one of MiniLM's features hardly ever changes, and
-# divided by nearly 0 its rounding errors would count as much as the other features. Cross-entropy's gradient in the
-# logits is the softmax minus the one-hot labels, so autograd is not even needed. With 50 texts and 384 features a
-# linear layer can fit any labels; weight decay and a fixed number of steps keep its weights small.
+# After standardizing, one learning rate suits all features. The mean and the variance are part of the model; computed on
+# the test texts, they would be a small, easily overlooked leak. The 1e-5 matters: one of MiniLM's features hardly ever
+# changes, and divided by almost 0, its rounding errors would count as much as the other features. The gradient of
+# cross-entropy with respect to the logits is the softmax minus the one-hot labels, so you don't even need autograd. With 50
+# texts and 384 features, a linear layer can fit any labels; weight decay and a fixed number of steps keep its weights
+# small.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-linear_probe-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.linear_probe")
@@ -1199,9 +1198,9 @@ check("bert.linear_probe", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now encode all the reviews **once**, and keep the states that enter the last layer, and two vectors of each sentence:
-# [CLS] and the mean of its states. The pooling is yours, from lesson 00, if it has passed. (Without the model, 90 MB,
-# the figure shows our numbers, and says so.)
+# Now encode all the reviews **once**, and keep the states that enter the last layer, and two vectors for each sentence:
+# [CLS] and the mean of its states. The pooling is yours, from lesson 00, if it has passed. (Without the model, 90 MB, the
+# figure shows our numbers.)
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -1222,8 +1221,8 @@ except ModuleNotFoundError as missing:
 
 
 # %% [markdown]
-# *Predict first:* what percentage of the 600 does the probe get right with 50 labels, and the bag? (Half are positive.)
-# And is the probe better on [CLS] or on the mean?
+# *Predict first:* what percentage of the 600 do the probe and the bag get right with 50 labels? (Half are positive.) And is
+# the probe better on [CLS] or on the mean?
 
 # %%
 right_with_50_labels = {"bag of embeddings": None, "probe on the mean": None}  # in %
@@ -1261,13 +1260,13 @@ def read_once():
 
 
 def drawn_labels(count, seed):
-    """The positions of `count` training reviews by your `few_labels`; of all, if that is the number."""
+    """The positions of `count` training reviews by your `few_labels`, or of all of them."""
     order = torch.randperm(ALL, generator=torch.Generator().manual_seed(seed))
     return torch.arange(ALL) if count == ALL else few_labels(positive[:ALL], order, count)
 
 
 def right_on_test(scores):
-    """What percentage of the 600 test reviews gets the higher score for its own class."""
+    """For what percentage of the 600 test reviews the right class has the higher score."""
     return 100 * (scores.argmax(dim=-1).cpu() == positive[ALL:]).float().mean().item()
 
 
@@ -1346,7 +1345,7 @@ def real_reviews():
             keep_figure("09_bert", "reviews that your probe judges correctly, from 50 labels", f"{means[0]:.0f} %")
         if name in right_with_50_labels:
             show.prediction(f"{name}, 50 labels", right_with_50_labels[name], means[0], " %")
-    axes.set(xscale="log", xlabel="labelled reviews", title="right on 600 other reviews", ylim=(45, 95))
+    axes.set(xscale="log", xlabel="labelled reviews", title="accuracy on 600 other reviews", ylim=(45, 95))
     axes.set_xticks(SIZES, labels=[f"{size:,}" for size in SIZES])
     axes.set_xticks([], minor=True)
     axes.yaxis.set_major_formatter("{x:.0f} %")
@@ -1354,20 +1353,20 @@ def real_reviews():
     show.prediction("the better feature", better_feature, "mean")
     show.figure(
         figure,
-        "Accuracy against the number of labels, a dot for each draw: the bag rises from below 65 to about 83 %, the probe on "
+        "Accuracy by number of labels, a dot for each draw: the bag rises from below 65 to about 83 %, the probe on "
         "[CLS] from about 70 to 86 %, and the probe on the mean from about 85 to 91 %.",
     )
 
 
 # %% [markdown]
-# Fifty labels and a frozen encoder match the bag with all 2,382, and beat it in most draws. The bag has met most words
-# too rarely, or never; MiniLM knows which are used alike. The mean is far ahead of [CLS], since this encoder was
-# trained to bring the *means* of related sentences together. (Not all of that was without labels: among its billion
-# pairs, says its model card, some were labelled for entailment.)
+# Fifty labels and a frozen encoder match the bag with all 2,382, and beat it in most draws. The bag has seen most words too
+# rarely, or never; MiniLM knows which words are used alike. The mean is far ahead of [CLS], since this encoder was trained
+# to bring the *means* of related sentences together. (According to its model card, some of its billion training pairs were
+# labelled for entailment.)
 #
-# Does **fine-tuning** pay on top of that? Your probe becomes the head, and MiniLM's last layer learns along with it:
-# 1.8 million weights in place of 770. *Predict first:* by how many percentage points does the accuracy change with 200
-# labels, and with all?
+# Does **fine-tuning** pay off on top of that? Your probe becomes the head, and we train MiniLM's last layer along with it:
+# 1.8 million weights instead of 770. *Predict first:* by how many percentage points does the accuracy change with 200
+# labels, and with all of them?
 
 # %%
 gained = {"200 labels": None, "all labels": None}  # in percentage points; it may be negative
@@ -1375,7 +1374,7 @@ gained = {"200 labels": None, "all labels": None}  # in percentage points; it ma
 
 # %% tags=["demo"]
 def head_of(x, labels):
-    """The probe as a layer: what it says of 0 is its bias, and each unit vector gives a column of its weights."""
+    """The probe as a layer: its scores for 0 are the bias, and each unit vector gives a column of its weights."""
     d_model = x.shape[1]
     scores = linear_probe(x, labels, torch.cat([torch.zeros(1, d_model), torch.eye(d_model)]), 2, 0.03, 0.01, 100)
     head = nn.Linear(d_model, 2)
@@ -1386,7 +1385,7 @@ def head_of(x, labels):
 
 
 def tuned(chosen, seed, epochs):
-    """Right on the test, after fine-tuning MiniLM's last layer with the probe as its head."""
+    """The test accuracy after fine-tuning MiniLM's last layer with the probe as its head."""
     entering, features = read_once()
     block, head = copy.deepcopy(encoder.bert.blocks[-1]), head_of(features["mean"][chosen], positive[chosen])
     model = nn.ModuleList([block, head]).to(device).train()
@@ -1438,37 +1437,37 @@ def does_fine_tuning_pay():
 
 
 # %% [markdown]
-# With 200 labels fine-tuning gains nothing: the probe gets most training texts right already, so what is left to learn
-# is mostly noise. With all labels it gains about a point. Is that a gain? The standard error of an accuracy of 91 % on
-# 600 texts is $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
+# With 200 labels, fine-tuning doesn't help: the probe already gets most training texts right, so the rest is mostly noise.
+# With all labels, it gains about a point. Is that a gain? The standard error of an accuracy of 91 % on 600 texts is
+# $\sqrt{0.91 \cdot 0.09 / 600}$, or 1.2 points.
 #
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
 #
-# A team has 200 labelled complaints. Their frozen encoder with a probe gets 87.3 % of 600 test texts right. They
-# fine-tune its last layer with six different learning rates; the best of the six gets 88.5 % of the same 600. "It pays:
-# more than a point", they write. In four to six sentences: what does their figure not show, and why? Which experiment
-# would, with the labels that they have? And name a task for which no probe on the mean of frozen states is enough,
-# however many labels there are.
+# A team has 200 labelled complaints. Their frozen encoder with a probe gets 87.3 % of 600 test texts right. They fine-tune
+# its last layer with six different learning rates; the best of the six gets 88.5 % of the same 600. "It pays off: more than
+# a point", they write. In four to six sentences: what does their figure not show, and why? Which experiment would show it,
+# with the labels they have? And name a task for which a probe on the mean of frozen states is not enough, however many
+# labels there are.
 #
 # Learning on your own? Once yours is written,
 # `solution("bert.does_it_pay")`, in a cell of its own, shows one good answer and what earns its points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-does_it_pay-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# With 600 texts an accuracy near 88 % has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be
-# noise. They also took the best of six on the test itself: even if all six rates were equally good, the luckiest would
-# be ahead. They should choose the rate by cross-validation within the 200 labels, repeat both methods on several draws
-# and seeds, and compare them in pairs, draw by draw, on a test that is used once. A probe on the mean is not enough for
-# *of a kind?*: no frozen layer was ever asked whether two nouns are alike, so the features do not hold the answer in a
+# With 600 texts, an accuracy near 88 % has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be
+# noise. They also chose the best of six on the test itself: even if all six rates were equally good, the luckiest would be
+# ahead. They should choose the rate by cross-validation within the 200 labels, repeat both methods on several draws and
+# seeds, and compare them in pairs, draw by draw, on a test that they use once. A probe on the mean is not enough for *of a
+# kind?*: the frozen layers never had to tell whether two nouns are alike, so the features don't contain the answer in a
 # linear form.
 #
-# *(One point: the noise of 600 texts, and the best of six chosen on the test. One point: a rate chosen on validation
-# data, several draws, paired comparison; and a task that the frozen features do not answer, with the reason.)*
+# *(One point: the noise of 600 texts, and the best of six chosen on the test. One point: a rate chosen on validation data,
+# several draws, paired comparison; and a task that frozen features can't solve, with the reason.)*
 
 # %% [markdown]
 # ### 5.4 Two texts
 #
-# **GLUE** is a leaderboard of nine tasks and a diagnostic set. The first two read one text, the others two.
+# **GLUE** is a leaderboard of nine tasks and a diagnostic set. The first two are about one text, the others about two.
 #
 # | GLUE | asks |
 # |---|---|
@@ -1483,7 +1482,7 @@ def does_fine_tuning_pay():
 # | WNLI, Winograd NLI | does it hold with the pronoun replaced? |
 # | Diagnostics | entailment, phenomenon by phenomenon |
 #
-# When models had overtaken people, **SuperGLUE** followed. They need a sequence classifier, or the head in brackets.
+# When models had overtaken people, **SuperGLUE** followed. Its tasks need a sequence classifier, or the head in brackets.
 #
 # | SuperGLUE | asks |
 # |---|---|
@@ -1497,8 +1496,9 @@ def does_fine_tuning_pay():
 # | WSC, Winograd Schema Challenge | does the pronoun mean this noun? (on the states of both) |
 # | AX-b, AX-g | diagnostics: broad coverage, and Winogender |
 #
-# Must the two texts go in **together**? You could compare the cosines of MiniLM's sentence vectors. *Predict first:*
-# eight premises have a hypothesis that follows and one that does not. For how many is the one that follows nearer?
+# Must the encoder read the two texts **together**? You could instead compare the cosines of MiniLM's sentence vectors.
+# *Predict first:* eight premises have a hypothesis that follows and one that doesn't. For how many is the one that follows
+# closer?
 
 # %%
 nearer = None  # of 8
@@ -1541,23 +1541,23 @@ def alike_is_not_entailed():
         premise, follows, does_not = encoder.sentence_vectors(row)
         count += bool(premise @ follows > premise @ does_not)
         print(f"{premise @ follows:.2f} {row[1]:50} {premise @ does_not:.2f} {row[2]}")
-    print(f"the one that follows is nearer for {count} of {len(ENTAILED)}")
+    print(f"the one that follows is closer for {count} of {len(ENTAILED)}")
     show.prediction("nearer", nearer, count)
 
 
 alike_is_not_entailed()
 
 # %% [markdown]
-# We wrote these eight to be hard: with one word changed or two exchanged, a contradiction is more *like* a sentence
-# than what follows from it. Two vectors say what both are about. Whether one follows depends on which word meets which,
+# These eight are hard on purpose: with one word changed or two swapped, a contradiction is more *like* a sentence than what
+# follows from it. The two vectors say what the sentences are about. Whether one follows depends on how their words relate,
 # so BERT reads both at once.
 #
-# So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* In the manner of
-# Winograd: is the second sentence about **the one who acts** in the first, or about **the other**? Neither sentence
-# alone gives the answer away.
+# So train one, in the small world. *The duchess watched the ferret in the garden. It was hungry.* As in a Winograd schema:
+# is the second sentence about **the one who acts** in the first, or about **the other**? Neither sentence alone gives the
+# answer away.
 #
-# In two hundred pairs, half of the couples are a person and an animal, half a woman and a man. (Remember *he ate the
-# cake*.) *Predict first:* what percentage does the fine-tuned small BERT get right of each?
+# In two hundred pairs, half of the couples are a person and an animal, and half a woman and a man. (Remember *he ate the
+# cake*.) *Predict first:* what percentage of each kind does the fine-tuned small BERT get right?
 
 # %%
 about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal": 99, "a woman and a man": 99}
@@ -1576,7 +1576,7 @@ def whom_is_it_about():
     test = with_mentions(new_pairs)
     couple = torch.tensor([COUPLES.index(pair.kinds) for pair in new_pairs], device=device)
     shares = {}
-    for name, encoder in (("fine-tuned", small_bert), ("BERT, from nothing", new_bert)):
+    for name, encoder in (("fine-tuned", small_bert), ("BERT, from scratch", new_bert)):
         torch.manual_seed(0)
         model = WithHead(encoder(), SequenceClassifier(64, 2))
         learn(model, examples, test, 5, 5e-4, title=name, every=5)
@@ -1589,9 +1589,9 @@ def whom_is_it_about():
 
 
 # %% [markdown]
-# It gets nearly all of the first kind right, and is no better than a coin toss on the other. Each noun is in two or three of the pairs:
-# too few to teach what the encoder does not know. Ask it: mask the pronoun after *the queen found the cake .*, and
-# compare *she*, *he* and *it*.
+# It gets nearly all of the first kind right, and is no better than chance on the other. Each noun occurs in two or three of
+# the pairs: too few to teach what the encoder doesn't know. Ask it: mask the pronoun after *the queen found the cake .*,
+# and compare *she*, *he* and *it*.
 
 
 # %% tags=["demo"]
@@ -1614,19 +1614,19 @@ def she_he_or_it():
 
 
 # %% [markdown]
-# For animals it predicts *it*. For people it gives *he* and *she* the same two probabilities whether the noun is a man
-# or a woman; *he* is slightly ahead, so it is right for men alone. Ten minutes of pre-training taught it the difference
-# that matters most, and not yet the next one. Fine-tuning teaches the *task*, pre-training the *world*. When a
-# fine-tuned model fails, look whether its encoder ever knew.
+# For animals it predicts *it*. For people it gives *he* and *she* the same two probabilities whether the noun is a man or a
+# woman; *he* is slightly ahead, so it is right for men alone. Ten minutes of pre-training taught it the most important
+# difference, but not yet the next one. Fine-tuning teaches the *task*, and pre-training the *world*. When a fine-tuned
+# model fails, check whether its encoder ever knew.
 #
 # ### 5.5 A label for every word
 #
-# In **part-of-speech tagging** every word gets its part of speech. In **named-entity recognition** (NER) every word is
-# marked as part of a name or not: of a person, an organization (ORG), a location (LOC), a date, a sum of money. The
-# head is **one** linear layer, used again at every token.
+# In **part-of-speech tagging**, you label every word with its part of speech. In **named-entity recognition** (NER), you
+# mark whether each word is part of a name: of a person, an organization (ORG), a location (LOC), a date or a sum of money.
+# The head is **one** linear layer, applied at every token.
 #
-# But *falkland* is four tokens here, and needs one label. The paper (section 5.3) lets the **first token** speak for
-# the word: by then it has attended to the others.
+# But *falkland* is four tokens here, and needs one label. The paper (section 5.3) classifies the word by its **first
+# token**, which has attended to the others.
 #
 # ### Exercise 10 · A label for every word
 # `bert.token_classifier` · 3 points (2 for the values, 1 for rows with fewer words) · about 12 minutes
@@ -1637,7 +1637,7 @@ def she_he_or_it():
 # here *pieces* are the subword tokens, and *tokens* the words to be labelled.
 
 # %% [markdown] tags=["fine-print"]
-# [CLS] is position 0, so no word begins there. Rows with fewer words are padded with 0; those scores are not compared.
+# [CLS] is at position 0, so words start later. Rows with fewer words are padded with 0; those scores are not compared.
 # Gradients are.
 
 
@@ -1667,10 +1667,10 @@ class TokenClassifier(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Two index tensors that broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. With a slice
-# in front, `states[:, starts]`, all combinations come out, one dimension more than wanted; reduced to the first of each
-# it still looks right for a batch of one. Padding's positions point at [CLS], and their scores are never used; that is
-# cheaper than avoiding them. No softmax follows, since the loss takes logits.
+# Two index tensors that broadcast to `[batch, tokens]` pick pairs: sentence i with each position in row i. A slice in
+# front, `states[:, starts]`, gives all combinations, one dimension too many; reduced to the first of each, it still looks
+# right for a batch of one. The padded positions point at [CLS], and their scores are never used; that is cheaper than
+# avoiding them. Don't take the softmax, since the loss takes logits.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-token_classifier-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.token_classifier")
@@ -1679,13 +1679,12 @@ check("bert.token_classifier", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# A newspaper may have printed this: **British Left Waffles on Falkland Islands.** Either some British *left* their
-# breakfast on an island, and *Left* is the verb. Or a party, the *British Left*, cannot make up its mind, and the verb
-# is *Waffles*.
+# A newspaper may have printed this: **British Left Waffles on Falkland Islands.** Either some Brits *left* their breakfast
+# on an island, and *Left* is the verb. Or a party, the *British Left*, can't make up its mind, and the verb is *Waffles*.
 
 # %% [markdown] tags=["slides"]
 # S1 tags it twice: in the figure on parts of speech *Left* is a verb, in the figure on names *British Left* is an
-# organization. Each is right for one of the readings, but not both for the same.
+# organization. Each is right for one of the readings, but not for the same one.
 
 # %% tags=["demo"]
 headline = ["British", "Left", "Waffles", "on", "Falkland", "Islands"]
@@ -1706,19 +1705,19 @@ show.matrices(
 )
 
 # %% [markdown]
-# What does a tagger make of that? Our small world has such headlines: *french found cakes on taxes*, *german right
-# argues on orkney islands*. A few are ambiguous, and labelled sometimes one way, sometimes the other.
+# What will a tagger do? Our small world has such headlines: *french found cakes on taxes*, *german right argues on orkney
+# islands*. A few are ambiguous, and labelled sometimes one way, sometimes the other.
 #
-# *Predict first:* after one pass over four hundred sentences, what percentage of new tags is right, with and without
-# pre-training? (Of nine tags, *NOUN* is the most frequent.)
+# *Predict first:* after one pass over four hundred sentences, what percentage of the tags in new sentences is right, with
+# and without pre-training? (Of nine tags, *NOUN* is the most frequent.)
 
 # %%
-tags_right_after_one_epoch = {"fine-tuned": None, "BERT, from nothing": None}  # in %
+tags_right_after_one_epoch = {"fine-tuned": None, "BERT, from scratch": None}  # in %
 
 
 # %%
 def with_tags(sentences, names, kind):
-    """Sentences with a label for every token, as tensors; `starts` says the position of each token's first piece."""
+    """Sentences with a label for every token, as tensors; `starts` contains the position of each token's first piece."""
     pieces = vocabulary()
     starts = []
     for told in sentences:
@@ -1763,31 +1762,31 @@ def taggers():
 
 
 # %% [markdown]
-# With *cakes*, which is no verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One word
-# to the right decides; a model that reads from left to right could not know in time. With *waffles* it hesitates, as it
+# With *cakes*, which isn't a verb, the tagger is sure that *left* is the verb; with *argues*, that it is a noun. One word
+# to the right decides; a model that reads from left to right couldn't know in time. With *waffles*, it hesitates, as it
 # should.
 #
-# The largest numbers of the first three rows need not make a sentence: the classifier decides about **each word by
-# itself**. A **conditional random field** on top scores neighbouring labels in pairs.
+# The most probable tags in the first three rows may not form a sentence: the classifier decides about **each word
+# separately**. A **conditional random field** on top scores neighbouring labels in pairs.
 #
-# Starting from nothing costs less here, above all after the first epochs: there are thousands of labels, and most words
-# have one tag. The recurrent tagger does well: much of tagging is local.
+# Starting from scratch hurts less here, especially after the first epochs: there are thousands of labels, and most words
+# have only one tag. The recurrent tagger does well, because tagging is mostly local.
 #
-# For names only the labels change. But most words are in no name, so count for **each label** by itself. Of the words
-# that the tagger *called* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many did it
-# find? That is the **recall**. **F1** is a mean of the two that stays near the smaller one; you write all three in
+# For names, only the labels change. But most words aren't part of a name, so evaluate **each label** separately. Of the
+# words that the tagger *labelled* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many did
+# it find? That is the **recall**. **F1** is a mean of the two that stays close to the smaller one; you write all three in
 # lesson 10.
 #
-# *Predict first:* trained on only sixty sentences, the tagger from nothing gets 94 % of all words right. What is its F1
-# for the parties?
+# *Predict first:* trained from scratch on only sixty sentences, the tagger gets 94 % of all words right. What is its F1 for
+# the parties?
 
 # %%
-f1_of_parties_from_nothing = None  # in %
+f1_of_parties_from_scratch = None  # in %
 
 
 # %% tags=["demo"]
 def precision_recall_f1(said, right, label):
-    """Of one label, from tensors of labels."""
+    """The scores of one label, from tensors of labels."""
     both = ((said == label) & (right == label)).sum().item()
     called, there = (said == label).sum().item(), (right == label).sum().item()
     return both / max(called, 1), both / max(there, 1), 2 * both / max(called + there, 1)
@@ -1799,7 +1798,7 @@ def names_of_parties_and_places():
     counts, right = test["labels"] != -100, test["labels"]
     said = {"always O": torch.zeros_like(right)}
     for name, encoder, sentences in (
-        ("from nothing, 60", new_bert, 60),
+        ("from scratch, 60", new_bert, 60),
         ("fine-tuned, 60", small_bert, 60),
         ("fine-tuned, 400", small_bert, 400),
     ):
@@ -1816,26 +1815,26 @@ def names_of_parties_and_places():
         print(
             f"{name:18}{accuracy:8.1%}   {whole:15.0%}", *("".join(f"{x:7.0f} %" for x in each) for each in (org, loc))
         )
-        if name == "from nothing, 60":
+        if name == "from scratch, 60":
             found = org[2]
-    show.prediction("F1 of the parties, from nothing", f1_of_parties_from_nothing, found, " %")
+    show.prediction("F1 of the parties, from scratch", f1_of_parties_from_scratch, found, " %")
 
 
 # %% [markdown]
-# From left to right the table gets harsher. The tagger from nothing is right for 94 of 100, but gets every third
-# sentence wrong, no better than always saying O, and a good part of its parties are none. It is a few points of
-# accuracy behind the fine-tuned one, and twenty or more of F1. Rare labels need F1.
+# From left to right, the table gets harsher. The tagger trained from scratch gets 94 of 100 words right, but every third
+# sentence wrong, no better than always saying O, and many of its parties aren't parties. It is a few points of accuracy
+# behind the fine-tuned one, and at least twenty of F1. Rare labels need F1.
 #
 # ### 5.6 A span of the text
 #
-# In *question answering*, BERT writes nothing. The answer is a **span** of the given text, so it only says where it
-# **begins** and **ends**. Question and text are two segments, and a linear layer gives every token two scores: for
-# being the answer's first, and its last (Devlin et al., 2019, section 4.2). The probability of a span from $i$ to $j$
-# is a product of two softmaxes, so the best one has the largest sum of scores:
+# In *question answering*, BERT doesn't write. The answer is a **span** of the given text, so the model only predicts where
+# it **begins** and **ends**. The question and the text are two segments, and a linear layer scores every token twice: as
+# the answer's first token, and as its last (Devlin et al., 2019, section 4.2). The probability of a span from $i$ to $j$ is
+# a product of two softmax probabilities, so the best span has the largest sum of scores:
 #
 # $$\max_{i \le j}\; \text{first}_i + \text{last}_j .$$
 #
-# The two scores know nothing about each other, so $i \le j$ matters:
+# The two scores are independent, so $i \le j$ matters:
 #
 # ```text
 #         the   cat  chased   the  mouse     .
@@ -1843,21 +1842,20 @@ def names_of_parties_and_places():
 # last    0.0   3.0     0.2   0.5    2.4  -1.0
 # ```
 #
-# The best beginning is the second *the*, and the best end is *cat*, before it. Of the spans that exist, *the cat* has
-# 5.0 and *the mouse* 4.9.
+# The best beginning is the second *the*, and the best end is *cat*, before it. Of the valid spans, *the cat* scores 5.0 and
+# *the mouse* 4.9.
 #
 # ### Exercise 11 · The best span
 # `bert.answer_span` · 4 points (3 for the spans, 1 for the longest span) · about 18 minutes
 #
-# For each text, find the first and the last position of the best span. If `max_tokens` is given, leave longer spans
-# out.
+# For each text, find the first and the last position of the best span. If `max_tokens` is given, leave out longer spans.
 #
 # Shapes: `logits` is `[batch, 2, tokens]`, row 0 for the beginning and row 1 for the end; the result is an integer
 # tensor `[batch, 2]`.
 
 # %% [markdown] tags=["fine-print"]
 # A span may be a single token; `max_tokens` may be larger than the text. Padding has scores of −∞, but every text has
-# tokens. There are no ties for the best. Compare sums: a product of probabilities may underflow.
+# tokens. The best span is unique. Compare sums: a product of probabilities may underflow.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-answer_span-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1881,13 +1879,12 @@ def best_spans(logits, max_tokens=None):
 
 
 # %% [markdown] tags=["reason"]
-# The table of all sums holds every candidate, and its largest possible entry is the answer. Taking both ends by
-# themselves can return an end before its beginning; sorting them, or searching on from one of them, gives some span,
-# and not the best.
+# The table of all sums contains every candidate, and its largest valid entry is the answer. If you choose both ends
+# separately, the end may come before the beginning; sorting them, or searching from one, gives some span, but not the best.
 #
-# Impossible spans are filled with minus infinity. Setting them to 0, or multiplying by a triangle, lets them win
-# whenever all real sums are negative, which is common. The diagonal stays, since an answer may be one token. A span of
-# `max_tokens` ends `max_tokens - 1` positions after its beginning.
+# Fill invalid spans with minus infinity. If you set them to 0, or multiply by a triangle, they win whenever all valid sums
+# are negative, which is common. Keep the diagonal, since an answer may be one token. A span of `max_tokens` ends
+# `max_tokens - 1` positions after its beginning.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-answer_span-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("bert.answer_span")
@@ -1898,7 +1895,7 @@ check("bert.answer_span", hidden=True)
 
 # %%
 class SpanScores(nn.Module):
-    """The head of question answering: two scores for every token."""
+    """The head for question answering: two scores for every token."""
 
     def __init__(self, d_model):
         super().__init__()
@@ -1920,10 +1917,10 @@ def with_answers(asked):
 
 
 # %% [markdown]
-# Now each text has two sentences: *the queen saw the fox near the barn . the duke found the hen in the garden .* *the
-# duke found whom ?* The model has to find the question's words in the text and look next to them. *Predict first:*
-# after six hundred questions, in what percentage of three hundred new ones does it get both ends right? And what does
-# it get wrong?
+# Now each text has two sentences: *the queen saw the fox near the barn . the duke found the hen in the garden .* *the duke
+# found whom ?* The model has to find the question's words in the text and look next to them. *Predict first:* after six
+# hundred questions, for what percentage of three hundred new ones does it get both ends right? And what mistakes does it
+# make?
 
 # %%
 both_ends_right = None  # in %
@@ -1931,13 +1928,13 @@ both_ends_right = None  # in %
 
 # %% tags=["demo"]
 def mistake(row, answer, found, stop):
-    """What is wrong with a span, from its positions and that of the first sentence's full stop."""
+    """What is wrong with a span, from its positions and the position of the first full stop."""
     if found[0] <= stop < found[1]:
         return "runs from one sentence into the other"
     if (found[0] > stop) != (answer[0] > stop):
         return "is in the wrong sentence"
     if found[0] <= answer[0] and answer[1] <= found[1]:
-        return "holds the answer, and more"
+        return "contains the answer, and more"
     return "is somebody or something else in the right sentence"
 
 
@@ -1988,30 +1985,29 @@ def who_did_it():
 
 
 # %% [markdown]
-# Sort mistakes before you count them. Hardly one is nonsense: the model knows that *who* asks for somebody and *where*
-# for a location, and mostly where these begin and end. It does not always know *which sentence* is meant. In the
-# picture both rows have a candidate in each, and the best sum runs from one to the other. Forbid long spans with
-# `max_tokens`, and some of these mistakes are gone at no cost.
+# Sort mistakes before you count them. Hardly any are nonsense: the model knows that *who* asks for somebody and *where* for
+# a location, and mostly where these begin and end. It doesn't always know *which sentence* is meant. In the picture, both
+# rows have a candidate in each sentence, and the best sum runs from one to the other. Forbid long spans with `max_tokens`,
+# and some of these mistakes disappear for free.
 
 
 # %% [markdown]
 # ### 5.7 One of several choices
 #
-# *Multiple choice* (SWAG, ARC, COPA): a question and several continuations, one of them right. The encoder encodes each
-# choice with the question, **one by one**, and a head gives it a single score. They meet in a softmax **over the
+# In *multiple choice* (SWAG, ARC, COPA), a question has several continuations, one of them right. The encoder reads each
+# choice with the question, **one at a time**, and a head gives it a single score. The scores meet in a softmax **over the
 # choices** (Devlin et al., 2019, section 4.4).
 #
 # ### Exercise 12 · One of several
 # `bert.multiple_choice` · 3 points (2 for the values, 1 for large scores) · about 12 minutes
 #
-# The encoder and its head are passed in as a function: `score(ids, segments, mask)` takes three tensors `[rows,
-# tokens]` and returns `[rows]`, a score for each. Lay the choices out as rows, and bring the scores back into their
-# shape.
+# You get the encoder and its head as a function: `score(ids, segments, mask)` takes three tensors `[rows, tokens]` and
+# returns `[rows]`, a score for each. Flatten the choices into rows, and restore the shape of the scores.
 #
 # Shapes: `ids`, `segments` and `mask` are `[batch, choices, tokens]`, the result is `[batch, choices]`, probabilities.
 
 # %% [markdown] tags=["fine-print"]
-# Call `score` once or more, with the dtypes that came in. Scores may be far from 0. Gradients are not compared.
+# Call `score` once or more, with the dtypes of the input. Scores may be far from 0. Gradients are not compared.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bert-multiple_choice-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -2030,10 +2026,9 @@ def choice_probabilities(score, ids, segments, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Questions times choices become one long batch, and the scores go back into the same arrangement: nothing is mixed up
-# as long as both steps are done alike. The choices of one question exclude each other: a sigmoid for each would let two
-# of them be right, and a softmax over all rows would make questions compete. Scores may be large, so the softmax is
-# torch's and not a division of plain exponentials.
+# All choices become one long batch, and the scores go back in the same order. The choices of one question exclude each
+# other: with a sigmoid for each, two could be right, and with a softmax over all rows, questions would compete. Scores may
+# be large, so use torch's softmax and don't divide plain exponentials.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-multiple_choice-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("bert.multiple_choice")
@@ -2042,9 +2037,9 @@ check("bert.multiple_choice", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Your next-sentence head already has such a score: how well a sentence *follows*. *The wolf chased the sheep.*
-# **Predict** which of the four will win: *then the sheep heard it*, *it then growled*, *she then wrote the letter* or
-# *then the monk heard it*.
+# Your next-sentence head already computes such a score: how well a sentence *follows*. After *the wolf chased the sheep*,
+# **predict** which of the four will win: *then the sheep heard it*, *it then growled*, *she then wrote the letter* or *then
+# the monk heard it*.
 
 # %%
 after_the_wolf = ""  # one of the four, such as "it then growled ."
@@ -2079,15 +2074,15 @@ def how_does_the_story_go_on():
         panel.set_position([panel.get_position().x0 + 0.11, 0.16, 0.29, 0.7])
     show.figure(
         drawn,
-        "Probabilities of four continuations of two stories: with the wolf the sheep hears it or it growls, the duchess "
-        "writes a letter.",
+        "Probabilities of four continuations of two stories: after the wolf, the sheep hears it or it growls; the "
+        "duchess writes a letter.",
     )
 
 
 # %% [markdown]
 # ## 6. All seven
 #
-# Seven heads on three models:
+# Here are seven heads on three models:
 
 
 # %% tags=["demo"]
@@ -2128,8 +2123,8 @@ def seven_heads():
 # Here is the BERT of the `transformers` library with **our weights**, next to ours.
 
 # %% [markdown] tags=["slides"]
-# S1 recommends PyTorch and this library: its documentation is dense, so open a notebook and play. GPT-3 and GPT-4
-# cannot be downloaded, so you cannot put a head on them.
+# S1 recommends PyTorch and this library: its documentation is dense, so open a notebook and play. You can't download GPT-3
+# and GPT-4, so you can't put a head on them.
 
 # %% tags=["demo"]
 try:
@@ -2153,28 +2148,28 @@ else:
 
 # %% [markdown]
 # Only the names are different: `input_ids`, `token_type_ids` (segments), `attention_mask` (1 for True),
-# `last_hidden_state`. The other way round, `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into
-# our classes (a download of 440 MB). Their heads are `BertForSequenceClassification`, `BertForTokenClassification`,
+# `last_hidden_state`. Conversely, `BERT.from_pretrained("bert-base-uncased")` loads the published BERT into our classes (a
+# 440 MB download). Their heads are `BertForSequenceClassification`, `BertForTokenClassification`,
 # `BertForQuestionAnswering`, `BertForMultipleChoice` and `BertForMaskedLM`.
 #
 # ## Stretch · Go on
 #
 # 1. **Pre-train longer.** Five thousand batches in section 4.2 (with `texts(200_000, seed=7)`) take ten times as long. Does your
 #    encoder get past the small BERT? When does it learn that a queen is a *she*?
-# 2. **Be RoBERTa.** Leave the pairs out of the loss. Do the masked tokens come out better? What becomes of section 5.2, where
-#    [CLS] now has nothing to learn from?
-# 3. **More labels.** With 4,000 labels in section 5.2, does the transformer from nothing catch up?
+# 2. **Be RoBERTa.** Leave the pairs out of the loss. Does it predict masked tokens better? What happens in section 5.2, now
+#   that [CLS] wasn't trained?
+# 3. **More labels.** With 4,000 labels in section 5.2, does the transformer from scratch catch up?
 #
 # ## Glossary
 #
 # - **pre-training**: learning from text without labels.
-# - **fine-tuning**: learning on from there with a task's labels.
-# - **feature-based**, **frozen**: with a pre-trained model as it is; only a model on its vectors learns.
+# - **fine-tuning**: further training on a task's labels.
+# - **feature-based**, **frozen**: using a pre-trained model unchanged; only a model on its vectors is trained.
 # - **linear probe**: a linear layer on frozen features.
 # - **standardize**: subtract a feature's mean and divide by the root of its variance, both from training data.
 # - **head**: layers on an encoder's states that answer a task.
-# - **masked language modelling**: guessing masked tokens from both sides.
-# - **next-sentence prediction**: saying whether the second text follows the first.
+# - **masked language modelling**: predicting masked tokens from both sides.
+# - **next-sentence prediction**: predicting whether the second text follows the first.
 # - **[CLS]**: the first token, whose state represents the whole input.
 # - **[SEP]**: the token after each text.
 # - **segment**: which text a token belongs to.
@@ -2184,10 +2179,10 @@ else:
 # - **GLUE, SuperGLUE**: collections of tasks about one text or two.
 # - **part-of-speech tagging**: giving each word its part of speech.
 # - **named-entity recognition**: finding names, and what they name.
-# - **precision, recall, F1**: how much of what was called a label is; how much of what is was found; a mean of both.
+# - **precision, recall, F1**: the share of predictions that are right; the share of a label that was found; a mean of both.
 # - **span**: a stretch of a text.
 #
 # ## What you have now
 #
-# An encoder, its pre-training, heads, and a measure of what it is worth. For labels, "right" was enough. But how right
-# is a translation, or a summary? That is the next lesson.
+# You have an encoder, its pre-training, its heads, and a measure of what it is worth. For labels, "right" was enough. But
+# how right is a translation, or a summary? That is the next lesson.

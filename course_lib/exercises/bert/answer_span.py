@@ -90,7 +90,7 @@ EXERCISE = Exercise(
     statement=(
         "best_spans(logits [batch, 2, tokens], max_tokens=None) -> int [batch, 2]: the positions first <= last with "
         "the largest sum of scores, logits[:, 0, first] + logits[:, 1, last]. If max_tokens is given, a span has at "
-        "most that many tokens. The largest sum is finite, and there are no ties."
+        "most that many tokens. The largest sum is finite and unique."
     ),
     points=4,
     minutes=18,
@@ -112,8 +112,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Broadcast beginnings as `[batch, tokens, 1]` and ends as `[batch, 1, tokens]` to get a table of all "
-            "sums, `[batch, tokens, tokens]`. Valid spans are its upper triangle, with the diagonal. A limit on the "
-            "length cuts off a corner: use the argument `diagonal` of `triu` and `tril`.",
+            "sums, `[batch, tokens, tokens]`. The valid spans are its upper triangle, with the diagonal. A limit on "
+            "the length cuts off a corner: use the argument `diagonal` of `triu` and `tril`.",
             answers=("lower_triangle", "one_word_excluded", "one_word_too_many", "limit_ignored", "cut_off"),
         ),
         Hint(
@@ -121,8 +121,8 @@ EXERCISE = Exercise(
             "Split the logits into beginnings and ends, and add them as a table.\n"
             "Make a boolean table of the valid spans: the upper triangle, and with `max_tokens` only a band of it.\n"
             "Fill the rest with minus infinity, because sums may be negative.\n"
-            "Take the `argmax` of each flattened table: it is row times tokens plus column.\n"
-            "Integer division and the remainder give back the two.",
+            "Take the `argmax` of each flattened table: it equals row times tokens plus column.\n"
+            "Integer division and the remainder give you both.",
             answers=(
                 "each_by_itself",
                 "sorted_afterwards",

@@ -96,8 +96,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "first_of_all",
-            "Your answer takes the first `count` texts of any class. Take equally many of each class, or a small set "
-            "has hardly any of the rare class.",
+            "Your answer takes the first `count` texts of any class. Take the same number from each class, or a small "
+            "set has hardly any texts of the rare class.",
             _slip((_ENOUGH, "if len(chosen) < count:")),
         ),
         Misconception(
@@ -129,8 +129,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "from_the_end",
-            "Your answer takes the last texts of each class in `order`. Take the first, so that small sets are part "
-            "of larger ones.",
+            "Your answer takes the last texts of each class in `order`. Take the first ones, so that smaller sets are "
+            "subsets of larger ones.",
             _slip((_LOOP, "for position in order.tolist()[::-1]:"), (_RETURN, f"{_RETURN}.flip(0)")),
         ),
         Misconception(

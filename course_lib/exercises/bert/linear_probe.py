@@ -118,19 +118,19 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You don't know the new texts yet: measure mean and variance on the training texts, and use them for "
-            "both. Then write a training loop as in lesson 05, with all texts in every step.",
+            "You don't know the new texts yet: compute the mean and the variance over the training texts, and use "
+            "them for both. Then write a training loop as in lesson 05, with all texts in every step.",
         ),
         Hint(
             "shapes",
-            "Mean and variance are `[d_model]`, one number for each feature. W is `[classes, d_model]` and b is "
-            "`[classes]`. Both start at zero, and only W decays.",
+            "The mean and the variance are `[d_model]`, one number for each feature. W is `[classes, d_model]` and b "
+            "is `[classes]`. Both start at zero, and only W decays.",
             answers=("each_text_by_itself", "bias_decays", "variance_by_n_minus_1"),
         ),
         Hint(
             "outline",
-            "Compute mean and variance of each feature over the training texts.\n"
-            "Standardize training texts and new texts with these two.\n"
+            "Compute the mean and the variance of each feature over the training texts.\n"
+            "Standardize the training texts and the new texts with them.\n"
             "Set W and b to zeros.\n"
             "In each step, compute the logits, the mean cross-entropy and new gradients, and update both parameters.\n"
             "Return the new texts' scores, before the softmax.",
@@ -167,7 +167,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer divides by the wrong number. Divide by the root of the variance plus 1e-5, where the "
-            "variance is over the number of texts: `correction=0`.",
+            "variance divides by the number of texts: `correction=0`.",
             root_forgotten=_slip((_SCALE, "variance + 1e-5")),
             variance_by_n_minus_1=_slip(("unbiased=False", "unbiased=len(features) > 1")),
             nothing_added=_slip((_SCALE, "variance.sqrt()")),
@@ -180,7 +180,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "gradients_pile_up",
-            "Your answer accumulates gradients over the steps: backward() adds to what is there. Clear them in each "
+            "Your answer accumulates gradients over the steps: backward() adds to the old ones. Clear them in each "
             "step.",
             _slip(
                 ("for _ in range(steps):", "of_W, of_b = 0.0 * W, 0.0 * b\n    for _ in range(steps):"),
@@ -193,8 +193,8 @@ EXERCISE = Exercise(
             bias_forgotten=_slip((_B, "b")),
         ),
         *alike(
-            "Your W decays by the wrong amount. Each step subtracts `rate * decay * W`: add `decay * W` to the "
-            "gradient, or decay / 2 times the sum of squares to the loss.",
+            "The decay of your W is wrong. Each step subtracts `rate * decay * W`: add `decay * W` to the gradient, "
+            "or decay / 2 times the sum of squares to the loss.",
             no_decay=_slip((_W, "W - rate * of_W")),
             twice_the_decay=_slip((_W, "W - rate * (of_W + 2 * decay * W)")),
             decay_without_the_rate=_slip((_W, "W - rate * of_W - decay * W")),
@@ -210,7 +210,7 @@ EXERCISE = Exercise(
             _slip(("range(steps)", "range(1, steps)")),
         ),
         *alike(
-            "Your answer does not return the scores. Return those of all classes, without softmax or argmax.",
+            "Your answer does not return the scores. Return the scores of all classes, without softmax or argmax.",
             probabilities=_slip((_RETURN, "return (new @ W.T + b).softmax(dim=-1)")),
             classes_chosen=_slip((_RETURN, "return (new @ W.T + b).argmax(dim=-1)")),
         ),

@@ -171,7 +171,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_id_of_bert",
-            "Your answer writes 103 for [MASK], its id in BERT's own vocabulary. Use `mask_id`.",
+            "Your answer uses 103 for [MASK], its id in BERT's own vocabulary. Use `mask_id`.",
             _slip(("mask_id, ", "103, ")),
         ),
         *alike(

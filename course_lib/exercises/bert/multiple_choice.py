@@ -97,13 +97,13 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "To the encoder every choice is a separate row. Flatten the choices into rows, get all scores, restore "
-            "the shape, and let the choices of one question compete.",
+            "the shape, and let the choices for one question compete.",
         ),
         Hint(
             "shapes",
             "`flatten` merges two neighbouring dimensions: `[batch, choices, tokens]` becomes `[batch * choices, "
-            "tokens]`, question by question, and the scores come in the same order. Restore `[batch, choices]`, then "
-            "take the softmax over the last dimension.",
+            "tokens]`, question by question, and the scores come back in the same order. Restore `[batch, choices]`, "
+            "then take the softmax over the last dimension.",
             answers=(
                 "rows_mixed_up",
                 "laid_out_by_choices",
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_twice",
-            "Your answer takes the softmax of the softmax. Once is enough.",
+            "Your answer takes the softmax of the softmax. Take it once.",
             _slip((_SOFTMAX, f"{_SOFTMAX}.softmax(dim=1)")),
         ),
         Misconception(
@@ -176,14 +176,14 @@ EXERCISE = Exercise(
             _slip((_RETURN, "return p.T.contiguous()")),
         ),
         *alike(
-            "Your answer passes `score` another mask or other segments. Pass the ones you were given.",
+            "Your answer passes `score` a different mask or different segments. Pass the ones you were given.",
             padding_read=_slip((_MASK, f"torch.ones_like({_MASK})")),
             mask_inverted=_slip((_MASK, f"~{_MASK}")),
             one_segment=_slip((_SEGMENTS, f"torch.zeros_like({_SEGMENTS})")),
         ),
         *alike(
-            "Your exponentials overflow or vanish for large scores. Use torch.softmax, which subtracts each "
-            "question's largest score first.",
+            "Your exponentials overflow or underflow when the scores are large in magnitude. Use torch.softmax, which "
+            "subtracts each question's largest score first.",
             exponentials_too_large=_slip((_SOFTMAX, "scores.exp() / scores.exp().sum(dim=1, keepdim=True)")),
             something_added_below=_slip((_SOFTMAX, "scores.exp() / (scores.exp().sum(dim=1, keepdim=True) + 1e-8)")),
             largest_of_the_batch=_slip(

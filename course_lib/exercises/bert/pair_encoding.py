@@ -181,12 +181,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "ids_of_bert",
-            "Your answer writes 101 and 102 for [CLS] and [SEP], their ids in BERT's own vocabulary. Use `cls_id` and "
+            "Your answer uses 101 and 102 for [CLS] and [SEP], their ids in BERT's own vocabulary. Use `cls_id` and "
             "`sep_id`.",
             _slip(("rows, segments = ", "cls_id, sep_id = 101, 102\n    rows, segments = ")),
         ),
         *alike(
-            "Your segments put a [SEP] into the wrong text. Each [SEP] belongs to the text before it.",
+            "Your segments assign a [SEP] to the wrong text. Each [SEP] belongs to the text before it.",
             first_sep_in_second_segment=_slip(
                 (_SEGMENTS, "[0] * (len(one) - bool(two)) + [1] * (len(two) + bool(two))")
             ),
@@ -211,7 +211,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "ids_padded_with_zero",
-            "Your ids are padded with 0. Pad them with `padding_id`, which may be another number.",
+            "Your ids are padded with 0. Pad them with `padding_id`, which may be a different number.",
             _slip(("row, padding_id", "row, 0")),
         ),
         Misconception(

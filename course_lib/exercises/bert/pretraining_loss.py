@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "mean_of_both",
-            "Your answer takes the mean of the two losses, so it is half the right one. BERT's loss is their sum.",
+            "Your answer is the mean of the two losses, half the right value. BERT's loss is their sum.",
             _slip((_BOTH, "(tokens + pairs) / 2")),
         ),
         *alike(
@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "every_place_asked",
-            "Your answer also trains on positions that were not chosen, as if token 0 were right there. Skip the "
+            "Your answer also trains on positions that were not chosen, as if their label were token 0. Skip the "
             "positions whose label is -100.",
             _slip(("asked = ", "word_labels = word_labels.clamp(min=0)\n    asked = ")),
         ),

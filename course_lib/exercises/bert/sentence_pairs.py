@@ -120,9 +120,9 @@ EXERCISE = Exercise(
     name="next_sentence_pairs",
     title="Does it follow?",
     statement=(
-        "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label), one for each two neighbours "
-        "of a text. Where the chance is below 0.5, the second is the real one, else the other sentence. The label is "
-        "0 if it follows the first, else 1."
+        "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label), one for each pair of "
+        "neighbours in a text. Where the chance is below 0.5, the second is the real one, otherwise the other "
+        "sentence. The label is 0 if it follows the first, otherwise 1."
     ),
     points=3,
     minutes=12,
@@ -142,8 +142,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbours in a list, `zip` goes "
-            "through three lists at once. For the label, compare the second sentence with the original one.",
+            "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbours in a list, and `zip` "
+            "goes through three lists at once. For the label, compare the second sentence with the original one.",
         ),
     ),
     misconceptions=(
@@ -175,8 +175,8 @@ EXERCISE = Exercise(
             first_pair_of_each_text=_slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),
         *alike(
-            "Your answer takes the wrong chances or sentences. Each pair has its own, counted through all the texts, "
-            "needed or not.",
+            "Your answer takes the wrong chances or sentences. Each pair of all the texts has its own, whether it "
+            "needs it or not.",
             others_one_after_another=_slip(
                 (_FOUND, "found, left = [], iter(others)"), ("else other", "else next(left)")
             ),
@@ -199,8 +199,7 @@ EXERCISE = Exercise(
             other_first=_slip(("else other", "else first"), ("(first, second", "(first if stays else other, second")),
         ),
         *alike(
-            "Your answer has no pairs with the other sentence. Where the chance is 0.5 or more, put it second, with "
-            "label 1.",
+            "Your answer never uses the other sentence. Where the chance is 0.5 or more, put it second, with label 1.",
             random_left_out=_slip(("found.append", "if stays:\n            found.append")),
             none_replaced=_slip(("else other", "else true"), _BY_THE_CHANCE),
         ),

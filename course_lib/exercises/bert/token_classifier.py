@@ -142,8 +142,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "every_piece",
-            "Your answer is [batch, pieces, classes], scores for every piece, including [CLS] and [SEP]. Use only the "
-            "pieces at `starts`.",
+            "Your answer is [batch, pieces, classes], scores for every piece, including [CLS] and [SEP]. Use only "
+            "those at `starts`.",
             _slip((_PICKED, "states")),
         ),
         Misconception(
