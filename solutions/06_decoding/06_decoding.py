@@ -167,7 +167,7 @@ class Translator(nn.Module):
 losses_in_the_end = {"beginner": None, "trained": None}  # in nats
 
 # %% tags=["demo"]
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # matrices this small don't benefit from a second one
 batches = translation_data(list(pairs.values()), english, german, max_tokens=1000)
 for steps in (BEGINNER, TRAINED):
     torch.manual_seed(0)
@@ -207,7 +207,7 @@ def step_for(sentence, trained_for=TRAINED):
     """The step function that translates this sentence: ids so far, <s> first -> logits of the next token."""
     source = torch.tensor([english.encode(sentence)], device=device)
 
-    @functools.cache  # nothing is read twice
+    @functools.cache  # reads each prefix only once
     def said(tokens):
         with torch.no_grad():
             return translator(trained_for)(source, torch.tensor([tokens], device=device))[0, -1].cpu()
@@ -251,7 +251,7 @@ def greedy(step, start_id, end_id, max_new_tokens):
 
     step: int64 [tokens] -> logits [vocab_size] of the next token
     start_id, end_id: ids of <s> and <e>
-    max_new_tokens: int, at least 1, the most tokens to write, <e> included
+    max_new_tokens: int, at least 1, the largest number of tokens to write, <e> included
     returns: int64 [new], without <s>, with <e> where it was reached
     """
     ### BEGIN SOLUTION
@@ -285,7 +285,7 @@ check("decoding.greedy", hidden=True)
 
 # %% tags=["demo"]
 def watched(sentence, written):
-    """What the trained decoder sees and says while it reads what it has written: alpha, and probabilities."""
+    """What the trained decoder looks at and predicts while reading its own output: alpha, and probabilities."""
     model = translator()
     read = torch.tensor([[START_ID, *written[:-1].tolist()]], device=device)
     source = torch.tensor([english.encode(sentence)], device=device)
@@ -392,7 +392,7 @@ print("0.3 to the power 90:         ", torch.tensor(0.3) ** 90, "   90 · log 0.
 
 # %%
 def log_probability(step, ids):
-    """ln P of a whole sentence, <e> included: the chain rule, one step after the other."""
+    """ln P of a whole sentence, <e> included: the chain rule, step by step."""
     logits = torch.stack([step([START_ID, *ids[:position]]) for position in range(len(ids))])
     return -F.cross_entropy(logits, torch.tensor(ids), reduction="sum").item()
 
@@ -501,7 +501,7 @@ show.tree(
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-sentence_found-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sentence_found(beams):
-    """The sentence that a search of this width writes, and what it holds after the third token.
+    """The sentence that a search of this width writes, and what it keeps after the third token.
 
     beams: int, 1, 2 or 3
     returns: str, "A" to "F", and a list of `beams` floats, the largest first
@@ -590,7 +590,7 @@ def three_ways_through_the_tree():
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def beam_search(step, start_id, end_id, beams, max_new_tokens):
-    """The most probable of the sentences that a search finds which keeps the `beams` best at every step.
+    """The most probable sentence found by a search that keeps the `beams` best at every step.
 
     step, start_id, end_id, max_new_tokens: as for greedy
     beams: int, how many sentences to keep

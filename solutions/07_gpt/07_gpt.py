@@ -69,7 +69,7 @@ from course_lib.toys.lexicon import LIVING, THINGS
 from course_lib.training.progress import track
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # matrices this small don't benefit from a second one
 torch.set_printoptions(precision=4, sci_mode=False)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -385,7 +385,7 @@ def one_triangle():
     axes.legend(loc="upper right")
     show.figure(
         drawn,
-        "One causal mask over both sentences in three colours: the encoder's triangle above left, the rectangle of "
+        "One causal mask over both sentences in three colors: the encoder's triangle above left, the rectangle of "
         "cross-attention below left, the decoder's triangle below right.",
     )
 
@@ -887,12 +887,12 @@ def where_it_looks():
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-generate-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def generate(model, prompt, max_new_tokens, context_length):
-    """The prompt, followed by the most probable next token, again and again.
+    """The prompt, repeatedly extended by the most probable next token.
 
     model: from ids [batch, tokens] to logits [batch, tokens, vocab_size]
     prompt: int64 [tokens], at least one
     max_new_tokens: int, how many to write
-    context_length: int, the most tokens that the model can read
+    context_length: int, the largest number of tokens that the model can read
     returns: int64 [tokens + max_new_tokens]
     """
     ### BEGIN SOLUTION
@@ -1584,7 +1584,7 @@ def gpt_2_in_your_model():
 LINKS, DOCUMENTS, BYTES = 45e6, 8e6, 40e9
 our_bytes = len(decode(training_text))
 print(
-    f"{DOCUMENTS / LINKS:.0%} of the links became documents: duplicates and unreadable pages were removed, and, on purpose, Wikipedia"
+    f"{DOCUMENTS / LINKS:.0%} of the links became documents: duplicates, unreadable pages and (on purpose) Wikipedia were removed"
 )
 print(f"{BYTES / DOCUMENTS / 1000:.0f} kB per document, about {BYTES / DOCUMENTS / 6:.0f} words")
 print(f"reading it all at 250 words a minute, day and night: {BYTES / 6 / 250 / 60 / 24 / 365:.0f} years")

@@ -67,7 +67,7 @@ from course_lib.text.tokenization import SPECIAL
 from course_lib.training.progress import TrainingStep, progress_bar
 
 show.use_style()
-torch.set_num_threads(1)  # matrices as small as these gain nothing from a second one
+torch.set_num_threads(1)  # matrices this small don't benefit from a second one
 
 # %% [markdown]
 # ## 1. The trouble with words
@@ -742,7 +742,7 @@ check("subwords.decode_bytes", hidden=True)
 
 # %% tags=["demo"]
 class ByteTokenizer:
-    """Your tokenizer; with GPT-2's merges, GPT-2's. `library` is the same by the library, fast enough for long texts."""
+    """Your tokenizer; with GPT-2's merges, GPT-2's. `library` does the same, fast enough for long texts."""
 
     def __init__(self, merges):
         from tokenizers import Tokenizer, models, pre_tokenizers
@@ -1061,7 +1061,7 @@ def wordpiece(word, tokens):
 
     word: str
     tokens: list of str, those within a word with ## before them
-    returns: list of str; ["[UNK]"] where none fits
+    returns: list of str; ["[UNK]"] if none fits
     """
     ### BEGIN SOLUTION
     found, begin = [], 0
