@@ -594,7 +594,7 @@ check("primer.critic", hidden=True)
 # Shuffle the **labels**, the correct answers, *with* the examples.
 #
 # Save the test set for the end. If you try several learning rates and keep the one that does best on it, its result is
-# partly luck. Choose with a third set, for **validation**.
+# partly luck. For such choices, use a third set, for **validation**.
 #
 # A shuffle is a list of indices, and you can index a tensor with it:
 

@@ -41,7 +41,7 @@
 # tells you what it called, what came back and what it expected, and names your mistake if it recognizes it. A cell that
 # plots with one of your functions waits until you have written it.
 #
-# **Help.** Call these in a cell of your own, with the id below the task's heading:
+# **Help.** Call these in a new cell, with the id below the task's heading:
 #
 # - `hint("words_in_a_bag.look_up")` opens a hint; call it again for the next one.
 # - `case("words_in_a_bag.cosine")` returns the inputs on which your answer fails (`.args`) and what should come out
@@ -980,9 +980,8 @@ def trained(vocabulary, training, epochs):
 
 
 # %% [markdown]
-# How many epochs? We save the test set for the end, and choose with 300 of the training sentences, kept for
-# **validation**. **Predict first:** after how many epochs does the bag do best on them: 1, 2, 3, 5, 8 or 12? What does
-# the loss do meanwhile?
+# How many epochs? We save the test set for the end, and use 300 of the training sentences for **validation**. **Predict
+# first:** after how many epochs does the bag do best on them: 1, 2, 3, 5, 8 or 12? What does the loss do meanwhile?
 
 # %%
 best_epochs = None

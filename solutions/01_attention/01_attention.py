@@ -1079,8 +1079,8 @@ def attention_gradients(q, k, v, of_out):
 
 
 # %% [markdown] tags=["reason"]
-# The backward pass visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. In the softmax, each
-# row loses its alpha-weighted mean and is multiplied by alpha: a weight can only grow at the others' expense. The
+# The backward pass visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. In the softmax, you
+# subtract each row's alpha-weighted mean and multiply by alpha: a weight can only grow at the others' expense. The
 # scores were divided by the root, so their gradient is, too. `q kᵀ` gives the last two. You need only alpha from the
 # forward pass, and you can recompute it from `q` and `k`: that is why FlashAttention (Dao et al., 2022, appendix B.2)
 # never stores the large matrix.

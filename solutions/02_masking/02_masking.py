@@ -543,8 +543,8 @@ def worked_example_recomputed():
 # | out, *die* | -0.9990, -2.4983 | -0.9999571, -2.499925 |
 # | out, *tanzte* | 1.9852, -2.9970 | 1.9983424, -2.9997153 |
 #
-# **Which computation printed 0.0006 and 0.9994 for *tanzte*?** The obvious suspect, after lesson 01, is a division by the
-# number of keys. Try it, and then other divisors, until the cell says that you found it.
+# **Which computation printed 0.0006 and 0.9994 for *tanzte*?** The obvious suspect, after lesson 01, is a division by
+# the number of keys. Try it, and then other divisors, until the cell says you have found it.
 
 # %% tags=["demo", "slides"]
 suspected_divisor = math.sqrt(2)  # right, but not what is printed: change this number

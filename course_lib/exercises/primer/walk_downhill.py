@@ -88,7 +88,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "A position is `[features]`, and so is a gradient. The path has one more position than there are steps: "
-            "`[steps + 1, features]`. `torch.stack` turns a list of positions into that.",
+            "`[steps + 1, features]`. `torch.stack` turns a list of positions into such a tensor.",
             answers=("start_missing", "end_missing", "end_only"),
         ),
     ),

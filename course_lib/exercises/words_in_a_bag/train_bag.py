@@ -174,7 +174,7 @@ EXERCISE = Exercise(
                 (_ADAM, "torch.optim.SGD(parameters, lr=rate)"),
             ),
             order_ignored=(
-                "Your answer never shuffles the examples. Index ids, mask and labels by the epoch's order.",
+                "Your answer never shuffles the examples. Index ids, mask and labels with the epoch's order.",
                 ("for order in orders:", "for order in torch.arange(len(ids)).expand_as(orders):"),
             ),
             labels_in_the_old_order=(
