@@ -214,9 +214,8 @@ def same_under_causal_mask(order):
 
 # %% [markdown] tags=["reason"]
 # Under a causal mask a token's vector depends on the set of tokens up to and including itself, and stays the same exactly
-# when that set does. Then the token is at its old position, since sets of different sizes can't be equal, and no token
-# from further back has moved in front of it. Keeping its position is not enough: a token before it and one after it may
-# have swapped.
+# when that set does. Then the token is at its old position, since sets of different sizes can't be equal, and no later
+# token has moved in front of it. Keeping its position is not enough: a token before it and one after it may have swapped.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -248,7 +247,7 @@ def which_tokens_notice():
         show.Panel("attends to now", causal_mask(4), tokens, tokens),
         show.Panel("you said", predicted.unsqueeze(1), tokens, ["same"]),
         show.Panel("measured", ~measured.unsqueeze(1), tokens, ["same"]),
-        alt="Two masks: Katze saw die before and does not now, die sees Katze now. <s> and tanzte see the same as before.",
+        alt="Two masks: Katze saw die before but doesn't now; die now sees Katze. <s> and tanzte see the same as before.",
     )
     for position, token in enumerate(tokens):
         free, masked = changes["no mask"][position], changes["causal mask"][position]
@@ -473,8 +472,8 @@ def sinusoidal_encoding(length, d_model, device=None):
 # Wavelengths grow from 2π in a geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a
 # sine alone takes each value twice in every turn. The two must share an angle: otherwise the hand is no longer a hand,
 # and the shift of the next exercise is no longer a rotation. The 2i of the formula is the even dimension itself, so
-# stepping by 2 and then doubling counts the 2 twice. All sines first is the same encoding with its columns in a different
-# order.
+# stepping by 2 and then doubling counts the 2 twice. Putting all sines first gives the same encoding with its columns in
+# a different order.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("positions.sinusoidal_encoding")
@@ -509,7 +508,7 @@ def the_wall_of_clocks():
 # |---|---|---|---|---|---|
 #
 # The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change
-# the exponents below until yours does too.
+# the exponents below until yours prints the same.
 
 
 # %%
@@ -726,7 +725,7 @@ def two_hands():
 
 
 # %% [markdown]
-# What is it good for? Say one attention (lesson 04 will call it a **head**) wants to look **two tokens back**. Let a
+# What is it good for? Say an attention layer (lesson 04 will call it a **head**) wants to look **two tokens back**. Let a
 # token's query be its own position, moved by $M_{-2}$, and each token's key its position. The dot product is largest
 # where the two are equal: two tokens back, for every token of every sentence, without training. The learned query matrix
 # of lesson 04 can *be* that matrix.
@@ -946,7 +945,7 @@ else:
 # $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
 #
 # Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. Slopes are not learned. A head with a
-# steep slope looks at its nearest neighbours, one with a flat slope sees far. There is no last position.
+# steep slope looks at its nearest neighbours, one with a flat slope looks far back. There is no last position.
 #
 # ### Exercise 8 · Distance as a penalty
 # `positions.alibi_weights` · 4 points · about 20 minutes
@@ -1126,8 +1125,8 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# - **Learned positions stop.** Rows past the 16th never got a gradient, and are as random as on the first day. The model
-#   drops to blind guessing at the very next token.
+# - **Learned positions stop.** Rows past the 16th never got a gradient, and are still random. The model drops to blind
+#   guessing at the very next token.
 # - **Sinusoids extrapolate; the trained model does so only now and then.** Past the end, some answers are still right and
 #   others are not, and which ones differs from run to run. A likely reason: within 16 tokens the slow clocks hardly move,
 #   so the model never learned what to do once they do.
@@ -1178,9 +1177,9 @@ def past_the_trained_length():
 # 3. Append the sinusoids to the tokens instead of adding them, with the same total number of dimensions. Which learns
 #    faster?
 # 4. Replace the positions with your `alibi_weights`, with four heads. Can they learn *two positions back*? Why is that
-#    hard for a penalty that only falls with distance?
+#    hard if scores only fall with distance?
 # 5. Look for the five clocks in `published` again, but fit the matrix on the *last* 300 rows, or on random ones. Which
-#    turns change?
+#    clocks change?
 
 # %%
 # Your own experiments.

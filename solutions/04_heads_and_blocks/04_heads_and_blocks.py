@@ -48,9 +48,9 @@
 # otherwise the course's; the first cell says which. No check depends on them.
 
 # %% [markdown] tags=["fine-print"]
-# Return the dtype that you were given: a plain `torch.zeros(...)` is in single precision and loses double precision;
-# `x.new_zeros(...)` doesn't. Gradients are compared where an exercise says so. Where an exercise's points are split, the
-# first part must be right before the others count.
+# Return the dtype that you were given: a plain `torch.zeros(...)` is in single precision; `x.new_zeros(...)` keeps the
+# dtype of `x`. Gradients are compared where an exercise says so. Where an exercise's points are split, the first part
+# must be right before the others count.
 
 # %%
 import math
@@ -292,8 +292,8 @@ def heads_side_by_side():
 #   \text{out} = \operatorname{Concat}(\text{head}_1, \dots, \text{head}_h)\, W_o .$$
 #
 # $W_q^i$ is the $i$-th group of $d_\text{head}$ columns of $W_q$, so projecting with the whole $W_q$ and then splitting
-# gives the same. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$ mixes
-# them: until then, the heads know nothing of each other.
+# gives the same result. **Concat** puts the heads' outputs side by side again, `d_model` numbers per token. And $W_o$
+# mixes them: until then, the heads know nothing of each other.
 
 # %% [markdown] tags=["slides"]
 # S1 expands the formula on its slide to $\operatorname{softmax}\big(\frac{1}{d_k} (Q W_i^Q)(K W_i^K)\big)\, V W_i^V$. It
@@ -456,8 +456,8 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
 # attention, once; and a linear layer that names four colours. Nothing tells a head what to look for. We train it with one
 # head, with two and with four, in a few seconds; all three models have the same number of parameters.
 #
-# **Predict first.** How many of the four questions will each model answer well, say three times in four? The cell shows
-# your guesses next to the results.
+# **Predict first.** How many of the four questions will each model answer well, say, three times out of four? The cell
+# shows your guesses next to the results.
 
 # %%
 answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 0 to 4
@@ -575,7 +575,7 @@ def four_heads_look_at_four_things():
 # What do heads look at if they were trained on real text, and never asked for a colour? all-MiniLM-L6-v2, which you know
 # from lessons 00, 01 and 03, has six layers with twelve heads each. It reads 120 sentences from lesson 00's reviews. For
 # each head we measure how much of its attention goes to the token **before**, the token **after**, the **first** token (a
-# special one, `[CLS]`, at the start of every text) and, where a word occurs twice and not side by side, to the **same**
+# special one, `[CLS]`, at the start of every text) and, where a word occurs twice, but not side by side, to the **same**
 # word. (Its tokens are words and **subwords**, which lesson 08 explains.)
 #
 # **Predict first:** what share will the *best* of the 72 heads spend on each?
@@ -1007,7 +1007,7 @@ def gradients_on_their_way_down():
     right_side.set(ylim=(0, 1.25 * float(both.max())), title="The two orders, close up")
     right_side.legend(loc="lower left")
     for axes in (left, right_side):
-        axes.set(xlabel="block, the last is next to the loss", xticks=numbers)
+        axes.set(xlabel="block (the last is next to the loss)", xticks=numbers)
     show.figure(
         drawn,
         "Left, on a log scale: the gradient falls by many powers of ten without residual connections and stays level with "
@@ -1057,7 +1057,7 @@ def gradients_on_their_way_down():
 #
 # Write both forms. Torch's own GELU is not allowed; `torch.erf` and `torch.tanh` are.
 #
-# Shapes: `x` has any shape, and the result has the same. `approximate` is a bool.
+# Shapes: `x` and the result have the same shape, whatever it is. `approximate` is a bool.
 
 # %% [markdown] tags=["fine-print"]
 # Two points are for the exact form and one more for the approximation. The gradient of `x` is compared too. Numbers may
@@ -1196,8 +1196,8 @@ def bending_a_line():
 # paper stacks 6.
 #
 # A block is a module made of modules: it receives its four parts and only determines their order. You can put in your
-# own, or torch's. If you use torch's `nn.MultiheadAttention` one day, two things need care: it returns a pair, the output
-# and the weights, and its masks are the opposite of ours: **True means "leave this out"**.
+# own, or torch's. If you use torch's `nn.MultiheadAttention` one day, watch out for two things: it returns a pair, the
+# output and the weights, and its masks are the opposite of ours: **True means "leave this out"**.
 
 # %% [markdown] tags=["slides"]
 # At every line of its pseudocode S3 asks what the dimension of `x` is. The answer is always the same: `[batch, tokens, d_model]`.
@@ -1682,7 +1682,7 @@ def counted_and_built():
 # everybody talks about attention.
 #
 # People say three things about transformers that don't seem to agree: they have **few parameters**, they come at a
-# **large computational cost**, and they are **faster to train**. Put numbers to all three, for one block of yours, one
+# **large computational cost**, and they are **faster to train**. Put numbers on all three, for one block of yours, one
 # recurrent layer (a GRU), and one linear layer that sees all tokens of the sentence at once. There are $n^2$ pairs of
 # tokens. From how many tokens on will comparing them be most of a block's work, at a `d_model` of 64?
 

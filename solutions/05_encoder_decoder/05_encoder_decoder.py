@@ -394,8 +394,8 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 # the shape of `x`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in its own parts. Leave the constructor as it is: the check loads weights by its names. The masks'
-# batch and queries may be 1, either mask may be None, which allows everything, and both may be any masks, not just a
+# The check passes in its own parts. Leave the constructor as it is: the check loads weights by the names in it. Batch and
+# queries may be 1 in the masks, either mask may be None, which allows everything, and both can be any masks, not just a
 # causal mask and a padding mask. The gradients of `x`, `memory` and all parts are compared too.
 
 
@@ -885,7 +885,7 @@ show.distributions(
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-label_smoothing-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def label_smoothing(logits, targets, smoothing):
-    """The mean cross-entropy with smoothed targets: 1 - smoothing at the right token, the rest on all others.
+    """The mean cross-entropy with smoothed targets: 1 - smoothing for the right token, the rest for all others.
 
     logits: [tokens, vocab_size]
     targets: int64 [tokens], the right tokens
@@ -988,8 +988,8 @@ def the_loss_rises_again():
 # negative log-likelihood, and its exp is not a perplexity. Team A's real perplexity may well be lower than 5.0. And a
 # mean per token depends on what a token is. B has more tokens for the same sentence, and the later tokens of a word are
 # easy to guess: its mean is low even if the sentence is no likelier. To compare, take the plain negative log-likelihood
-# of both on the same test sentences, sum it over each sentence including `<e>`, and divide both sums by the same number:
-# of sentences, words or characters. (Or compare what you want in the end: the translations.)
+# of both on the same test sentences, sum it over each sentence including `<e>`, and divide both sums by the same count:
+# sentences, words or characters. (Or compare what you want in the end: the translations.)
 #
 # *(One point: a smoothed loss is not a likelihood and has a different minimum. One point: per token means something
 # different where tokens differ, together with a common measure: plain likelihood, summed over the same sentences. The
@@ -1005,9 +1005,9 @@ def the_loss_rises_again():
 # - a **`DataLoader`** shuffles the examples and groups them into batches, and its **`collate_fn`** turns sentences of
 #   different lengths into one padded tensor;
 # - the model and each batch move to the **device**;
-# - **mixed precision**: on a GPU, most products are computed in 16 bits, which is far faster, while the weights keep 32.
-#   `bf16` needs nothing else; the older `fp16` has a small range, so the loss is scaled up, and the gradients are scaled
-#   back down;
+# - **mixed precision**: on a GPU, most products are computed in 16 bits, which is far faster, while the weights stay in
+#   32. `bf16` needs nothing else; the older `fp16` has a small range, so the loss is scaled up, and the gradients are
+#   scaled back down;
 # - a **progress** display;
 # - **checkpoints**, for long runs: now and then, everything that the rest of the run depends on is saved to a file: the
 #   weights, Adam's running means, the step, and the state of the random generator behind dropout. The order of the
@@ -1347,8 +1347,8 @@ def word_for_word():
 #
 # Now for the recurrent networks, in both forms. The encoder is a GRU, a common recurrent network, and so is the decoder,
 # which starts from the encoder's last state. Without attention, that one vector is all it gets, and it sees it again at
-# every position (Cho et al., 2014). With attention, it sees a mix of all the states instead, by our own scaled dot
-# product: its states are the queries, and the encoder's are the keys and values. Everything else is the same.
+# every position (Cho et al., 2014). With attention, it sees a mix of all the states instead, weighted by our own scaled
+# dot product: its states are the queries, and the encoder's are the keys and values. Everything else is the same.
 #
 # Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will be right with
 # one vector, after 400 steps and after 1,000? And with attention, after 400?
@@ -1557,7 +1557,7 @@ def sampled(model, source, target, share):
 
 
 def loss_with(shares):
-    """The loss, with one of these shares after another."""
+    """The loss, with the next of these shares at each step."""
     shares = iter(shares)
 
     def loss(model, batch):
@@ -1681,7 +1681,7 @@ def the_same_model_under_lightning():
 # - **Encoder-decoder**: one stack reads a source, another generates a target while looking at it.
 # - **Memory**: the encoder's output, a vector for each source word, which every cross-attention reads.
 # - **Cross-attention**: attention with queries from the target, and keys and values from the source.
-# - **Shifted right**: the decoder's input, the target moved by one position, after `<s>`.
+# - **Shifted right**: the decoder's input, the target moved right by one position, so that it starts with `<s>`.
 # - **Teacher forcing**: training with the right words before each position, not the model's own.
 # - **Scheduled sampling**: training in which the model reads its own token with some probability.
 # - **Exposure bias**: a model trained only on right words must read its own in use.

@@ -100,8 +100,8 @@ EXERCISE = Exercise(
             "Compute the new mean: nine tenths of the old one plus a tenth of the gradient.\n"
             "Compute the new mean square: 0.98 of the old one plus 0.02 of the squared gradient.\n"
             "Correct both: divide each by 1 minus its own beta to the power of the step.\n"
-            "Update the weight: subtract rate times corrected mean, over the root of the corrected square plus "
-            "epsilon. Epsilon goes outside the root.\n"
+            "Update the weight: subtract the rate times the corrected mean, divided by the root of the corrected "
+            "square plus epsilon. Epsilon goes outside the root.\n"
             "Return weight, mean and square, the last two uncorrected.",
             answers=(
                 "corrected_values_kept",
@@ -115,8 +115,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             not_corrected=(
-                "Your answer leaves out the correction, but in the first steps mean and square are still close to "
-                "their initial zeros. Divide them by 1 - β^step first.",
+                "Your answer leaves out the correction, but in the first steps both means are still close to 0. "
+                "Divide them by 1 - β^step first.",
                 (_BY, "1, 1"),
             ),
             corrected_by_the_step_before=(

@@ -117,7 +117,7 @@ EXERCISE = Exercise(
             "Get log-probabilities from the logits in one step, over the vocabulary.\n"
             "Pick the expected tokens' log-probabilities.\n"
             "Find where there is no padding.\n"
-            "Take minus the mean there as the loss.\n"
+            "The loss is minus the mean there.\n"
             "Return it, and its exp.",
             answers=("mean_of_sentences", "divided_by_all_positions", "log_of_the_mean"),
         ),

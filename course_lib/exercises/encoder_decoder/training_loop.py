@@ -150,7 +150,7 @@ EXERCISE = Exercise(
             "For each batch, compute the mean cross-entropy of the logits, and both gradients. Gradients add up in "
             "`.grad` unless you reset them.\n"
             "Compute the norm of both together, and the factor, which is at most 1.\n"
-            "Without recording gradients, subtract rate times factor times gradient.\n"
+            "Without recording gradients, subtract the rate times the factor times the gradient.\n"
             "Keep the detached loss from before the step. Stack the losses at the end.",
             answers=(
                 "gradients_accumulate",
@@ -213,7 +213,7 @@ EXERCISE = Exercise(
                 ("torch.stack(losses)", "losses"),
             ),
             losses_as_numbers=(
-                "Your losses are Python numbers. Collect loss.detach(), and torch.stack them into one tensor.",
+                "Your losses are Python numbers. Collect loss.detach() and torch.stack them.",
                 ("torch.stack(losses)", "[float(loss) for loss in losses]"),
             ),
             losses_in_single_precision=(

@@ -155,7 +155,7 @@ EXERCISE = Exercise(
             ),
             sentences_shuffled=(
                 "Your answer shuffles the sentences of the batch: x[order] indexes the first dimension. Tokens are "
-                "the second: x[:, order].",
+                "the second dimension: x[:, order].",
                 (_BEFORE, "model(x)[order]"),
                 (_AFTER, "model(x[order])"),
             ),
