@@ -174,7 +174,7 @@ show.matrices(
 # `[batch, tokens]`; `mask` is True at tokens.
 
 # %% [markdown] tags=["fine-print"]
-# A text may be empty. The texts don't contain the ids of [CLS] and [SEP], but may contain `padding_id`. Leave the lists
+# Texts may be empty. They don't contain the ids of [CLS] and [SEP], but may contain `padding_id`. Leave the lists
 # unchanged.
 
 
@@ -312,7 +312,7 @@ three_embeddings()
 # | of the chosen tokens | become | so that the model |
 # |---|---|---|
 # | 80 % | [MASK] | has to guess from the context |
-# | 10 % | another token, drawn at random | cannot trust the tokens that it sees |
+# | 10 % | another token, drawn at random | can't trust the tokens that it sees |
 # | 10 % | themselves | remembers the token it sees |
 #
 # At the chosen positions, and only there, the model must predict the original token.
@@ -771,9 +771,9 @@ def a_minute_of_pre_training():
 
 # %% [markdown]
 # In the first fifty batches, the model learns to *count*: there are many full stops and few hedgehogs. The dotted line is
-# the loss with token frequencies alone; only below it do contexts matter. The pairs wait until then: whether *it then
-# growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean. So their loss stays at log 2,
-# which is chance, and then drops.
+# the loss with token frequencies alone; only below it do contexts matter. The pairs' loss waits until then: whether *it
+# then growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean. Until then, it stays at log
+# 2, which is chance.
 #
 # Your loss ends more than a nat above the small BERT's, which saw fourteen times as many batches, and larger ones.
 #
@@ -1155,7 +1155,7 @@ check("bert.few_labels", hidden=True)
 # the result is `[new, classes]`.
 
 # %% [markdown] tags=["fine-print"]
-# $\sigma^2$ divides by the number of texts, not by one less (`correction=0`). A class may have no text. The result has the
+# $\sigma^2$ divides by the number of texts, not by one less (`correction=0`). A class may have no texts. The result has the
 # dtype of `features`; leave them unchanged. Gradients are not compared.
 
 
@@ -1479,7 +1479,7 @@ def does_fine_tuning_pay():
 # | MNLI, MultiNLI, matched and mismatched | entailed, contradicted, or neither? |
 # | QNLI, Question NLI | does the sentence answer the question? |
 # | RTE, Recognizing Textual Entailment | entailed? |
-# | WNLI, Winograd NLI | does it hold with the pronoun replaced? |
+# | WNLI, Winograd NLI | is it true with the pronoun replaced? |
 # | Diagnostics | entailment, phenomenon by phenomenon |
 #
 # When models had overtaken people, **SuperGLUE** followed. Its tasks need a sequence classifier, or the head in brackets.

@@ -250,7 +250,7 @@ check("evaluation.sequence_accuracy", hidden=True)
 # Your `TokenClassifier` learned the names of parties and places from sixty sentences, once from scratch and once on a
 # pre-trained encoder. Now evaluate it with your own functions.
 #
-# A tagger gives each label a probability and takes the most probable one. It doesn't have to. If false alarms are
+# A tagger gives each label a probability and chooses the most probable one. It doesn't have to. If false alarms are
 # expensive, require 70 % for ORG; if misses are, 10 %. So there isn't one precision and one recall, but a curve of them.
 #
 # *Predict first:* the tagger from scratch labels a hundred words as parties, and only a little more than half of them are.
@@ -375,7 +375,8 @@ place_by_place()
 
 # %% [markdown]
 # After the gap, every word is one position too far to the left, and counts as wrong. Counting by position requires one
-# answer for each input word. Tagging has that; translation reads first and writes afterwards, *with* a delay of any length.
+# answer for each input word. That works for tagging; translation reads first and writes afterwards, *with* a delay of any
+# length.
 
 # %% [markdown] tags=["slides"]
 # S1 says *no time delay* for tagging and *with time delay* for translation, but two slides on evaluating generated text are
@@ -419,11 +420,11 @@ axes.legend(loc="upper right")
 show.figure(drawn, "Bars of word counts: the occurs 4 times and counts twice, cat occurs twice and counts once.")
 
 # %% [markdown]
-# All eight words are "right". The remedy is **clipping**: an n-gram of the hypothesis counts at most as often as it occurs
-# in the reference. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five of
-# eight words match.
+# All eight words are "right". The remedy is **clipping**: you count an n-gram of the hypothesis at most as often as it
+# occurs in the reference. The reference has *the* twice, so two of the four count, and so does one of the two *cats*: five
+# of eight words match.
 #
-# With several references, each n-gram counts at most as often as in the **one reference that has it most often**. Two
+# With several references, you count each n-gram at most as often as in the **one reference that has it most often**. Two
 # references that say *the* twice each don't make four.
 #
 # ### Exercise 3 · Clipped n-grams

@@ -1078,7 +1078,7 @@ for number in worst:
 # ### Exercise 7 · What went wrong
 # `die_katze.sort_error` · 3 points · about 15 minutes
 #
-# Compare a translation with its reference and return the **first** of these that holds:
+# Compare a translation with its reference and return the **first** of these that fits:
 #
 # - `"right"`: the same words in the same order;
 # - `"order"`: the same words, each the same number of times, in a different order;

@@ -207,7 +207,7 @@ print(f"it learns {trials['2017'].parameters:,} numbers")
 guesses = show.questionnaire(
     "guesses",
     ["RMSNorm", "pre-norm", "rotary", "SwiGLU", "one head of keys for four", "decay 0.1"],
-    ["worse", "nothing to be seen", "a little better", "much better"],
+    ["worse", "no visible difference", "a little better", "much better"],
 )
 guesses
 
@@ -219,8 +219,8 @@ guesses
 #
 # $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
 #
-# There is no mean and no $\beta$. The vector keeps its direction and gets a standard length. Llama, Qwen, Mistral and Gemma
-# all use **RMSNorm**.
+# It doesn't have a mean or a $\beta$. The vector keeps its direction and gets a standard length. Llama, Qwen, Mistral and
+# Gemma all use **RMSNorm**.
 
 # %% [markdown]
 # ### Exercise 1 · RMSNorm
@@ -307,7 +307,7 @@ def the_other_norm():
 # `final_norm` is one more. Pass `x` through all of them.
 
 # %% [markdown] tags=["fine-print"]
-# With no sublayers at all, only the final norm is left.
+# Without any sublayers, only the final norm is left.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-pre_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -482,7 +482,7 @@ def only_the_distance():
 # queries and keys and add nothing. **Guess first:** how often is each model right beyond the 16?
 
 # %%
-right_beyond = {"sinusoids, added": None, "rotary": None}  # in per cent
+right_beyond = {"sinusoids, added": None, "rotary": None}  # in percent
 
 
 # %% tags=["demo"]
@@ -805,14 +805,14 @@ caches()
 # ### Exercise 6 · A softmax block by block
 # `since_2017.read_block` · 4 points (3 for the values, 1 for blocks of which nothing is seen) · about 25 minutes
 #
-# Write one step: from `largest`, `total` and `out` so far and the next block, compute all three for after it. Return them
-# as a tuple, in that order.
+# Write one step: from `largest`, `total` and `out` so far and the next block, compute the three values after it. Return
+# them as a tuple, in that order.
 #
 # Before the first block, `largest` is $-\infty$ and the two sums are 0. A masked score is $-\infty$.
 
 # %% [markdown] tags=["fine-print"]
-# A query that has seen nothing yet, and sees nothing in this block, keeps what it has. Beware of
-# $-\infty - (-\infty)$.
+# A query that hasn't seen a key yet, and doesn't see one in this block, keeps its three values. Beware of $-\infty -
+# (-\infty)$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-read_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -968,9 +968,9 @@ def with_decay():
 
 
 # %% [markdown]
-# The first makes no difference; the second makes the model worse. The usual 0.1 takes only five hundredths off a weight in
-# all of our 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because weights
-# that it still needs shrink as fast as it learns them.
+# The first value makes no difference; the second makes the model worse. The usual 0.1 takes only five hundredths off a
+# weight in all of our 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because
+# weights that it still needs shrink as fast as it learns them.
 #
 # Decay is for training runs of a hundred thousand steps. There it keeps the weights from growing forever, so that a step of
 # a given size still makes a difference.
@@ -1041,7 +1041,8 @@ def held_or_brought_down():
 # Divide the gradient by its norm, and apply the polynomial `steps` times. Don't use a ready-made Muon.
 
 # %% [markdown] tags=["fine-print"]
-# With 0 steps, the result is the gradient divided by its norm. It has the gradient's dtype. No gradient is all zeros.
+# With 0 steps, the result is the gradient divided by its norm. It has the gradient's dtype. The gradient is never all
+# zeros.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-orthogonalised-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -160,7 +160,7 @@ EXERCISE = Exercise(
             one_word_excluded=_slip(("triu()", "triu(1)")),
         ),
         *alike(
-            "Your answer lets invalid spans win where all sums are negative, because it gives them 0 or another "
+            "Your answer lets invalid spans win where all sums are negative, because it sets them to 0 or another "
             "number that is too large. Fill them with -inf.",
             impossible_spans_at_zero=_slip(("-math.inf", "0.0")),
             triangle_multiplied=_slip(("table.masked_fill(~possible, -math.inf)", "(table * possible)")),
@@ -183,8 +183,8 @@ EXERCISE = Exercise(
             _slip((_TOLD, f"{_TOLD} + 1")),
         ),
         *alike(
-            "Your answer applies max_tokens wrongly. Search the spans with last - first + 1 <= max_tokens, anywhere "
-            "in the text, and no others.",
+            "Your answer applies max_tokens wrongly. Search all spans with last - first + 1 <= max_tokens, and only "
+            "those.",
             limit_ignored=_slip(("max_tokens is not None", "False")),
             one_word_too_many=_slip(("max_tokens - 1", "max_tokens")),
             first_words_only=_slip(("tokens = ", "logits = logits[:, :, :max_tokens]\n    tokens = "), paired=False),

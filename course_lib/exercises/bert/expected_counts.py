@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         Misconception(
             "all_the_unchanged",
             "Your third number includes tokens that were not chosen. Count only the 10 % of the chosen tokens that "
-            "stay: the model predicts no others.",
+            "stay: the model doesn't predict the others.",
             _slip((_SHARES, "0.8, 0.1, 0.865 / 0.15")),
         ),
         Misconception(

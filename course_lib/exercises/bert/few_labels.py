@@ -102,12 +102,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "count_of_each",
-            "Your answer takes `count` texts of each class. Divide `count` by the number of classes.",
+            "Your answer takes `count` texts from each class. Divide `count` by the number of classes.",
             _slip(("count // len(classes)", "count")),
         ),
         Misconception(
             "one_too_many",
-            "Your answer takes one text too many of each class: compare with `<`, and count a text when you take it.",
+            "Your answer takes one text too many from each class: compare with `<`, and count a text when you take it.",
             _slip((_ENOUGH, "if taken[label] <= each:")),
         ),
         Misconception(

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     title="One of several",
     statement=(
         "choice_probabilities(score, ids, segments, mask), tensors [batch, choices, tokens] -> [batch, choices]: the "
-        "probability of each choice. score(ids, segments, mask) takes rows [rows, tokens] and gives [rows]."
+        "probability of each choice. score(ids, segments, mask) takes tensors [rows, tokens] and returns [rows]."
     ),
     points=3,
     minutes=12,

@@ -166,7 +166,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "a_sep_for_no_text",
-            "Your rows of a single text end with two [SEP]. If the second text is None, leave out its [SEP] as well.",
+            "Your rows with a single text end with two [SEP] tokens. If the second text is None, leave out its [SEP] "
+            "as well.",
             _slip(("[] if", "[sep_id] if")),
         ),
         Misconception(
@@ -238,7 +239,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mask_of_numbers",
-            "Your mask holds numbers. A mask is boolean: end with .bool().",
+            "Your mask contains numbers. A mask is boolean: end with .bool().",
             _slip((_RETURN, "return ids, kinds, mask.long()")),
         ),
     ),

@@ -171,7 +171,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "dropout",
-            "Your answer applies dropout to the vector in training. BERT does; in this exercise, drop nothing.",
+            "Your answer applies dropout to the vector in training. BERT does, but don't in this exercise.",
             _slip(("(pooled)", "(nn.functional.dropout(pooled, 0.1, self.training))")),
         ),
         Misconception(

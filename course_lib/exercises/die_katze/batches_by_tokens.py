@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "too_long_dropped",
-            "Your answer drops a pair that is longer than `max_tokens`. Give such a pair a batch of its own.",
+            "Your answer drops a pair that is longer than `max_tokens`. Give such a pair its own batch.",
             _slip((_PAIRS, f"if sum(lengths[i]) > max_tokens:\n            continue\n        {_PAIRS}")),
             alone=True,
         ),

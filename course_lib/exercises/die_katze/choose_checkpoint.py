@@ -125,8 +125,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "never_stops",
-            "Your answer never stops before the end of the list. Stop as soon as `patience` measurements in a row "
-            "bring no new best.",
+            "Your answer never stops before the end of the list. Stop after `patience` measurements in a row without "
+            "a new best.",
             _slip((_END, "False")),
         ),
         Misconception(

@@ -112,12 +112,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "largest",
-            "Your answer takes the larger of rising and falling. Take the smaller one.",
+            "Your answer takes the larger of the rising and the falling line. Take the smaller one.",
             _slip((_LOWER, "torch.maximum(rising, falling)")),
         ),
         Misconception(
             "product",
-            "Your answer multiplies rising and falling. Take the smaller of the two.",
+            "Your answer multiplies the rising and the falling line. Take the smaller of the two.",
             _slip((_LOWER, "(rising.clamp(max=1) * falling.clamp(max=1))"), paired=False),
         ),
         *alike(
@@ -143,7 +143,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "peak_left_out",
-            "Your answer goes up to 1. Multiply by the peak.",
+            "Your answer peaks at 1. Multiply by the peak.",
             _slip(("peak * share", "share")),
         ),
         Misconception(

@@ -109,7 +109,7 @@ EXERCISE = Exercise(
     title="BLEU",
     statement=(
         "corpus_bleu(counts, lengths, penalty) -> float: the geometric mean of the corpus's precisions times "
-        "penalty(words of the hypotheses, words of the nearest references); 0 if any precision is 0."
+        "penalty(total length of the hypotheses, total length of the closest references); 0 if any precision is 0."
     ),
     points=4,
     minutes=20,
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer does not use the nearest of several references. Use the one whose length is closest to the "
+            "Your answer does not use the closest of several references. Use the one whose length is closest to the "
             "hypothesis's.",
             first_reference=_slip((_NEAREST, "several[0]"), paired=False),
             shortest_reference=_slip((_NEAREST, "min(several)"), paired=False),

@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "The table has one more row and column than there are words: row 0 and column 0 represent no words, and "
-            "hold 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 tensor; it is "
+            "contain 0, 1, 2, ... So row i adds word i - 1 of the hypothesis. The result is an int64 tensor; it is "
             "quickest to fill a list of rows and convert it at the end.",
             answers=(
                 "borders_missing",
@@ -117,10 +117,10 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Row 0 counts up from 0, one for each word of the reference.\n"
-            "Each further row begins with its own number.\n"
+            "Every other row begins with its index.\n"
             "A cell is the smallest of three: the one above plus 1, the one to the left plus 1, and the one above "
             "left plus 1 if the words differ.\n"
-            "After the last row, make a tensor of the rows.",
+            "After the last row, convert the rows to a tensor.",
             answers=(
                 "substitution_costs_two",
                 "match_costs_one",

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
             "Make a set of the runs of n words of every training sentence.\n"
             "For each test sentence, start with all positions unmarked.\n"
             "For each run of the sentence that is in the set, mark its n positions.\n"
-            "The share is the number of marked positions over the number of words, or 0 if there are no words.",
+            "The share is the number of marked positions divided by the number of words, or 0 if there are no words.",
             answers=("seen_or_not", "training_joined", "last_run_missing", "one_share_for_all"),
         ),
     ),

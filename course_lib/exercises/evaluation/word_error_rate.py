@@ -76,8 +76,8 @@ EXERCISE = Exercise(
     name="word_error_rate",
     title="Word error rate",
     statement=(
-        "word_error_rate(hypotheses, references, distance) -> float: the edits of the whole corpus divided by the "
-        "words of all references. distance(hypothesis, reference) counts the edits of one pair."
+        "word_error_rate(hypotheses, references, distance) -> float: the number of edits in the whole corpus divided "
+        "by the number of words in all references. distance(hypothesis, reference) counts the edits of one pair."
     ),
     points=2,
     minutes=8,
@@ -104,8 +104,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_hypothesis_words",
-            "Your answer divides by the words of the hypotheses, so a longer hypothesis lowers the rate. Divide by "
-            "the number of words in the references.",
+            "Your answer divides by the number of words in the hypotheses, so a longer hypothesis lowers the rate. "
+            "Divide by the number of words in the references.",
             _slip((_WORDS, "len(said) for said, _")),
         ),
         Misconception(
@@ -116,7 +116,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_sentences",
-            "Your answer divides by the number of sentences. Divide by the words of all references.",
+            "Your answer divides by the number of sentences. Divide by the number of words in all references.",
             _slip(("sum(words)", "len(words)")),
         ),
         Misconception(

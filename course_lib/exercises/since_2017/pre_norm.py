@@ -128,7 +128,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_final_norm",
-            "Your answer leaves out the final norm. Nothing has normalised the stream so far: return final_norm(x).",
+            "Your answer leaves out the final norm. The stream itself has not been normalised so far: return "
+            "final_norm(x).",
             _slip((_RETURN, "return x")),
         ),
         Misconception(

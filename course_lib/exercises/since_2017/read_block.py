@@ -185,8 +185,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_of_the_block",
-            "Your answer takes the softmax of this block, so its weights sum to 1 whatever the other blocks hold. Add "
-            "exponentials, and divide at the very end.",
+            "Your answer takes the softmax of this block, so its weights sum to 1 whatever is in the other blocks. "
+            "Add exponentials, and divide at the very end.",
             _slip((_POWERS, "scores.softmax(dim=-1)")),
         ),
     ),

@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_subtracted",
-            "Your answer subtracts the mean before it squares, as layer norm does. RMSNorm subtracts nothing.",
+            "Your answer subtracts the mean before it squares, as layer norm does. RMSNorm does not.",
             _slip((_SQUARE, "(x - x.mean(dim=-1, keepdim=True)).square()")),
         ),
         Misconception(
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_everything",
-            "Your answer takes one mean over all numbers. Each token has its own: dim=-1, keepdim=True.",
+            "Your answer takes one mean over all numbers. Each token has its own mean: dim=-1, keepdim=True.",
             _slip(("(dim=-1, keepdim=True)", "()")),
         ),
         Misconception(

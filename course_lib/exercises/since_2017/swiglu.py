@@ -87,7 +87,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "gates_exchanged",
-            "Your answer takes the SiLU of x V instead of x W_1. W_1 makes the gate: SiLU(x W_1) ⊙ x V.",
+            "Your answer takes the SiLU of x V instead of x W_1. W_1 computes the gate: SiLU(x W_1) ⊙ x V.",
             _slip(("gate, passed =", "passed, gate =")),
         ),
         Misconception(
@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "activation_of_the_product",
-            "Your answer takes the SiLU of the product. Take it of x W_1 only, then multiply.",
+            "Your answer takes the SiLU of the product. Take only that of x W_1, then multiply.",
             _slip(("F.silu(gate) * passed", "F.silu(gate * passed)"), paired=False),
         ),
         Misconception(
