@@ -584,8 +584,8 @@ def three_ways_through_the_tree():
 #
 # Finished sentences may keep their beams, as above; or be set aside, so that beginnings move up into their beams; or be
 # set aside with their beams, so that the search gets narrower. All three are accepted: the checks use only cases where
-# they agree. In each, an ending counts only if it is among the best of its step. Stop early only when no unfinished
-# sentence can still win: not as soon as one sentence is finished, nor when `beams` of them are.
+# they agree. In each case, an ending counts only if it is among the best of its step. Stop early only when no
+# unfinished sentence can still win: not as soon as one sentence is finished, nor when `beams` of them are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "decoding-beam_search-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -768,7 +768,7 @@ where_the_whole_sentence_wins()
 
 # %% [markdown]
 # A search applies the penalty to finished sentences; the beginnings of one step all have the same length. The result is
-# not a probability. We correct a flaw in the model with a flaw in the comparison, and a tuned number.
+# not a probability. We correct a flaw in the model with a flaw in the comparison, plus a number to tune.
 #
 # Another remedy doesn't need a tuned number: stop asking for the *most probable* sentence. Draw a handful of
 # translations (section 7 says how), and choose the one that **agrees best with all the others**. However probable an

@@ -130,9 +130,9 @@ show.matrices(
 #
 # Cut windows out of a stream: what the model reads, and what it should predict.
 #
-# Shapes: `stream` is an integer tensor `[tokens]`, `starts` one of `[batch]`, the position of each window's first token, and
-# `context_length` the number of tokens in a window. Return a tuple of two, `[batch, context_length]` each, inputs first
-# (`return inputs, targets`).
+# Shapes: `stream` is an integer tensor `[tokens]`, `starts` an integer tensor `[batch]` with the position of each
+# window's first token, and `context_length` the number of tokens in a window. Return a tuple of two tensors, both
+# `[batch, context_length]`, inputs first (`return inputs, targets`).
 
 # %% [markdown] tags=["fine-print"]
 # Every start leaves room for `context_length + 1` tokens.
@@ -1403,7 +1403,7 @@ NAMES_IN_GPT2 = {
 # Convert GPT-2's tensors into a dict that your model's `load_state_dict` accepts, with your names as keys. Transpose
 # only the matrices of linear layers, and split `c_attn` into three. You may use the table.
 #
-# Shapes: `tensors` is a dict from names to tensors, the result another one.
+# Shapes: `tensors` is a dict from names to tensors, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
 # Some copies contain more tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
@@ -1547,7 +1547,7 @@ def gpt_2_in_your_model():
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
 # your `from_gpt2` load it unchanged? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare how
-# probable the three find a paragraph of your own, and one from this morning's newspaper.
+# probable they find a paragraph of yours, and one from this morning's newspaper.
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes

@@ -143,7 +143,7 @@ EXERCISE = Exercise(
             _slip(("    return", "    tokens = [each for each in tokens if each != end]\n    return")),
         ),
         *alike(
-            "Your answer ends a sentence with <e> where max_new_tokens cuts it off. The model did not write it: "
+            "Your answer puts <e> at the end when max_new_tokens cuts a sentence off. The model did not write it: "
             "return the tokens as they are.",
             end_put_behind=_slip(
                 ("tokens[1:]", "tokens[1:] if tokens[-1] == end else [*tokens[1:], end]"), paired=False

@@ -152,7 +152,7 @@ EXERCISE = Exercise(
         Misconception(
             "none_reaches_1",
             "Your answer keeps only the best token when p = 1. Keep them all, even if rounding leaves their sum just "
-            "below 1. (If no sum reaches p, argmax over only False gives 0.)",
+            "below 1. (If no sum reaches p, argmax over all False gives 0.)",
             _slip(
                 (
                     _STAYS,
@@ -172,7 +172,7 @@ EXERCISE = Exercise(
         ),
         *alike(
             "Your answer puts the probabilities at the wrong positions. Put each back at its token's position with "
-            "scatter; gather would sort once more.",
+            "scatter; gather would sort again.",
             sorted_order=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values")),
             gathered=_slip((_RETURN, "return restricted.sort(dim=-1, descending=True).values.gather(-1, positions)")),
         ),

@@ -155,8 +155,8 @@ EXERCISE = Exercise(
             best_at_once=_slip(('"B"', '"A"')),
         ),
         *alike(
-            "You give only the probability of the third token. Multiply it by those of the first two: 0.6 · 0.9 · 0.5 "
-            "for “die Katze hat”.",
+            "You give only the probability of the third token. Multiply all three: 0.6 · 0.9 · 0.5 for “die Katze "
+            "hat”.",
             last_words_alone=_slip((_HELD, "[0.5, 0.6, 0.4]")),
             last_words_alone_sorted=_slip((_EACH, "[[0.5], [0.6, 0.5], [0.6, 0.5, 0.4]][beams - 1]")),
         ),
@@ -167,8 +167,8 @@ EXERCISE = Exercise(
             _slip((_HELD, "[0.54, 0.4, 0.06]")),
         ),
         *alike(
-            "You give probabilities of whole sentences, up to their end. Stop after the third token, and give one for "
-            "each beam.",
+            "You give probabilities of whole sentences, up to their end. Stop after the third token, and give one "
+            "probability per beam.",
             whole_sentences=_slip((_EACH, "[[0.162], [0.168, 0.162], [0.1944, 0.168, 0.162]][beams - 1]")),
             only_the_sentence_found=_slip((_EACH, "[[0.162], [0.168], [0.1944]][beams - 1]")),
         ),

@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "compared_with_the_last_change",
-            "Your answer compares each changed text with the one before. Compare each with the original text.",
+            "Your answer compares each changed text with the previous one. Compare each with the original text.",
             _slip(("[0] - before\n", "[0] - before; before = before + moved\n")),
         ),
         Misconception(

@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_place_further",
-            "You predict that each position is now as good as the next, since it sees one token more. That token is "
+            "You predict that each position is now as good as the next, since it sees one more token. That token is "
             "its target, which it can copy.",
             lambda honest: torch.cat([honest[..., 1:], honest[..., -1:]], dim=-1),
         ),
@@ -130,14 +130,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zero_but_the_ends",
-            "You predict a loss at the first and the last position. The target of the first, the second token, is in "
-            "the input, so its loss is 0.",
+            "You predict a loss at the first and the last position. The first position's target, the second token, is "
+            "in the input, so its loss is 0.",
             lambda honest: _only([0, -1], honest),
         ),
         Misconception(
             "zero_but_the_last_two",
-            "You predict a loss at the last two positions. The target of the second to last is the last token of the "
-            "input: the model can copy it.",
+            "You predict a loss at the last two positions. The first of these has the last input token as its target: "
+            "the model can copy it.",
             lambda honest: _only(slice(-2, None), honest),
         ),
         Misconception(
@@ -160,8 +160,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_as_the_first",
-            "You predict the first position's honest loss at the last. With or without a mask, the last position sees "
-            "all tokens before its target: it keeps its own honest loss.",
+            "You predict the first position's honest loss at the last position. With or without a mask, the last "
+            "position sees all tokens before its target: it keeps its own honest loss.",
             _last(lambda honest: honest[..., 0]),
         ),
         Misconception(

@@ -132,14 +132,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rolled_round",
-            "Your targets are the inputs, rolled: a window's last target is its first token. Use the next one in the "
-            "stream.",
+            "Your targets are the inputs, rolled: a window's last target is its first token. Use the stream's next "
+            "token.",
             _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
         Misconception(
             "starts_ignored",
-            "Your windows ignore `starts` and follow each other from the beginning of the stream. Begin each at its "
-            "own start.",
+            "Your windows ignore `starts` and follow each other from the beginning of the stream. Begin each window "
+            "at its own start.",
             _slip((_STARTS, "(torch.arange(len(starts)) * context_length).unsqueeze")),
         ),
         Misconception(
@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_start_only",
-            "Your windows all equal the first. Each start has its own.",
+            "Your windows all equal the first. Each start needs its own window.",
             _slip((_STARTS, "starts[:1].expand(len(starts)).unsqueeze")),
         ),
         Misconception(

@@ -129,7 +129,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "across_words",
-            "Your answer also pairs the last token of one word with the first of the next. Stay within each word.",
+            "Your answer also pairs the last token of one word with the first token of the next. Stay within each "
+            "word.",
             _in_one_row,
         ),
         Misconception(
@@ -145,14 +146,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_pair_forgotten",
-            "Your answer misses the last pair of each word. A word of n tokens has n - 1 pairs; the last begins at n "
-            "- 2: range(len(tokens) - 1).",
+            "Your answer misses the last pair of each word. A word of n tokens has n - 1 pairs; the last one begins "
+            "at n - 2: range(len(tokens) - 1).",
             _slip((_PAIRS, f"list({_PAIRS})[:-1]")),
         ),
         Misconception(
             "first_pair_forgotten",
-            "Your answer misses the first pair of each word, ▁ and the token after it. The marker is a token like the "
-            "others: start at 0.",
+            "Your answer misses the first pair of each word, ▁ and the token after it. The marker is also a token: "
+            "start at 0.",
             _slip((_PAIRS, f"list({_PAIRS})[1:]")),
         ),
         Misconception(

@@ -123,8 +123,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "right_piece_first",
-            "Your answer breaks ties by the right token's id first. Compare the left token's first, and the right "
-            "one's only if the left tokens are the same.",
+            "Your answer breaks ties by the right token's id first. Compare the left tokens' ids first, and the right "
+            "ones' only if those are equal.",
             _slip((_TIE, ", right, left")),
         ),
         Misconception(

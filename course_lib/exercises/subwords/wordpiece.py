@@ -179,8 +179,8 @@ EXERCISE = Exercise(
             ),
         ),
         *alike(
-            "Your answer looks up tokens without ##, so it finds those that begin words. After the first token only "
-            "those with ## fit: look up '##' + text.",
+            "Your answer looks up tokens without ##, so it finds tokens that begin words. After the first token, only "
+            "tokens with ## fit: look up '##' + text.",
             looked_up_without_mark=_slip(('"##" if begin else ""', '""')),
             mark_put_afterwards=_slip(("if marker + word", "if word"), paired=False),
         ),
