@@ -91,9 +91,9 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
 # So each German word depends on several English ones, near and far, and on the German words before it. Attention to both
 # sides can learn that.
 #
-# One sentence *structure* in ten never occurs in training, whatever the words in it, and we test the model on exactly
-# these held-out sentences. One such structure is that of *the cat danced*: a feminine noun with *the*, and a verb without
-# an object.
+# One sentence *structure* in ten never occurs in training, whatever its words, and we test the model on exactly these
+# held-out structures. One such structure is that of *the cat danced*: a feminine noun with *the*, and a verb without an
+# object.
 
 # %%
 english = WordVocabulary.from_sentences(pair.source for pair in split.training)

@@ -96,7 +96,7 @@ EXERCISE = Exercise(
             "outline",
             "A linear layer from a to b has a times b weights and b biases.\n"
             "Count four projections from `d_model` to `d_model`: for queries, keys, values and the output.\n"
-            "Count the two layers of the feed-forward network, there and back. Their biases have different lengths.\n"
+            "Count the two layers of the feed-forward network, which have biases of different lengths.\n"
             "Count two norms, with a `gamma` and a `beta` each.\n"
             "Compare the total with that of a real block.",
             answers=(
@@ -112,7 +112,8 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             one_projection_for_each_head=(
-                "Your answer gives every head d_model × d_model. The heads share it: each gets d_model × d_head.",
+                "Your answer gives every head d_model × d_model weights. The heads share them: each gets d_model × "
+                "d_head.",
                 ("projections =", "projections = heads *"),
             ),
             three_projections=(
@@ -159,7 +160,7 @@ EXERCISE = Exercise(
                 ("norms = 4 * d", "norms = 2 * d"),
             ),
             two_numbers_a_norm=(
-                "Your answer counts two numbers per layer norm. Gamma and beta have d_model numbers each.",
+                "Your answer counts two numbers per layer norm. Gamma and beta have d_model each.",
                 ("norms = 4 * d", "norms = 4"),
             ),
             norms_have_none=(
@@ -167,7 +168,7 @@ EXERCISE = Exercise(
                 ("norms = 4 * d", "norms = 0"),
             ),
             projections_of_one_head=(
-                "Your answer counts the projections of one head. All heads together have d_model × d_model.",
+                "Your answer counts the projections of one head. All heads together have d_model × d_model weights.",
                 ("= d * d, d", "= d * (d // heads), d // heads"),
             ),
             no_biases_in_the_projections=(

@@ -108,7 +108,7 @@ EXERCISE = Exercise(
                 (" / math.sqrt(2))", ")"),
             ),
             half_left_out=(
-                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability from 0 to 1.",
+                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1.",
                 ("below = 0.5 * ", "below = "),
             ),
             one_left_out=(
