@@ -321,7 +321,7 @@ three_embeddings()
 # `bert.expected_counts` · 1 point · about 4 minutes
 #
 # Of `tokens` tokens, none of them special, how many on average become [MASK], how many become another token, and how many
-# must be predicted although they stay?
+# stay but must be predicted?
 
 # %% [markdown] tags=["fine-print"]
 # Return three Python floats, not rounded. A random token may happen to be the right one; ignore that.
@@ -443,9 +443,9 @@ def what_the_model_gets_to_see():
 # positions. GPT and XLNet learn from every token, and BERT from 15 % of them, so BERT needs more passes, the price of
 # seeing both sides.
 #
-# We did that, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it, people
-# bake and paint, animals chase and growl, and both see, follow and find. The data doesn't say which nouns are people. The
-# rows of the head's output matrix are the token embeddings (weight tying).
+# We trained one, with `python -m course_lib.toys.small_bert`, on 40,000 very short stories from a small world. In it,
+# people bake and paint, animals chase and growl, and both see, follow and find. The data doesn't say which nouns are
+# people. The rows of the head's output matrix are the token embeddings (weight tying).
 
 
 # %%
@@ -585,8 +585,9 @@ def how_well_it_guesses():
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
-# Go through the texts, and in each through its neighbours. Pair number $k$ keeps its second sentence where `chances[k]`
-# < 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even if it was drawn by chance, and 1 where it doesn't.
+# Go through the texts, and in each through its neighbours. Pair number $k$ keeps its second sentence where `chances[k]` <
+# 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even if it
+# was drawn by chance, and 1 where it doesn't.
 
 # %% [markdown] tags=["fine-print"]
 # Each text has at least one sentence, and a chance is never 0.5. `chances` and `others` have one entry for each pair of all
@@ -771,11 +772,10 @@ def a_minute_of_pre_training():
 
 # %% [markdown]
 # In the first fifty batches, the model learns to *count*: there are many full stops and few hedgehogs. The dotted line is
-# the loss with token frequencies alone; only below it do contexts matter. The pairs' loss waits until then: whether *it
-# then growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean. Until then, it stays at log
-# 2, which is chance.
+# the loss with token frequencies alone; only below it do contexts matter. The loss of the pairs waits at log 2, which is
+# chance: whether *it then growled* follows *the queen baked the cake* depends on what *growled* and *queen* mean.
 #
-# Your loss ends more than a nat above the small BERT's, which saw fourteen times as many batches, and larger ones.
+# Your loss ends more than a nat above the small BERT's. That one saw fourteen times as many batches, and larger ones.
 #
 # ## 5. Heads
 #
@@ -1016,7 +1016,7 @@ def learn(model, examples, test, epochs, rate, seed=0, title="training", every=1
 
 
 def share_right(model, test):
-    """For how many of the labels that count the right class has the highest score."""
+    """The number of counted labels whose class has the highest score."""
     model.eval()
     with torch.no_grad():
         right = model(test).argmax(dim=-1) == test["labels"]
@@ -1266,7 +1266,7 @@ def drawn_labels(count, seed):
 
 
 def right_on_test(scores):
-    """For what percentage of the 600 test reviews the right class has the higher score."""
+    """The percentage of the 600 test reviews whose class has the higher score."""
     return 100 * (scores.argmax(dim=-1).cpu() == positive[ALL:]).float().mean().item()
 
 

@@ -114,7 +114,7 @@ accuracy_of_other_always = None  # in percent
 
 # %% tags=["demo"]
 show.prediction(
-    "saying Other always", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), " %"
+    "always saying Other", accuracy_of_other_always, 100 * (expected == 0)[mask].float().mean().item(), " %"
 )
 
 # %% [markdown]
@@ -841,7 +841,7 @@ def your_bleu_and_the_librarys():
 # len(reference) + 1]`. Row 0 and column 0 represent no words.
 
 # %% [markdown] tags=["fine-print"]
-# Either list may be empty. Two words are equal or they are not, including capitals. Don't use libraries that compute edit
+# Either list may be empty. Words are equal only if their capitals are, too. Don't use libraries that compute edit
 # distances.
 
 
@@ -944,8 +944,8 @@ def word_error_rate(hypotheses, references, distance):
 
 # %% [markdown] tags=["reason"]
 # The mean of the sentences' rates would give a misheard "yes" as much weight as a misheard paragraph. The number of
-# reference words is in the denominator because it is fixed; if you divided by its own words, a system could improve its
-# rate by saying more. For an empty hypothesis, every word of the reference is an edit, so don't leave it out.
+# reference words is in the denominator because it is fixed; otherwise, a system could improve its rate by saying more. For
+# an empty hypothesis, every word of the reference is an edit, so don't leave it out.
 
 # %% nbgrader={"grade": true, "grade_id": "evaluation-word_error_rate-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("evaluation.word_error_rate")
@@ -1360,8 +1360,8 @@ except ModuleNotFoundError as error:
     print(error)
 
 # %% [markdown]
-# So it isn't luck: BLEU prefers Felix, and would on other sentences of this kind, too. Remember that when you read that a
-# difference is *significant*. The bootstrap tells you how sure a **metric** is, not whether it is right.
+# It isn't luck, then: BLEU prefers Felix, and would on other sentences of this kind, too. Remember that when you read that
+# a difference is *significant*. The bootstrap tells you how sure a **metric** is, not whether it is right.
 #
 # ### 6.2 A translator of your own
 #
@@ -1470,7 +1470,7 @@ def your_translator_judged():
 # %% [markdown]
 # So that is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, in the other direction;
 # a translator trained on synthetic captions turns it into something with a broom. Publishing only the first line would have
-# been true and thoroughly misleading: **test on data like the model will meet.**
+# been true and thoroughly misleading: **test on the kind of data that the model will meet.**
 #
 # And two beams are worse than one. They do find more probable sentences, but every further word costs probability, most of
 # all where the model is clueless, so the more probable sentence is often shorter (last column). Or is that true only of
@@ -1913,7 +1913,7 @@ def who_has_read_the_test():
 # anything. For your own work:
 #
 # - Report a learned metric and a string-based one, each from a widely used library, **with its signature**.
-# - Test on the kind of data that the model will meet. Report the number of sentences, and how sure the difference is.
+# - Test on what the model will meet. Report the number of sentences, and how sure the difference is.
 # - Look for the test in the training data.
 # - Read a random sample of outputs yourself. You would have caught Felix in a minute.
 # - Where it matters, ask several people: blind, in random order. Say how well they agree. Let them mark errors.

@@ -210,10 +210,10 @@ def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_ratio):
 
 
 # %% [markdown] tags=["reason"]
-# Multiply the devices by the accumulated batches, since each device adds up its own. Round the steps up: rounding down
-# would silently drop the last part of the data. The warm-up is a share of all steps, not of one epoch's. If it were rounded
-# to 0, step / warmup would divide by 0, hence the maximum with 1. If you move a run to fewer devices and forget to
-# accumulate, you have changed the batch, and with it the right learning rate.
+# Multiply the number of devices by the number of accumulated batches, since each device adds up its own. Round the steps
+# up: rounding down would silently drop the last part of the data. The warm-up is a share of all steps, not of one epoch's.
+# If it were rounded to 0, step / warmup would divide by 0, hence the maximum with 1. If you move a run to fewer devices and
+# forget to accumulate, you have changed the batch, and with it the right learning rate.
 
 # %% nbgrader={"grade": true, "grade_id": "die_katze-plan_run-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("die_katze.plan_run")
@@ -494,8 +494,8 @@ my_guess = {
 # 0.005, the paper's post-norm had a loss of 3.17 nats after 1,760 steps, and pre-norm 1.85 to 1.96
 # (`benchmarks/README.md`): in post-norm, every gradient passes through every norm on its way down. In the short form's 200
 # steps, the paper's norm and rate reach a validation loss of 2.01 nats; with a rate that falls linearly to 0, it is 1.78;
-# and in pre-norm, which tolerates twice the peak, 1.52 (`course_lib/training/recipes.py`). A short run is not the first
-# part of a long one: its rate has to come down, too.
+# and in pre-norm, which tolerates twice the peak rate, 1.52 (`course_lib/training/recipes.py`). A short run is not the
+# first part of a long one: its rate has to come down, too.
 #
 # We interrupt the run on purpose. The first call trains for half of the steps. The second finds the newest checkpoint in
 # the folder and resumes from it (weights, optimizer, the order of the batches and the state of the random numbers), so that
@@ -693,8 +693,8 @@ else:
 # With 1,100 captions, the validation loss falls until the end. With 100, it soon rises, while the training loss keeps
 # falling: the model memorizes its hundred captions. This is **overfitting**, and section 4 is about when to stop.
 #
-# How many captions does it take? Here is the BLEU on the 200 everyday test captions, after 240 steps on the first *n*
-# training captions (`python -m benchmarks.captions after --pairs n`):
+# How many captions does it take? Here is BLEU on the 200 everyday test captions, after 240 steps on the first *n* training
+# captions (`python -m benchmarks.captions after --pairs n`):
 #
 # | captions | 100 | 200 | 400 | 1,100 |
 # |---|---|---|---|---|
@@ -936,9 +936,9 @@ else:
 # %% [markdown]
 # Before fine-tuning, two numbers of the short form say more than any other pair in this course. On synthetic captions, the
 # translator is nearly perfect. On captions that were written one by one, about the same cats, tents and bicycles, it scores
-# 18 BLEU, and it gets none of the hard ones right. With the first test alone, which resembles the training part as tests
-# usually do, we would have announced a translator of 99 BLEU. **A test tells you about sentences like those in the test.**
-# Ask where they come from.
+# 18 BLEU, and it gets none of the hard ones right. With only the first test, which resembles the training part as tests
+# usually do, we would have announced 99 BLEU. **A test tells you about sentences like those in the test.** Ask where they
+# come from.
 #
 # After 240 steps on 1,100 everyday captions, its score on the test of that kind is about three times as high, and on the
 # hard test, a kind it has never seen, about twice as high. But the first score has fallen by more than half: the new data
@@ -1083,7 +1083,7 @@ for number in worst:
 # - `"right"`: the same words in the same order;
 # - `"order"`: the same words, each the same number of times, in a different order;
 # - `"form"`: the same words, in any order, if you compare only the first four letters of each (as in *rote* and *rotem*);
-# - `"repeated"`: some word of the reference occurs more often than in the reference;
+# - `"repeated"`: some word of the reference occurs more often in the translation;
 # - `"short"`: fewer words than the reference;
 # - `"word"`: anything else.
 
@@ -1202,8 +1202,8 @@ for i in asked:
 #
 # (b) The short ones lose a word that the model has seen in only a handful of captions, so a different search or a larger
 # model won't help. I would add more captions with the rare words; from 400 to 1,100 captions, the curve still rises. The
-# endings are different. The synthetic captions contain thousands of right ones, and the model had learned them before
-# fine-tuning: it forgot. So I would mix as many synthetic captions as everyday ones into the fine-tuning.
+# endings are a different matter. The synthetic captions contain thousands of right ones, and the model had learned them
+# before fine-tuning: it forgot. So I would mix as many synthetic captions as everyday ones into the fine-tuning.
 #
 # (c) I would measure both on everyday captions that I haven't read. For the endings, I would write fifty pairs that differ
 # only in gender or case, count the right ones, since BLEU hardly notices them, and report the bootstrap interval of the

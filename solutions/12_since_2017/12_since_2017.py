@@ -214,8 +214,8 @@ guesses
 # %% [markdown]
 # ## 2. A norm with less in it
 #
-# A layer norm does four things to a token's vector: it subtracts the mean, divides by the deviation, stretches by $\gamma$
-# and shifts by $\beta$. Zhang and Sennrich (2019) asked which of these the model needs, and kept two.
+# A layer norm does four things to a token's vector: it subtracts the mean, divides by the standard deviation, stretches by
+# $\gamma$ and shifts by $\beta$. Zhang and Sennrich (2019) asked which of these the model needs, and kept two.
 #
 # $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
 #
@@ -477,7 +477,7 @@ def only_the_distance():
 #
 # ### 4.2 The answer to lesson 03
 #
-# Here is its section 9 again: name the symbol two positions back, train on 16 symbols, look at 64. The sinusoids were right
+# Here is its section 9 again: name the symbol two positions back, train on 16 symbols, test on 64. The sinusoids were right
 # within the 16 and wavered between chance and perfect after them. The task and the training are the same, but we rotate
 # queries and keys and add nothing. **Guess first:** how often is each model right beyond the 16?
 
@@ -566,12 +566,12 @@ def positions_that_turn():
 
 
 # %% [markdown]
-# The difference is outside the ruler. The model has no more numbers than before, and learned in 160 steps what the other
-# needs many more for. Why? To write the handbook in characters, you mostly need the few characters before this one, and
-# *the letter before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with
-# letters; here they are built in.
+# The difference is outside the ruler. The model has no more numbers than before, and learned in 160 steps what takes the
+# other many more. Why? To write the handbook in characters, you mostly need the few characters before this one, and *the
+# letter before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters;
+# here they are built in.
 #
-# (To be fair, sinusoids are easy to beat in such a short training run. Try whether they catch up: set `STEPS = 1600`, and
+# (To be fair, sinusoids are easy to beat in such a short training run. To see whether they catch up, set `STEPS = 1600` and
 # wait a few minutes.)
 #
 # ## 5. A gate in every token
@@ -811,8 +811,7 @@ caches()
 # Before the first block, `largest` is $-\infty$ and the two sums are 0. A masked score is $-\infty$.
 
 # %% [markdown] tags=["fine-print"]
-# A query that hasn't seen a key yet, and doesn't see one in this block, keeps its three values. Beware of $-\infty -
-# (-\infty)$.
+# A query that hasn't seen a key yet, and doesn't see one in this block, keeps its values. Beware of $-\infty - (-\infty)$.
 
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-read_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1065,10 +1064,10 @@ def orthogonalised(gradient, coefficients, steps):
 
 
 # %% [markdown] tags=["reason"]
-# After the division all singular values are at most 1, where the polynomial behaves, because the Frobenius norm is at least
-# as large as the largest of them. With X = U S V^T the product X X^T is U S^2 U^T: each round changes only S. The square of
-# X X^T is a matrix product, not the squares of its entries. A fast program transposes a tall matrix first, for a smaller
-# product and the same result.
+# After the division, all singular values are at most 1, where the polynomial behaves, because the Frobenius norm is at
+# least as large as the largest of them. With X = U S V^T the product X X^T is U S^2 U^T: each round changes only S. The
+# square of X X^T is a matrix product, not the squares of its entries. A fast program transposes a tall matrix first, for a
+# smaller product and the same result.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-orthogonalised-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.orthogonalised")
@@ -1485,10 +1484,10 @@ def a_handbook_learns_about_cats():
 
 # %% [markdown]
 # Training all weights gives the best loss on the cats, but the handbook is gone; the model is now worse at it than one that
-# knows nothing. LoRA learns the cats better the wider it is, though a good deal worse than all weights do, and trains a
-# small share of the numbers; it forgets far less of the handbook. And without $A$ and $B$ you have the old model back, to
-# the last digit, because its weights were never touched. On a model this small LoRA costs something; on GPT-3 Hu et al.
-# (table 4) lost nothing.
+# knows nothing. The wider LoRA is, the better it learns the cats, though a good deal worse than training all weights; but
+# it trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old model back, to the
+# last digit, because its weights were never touched. On a model this small, LoRA costs something; on GPT-3, it didn't (Hu
+# et al., table 4).
 #
 # **Stretch, ungraded: LoRA on the real GPT-2.** If you are online and have 500 MB and some patience (or a GPU), the same
 # function adapts the real one. Set `GPT2 = "gpt2"`.
@@ -1550,8 +1549,8 @@ def cats_for_gpt2():
 # few hundredths from noise, you need a larger model, longer training and many seeds; decay needs a run long enough for
 # weights to grow.)
 #
-# *(One point: two changes with a right reason that is not the loss after a short training. One point: what to measure
-# instead, for both: rates and depth, memory and time on long texts, more seeds and longer training.)*
+# *(One point: two changes with a right reason other than the loss after a short run. One point: what to measure instead,
+# for both: rates and depth, memory and time on long texts, more seeds and longer training.)*
 
 # %% [markdown]
 # ## Glossary

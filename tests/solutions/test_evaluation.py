@@ -17,7 +17,7 @@ class TestEvaluation(ExecutedLesson):
     prints = (
         "Felix's words: 3.",
         "8 of 8 words are in the reference",
-        "saying Other always: 50 %",
+        "always saying Other: 50 %",
         "costs more: too few.",
         "[so deleted] [the becomes a] cat did [not inserted] dance",
         "two words moved to the front: 80 %",

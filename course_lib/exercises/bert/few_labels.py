@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Walk along `order` once. Take a text while its class has not reached its share.",
+            "Walk along `order` once. Take a text if its class has not reached its share yet.",
         ),
         Hint(
             "shapes",

@@ -172,7 +172,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "negative",
-            "Your answer has the wrong sign. A log-probability is negative: the loss is minus that.",
+            "Your answer has the wrong sign. A log-probability is negative: the loss is minus the log-probability.",
             _slip((_BOTH, "-tokens - pairs")),
         ),
         Misconception(

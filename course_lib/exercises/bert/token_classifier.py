@@ -160,7 +160,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "piece_behind",
-            "Your answer takes the piece after each word's first. `starts` are positions in the whole row, where "
+            "Your answer takes the piece after each word's first. `starts` contains positions in the whole row, where "
             "[CLS] is position 0.",
             _slip((_PICKED, "states[rows, (starts + 1).clamp(max=states.shape[1] - 1)]")),
         ),

@@ -148,7 +148,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_step_too_many",
-            "Your answer has one step too many when nothing is left over. Round up with math.ceil, which leaves a "
+            "Your answer has one step too many when there is no remainder. Round up with math.ceil, which leaves a "
             "whole number as it is.",
             _slip(("math.ceil", "1 + math.floor")),
         ),

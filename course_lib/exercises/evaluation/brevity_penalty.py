@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_forgotten",
-            "Your exponent lacks the 1: exp(-r/c) drops to 0.37 when a single word is missing. Use 1 - r/c.",
+            "Your exponent lacks the 1: exp(-r/c) is below 0.37 even when a single word is missing. Use 1 - r/c.",
             _slip((_EXPONENT, "-r / c")),
         ),
         Misconception(

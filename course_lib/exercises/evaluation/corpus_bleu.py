@@ -197,8 +197,8 @@ EXERCISE = Exercise(
             _slip((_MEAN, "sum(some) / len(some)"), ("not all(some)", "False")),
         ),
         *alike(
-            "Your answer does not take the n-th root for n precisions. Write ** (1 / n), with parentheses, or exp of "
-            "the mean logarithm.",
+            "Your answer does not take the n-th root for n precisions. Write ** (1 / n), with parentheses, or take "
+            "exp of the mean logarithm.",
             root_forgotten=_slip((_MEAN, "math.prod(some)")),
             always_the_fourth_root=_slip((_MEAN, "math.prod(some) ** 0.25")),
             divided_after_the_power=_slip((_MEAN, "math.prod(some) / len(some)")),

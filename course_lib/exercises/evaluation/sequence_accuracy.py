@@ -100,8 +100,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "words_taken_to_come_first",
-            "Your answer counts the words in the mask and compares that many from the start. Padding may come first "
-            "or in between: the mask shows where the words are.",
+            "Your answer counts the words in the mask and compares that many positions from the start. Padding may "
+            "come first or in between: the mask shows where the words are.",
             _slip(
                 ("same = ", "mask = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)\n    same = "), paired=False
             ),
@@ -126,7 +126,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_right_word_is_enough",
-            "Your answer accepts a sentence with one right word. All its words must be right: .all(), not .any().",
+            "Your answer accepts a sentence with only one right word. All its words must be right: .all(), not .any().",
             _slip((_WHOLE, "(same & mask).any(dim=1)"), paired=False),
         ),
         Misconception(

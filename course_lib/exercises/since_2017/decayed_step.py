@@ -95,14 +95,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "vectors_decay",
-            "Your answer also decays biases and gains. Only update vectors: the gains of a norm belong near 1, not "
-            "near 0.",
+            "Your answer also decays biases and gains. Update vectors without decay: the gains of a norm belong near "
+            "1, not near 0.",
             _slip((_DECAYS, "True")),
             alone=True,
         ),
         Misconception(
             "no_decay",
-            "Your answer has no decay. Each matrix also loses rate · decay of itself.",
+            "Your answer has no decay. Each matrix also shrinks by rate · decay times itself.",
             _slip((_DECAYS, "False")),
         ),
         Misconception(
