@@ -183,7 +183,7 @@ def encode_pairs(firsts, seconds, cls_id, sep_id, padding_id):
     """A batch of texts, or pairs of texts, as BERT reads it.
 
     firsts: list of lists of ids
-    seconds: list of just as many lists of ids; None where there is no second text
+    seconds: list of the same length, of lists of ids, or None where there is no second text
     cls_id, sep_id, padding_id: ints
     returns: a tuple: ids int64 [batch, tokens], segments int64 [batch, tokens], mask bool [batch, tokens]
     """
@@ -379,7 +379,7 @@ def mask_words(ids, special, chance, fate, anything, mask_id):
     chance, fate: [batch, tokens], from 0 to 1
     anything: int64 [batch, tokens], a token drawn at random for each position
     mask_id: int, the id of [MASK]
-    returns: a tuple: what the model reads and the labels, both int64 [batch, tokens]
+    returns: a tuple: the model's input and the labels, both int64 [batch, tokens]
     """
     ### BEGIN SOLUTION
     chosen = (chance < 0.15) & ~special
@@ -600,7 +600,7 @@ def next_sentence_pairs(texts, chances, others):
 
     texts: list of lists of sentences, which are strings
     chances: list of floats from 0 to 1, one for each pair of neighbours
-    others: list of just as many sentences
+    others: list of as many sentences
     returns: list of tuples (first, second, label); 0 is for "follows", 1 for "does not"
     """
     ### BEGIN SOLUTION
@@ -646,7 +646,7 @@ def pretraining_loss(word_logits, word_labels, pair_logits, pair_labels):
     """BERT's loss: the mean over the masked tokens plus the mean over the pairs.
 
     word_logits: [batch, tokens, vocab_size]
-    word_labels: int64 [batch, tokens]; -100 where nothing is asked
+    word_labels: int64 [batch, tokens]; -100 at tokens that were not chosen
     pair_logits: [batch, 2]
     pair_labels: int64 [batch], 0 or 1
     returns: [], in the dtype of the logits
@@ -1316,7 +1316,7 @@ def probed(feature, chosen):
 
 
 SIZES, DRAWS = (50, 200, ALL), (1, 2, 3, 4)
-# What the cells below measure where the model is installed: one number per draw; with all labels there is one draw.
+# What the cells below measure if the model is installed: one number per draw; with all labels there is only one.
 KEPT = {
     "probe on [CLS]": {50: [73.2, 74.3, 69.2, 67.2], 200: [77.2, 78.0, 77.0, 74.2], ALL: [86.5]},
     "probe on the mean": {50: [86.3, 85.0, 84.7, 83.0], 200: [88.5, 86.0, 88.7, 87.7], ALL: [91.0]},
@@ -1397,7 +1397,9 @@ def tuned(chosen, seed, epochs):
     torch.manual_seed(seed)
     batches = []
     for _ in range(epochs):
-        for some in chosen[torch.randperm(len(chosen))].split(200):  # of similar length, so that little is padding
+        for some in chosen[torch.randperm(len(chosen))].split(
+            200
+        ):  # of similar length, so that there is little padding
             batches += torch.tensor(sorted(some.tolist(), key=lambda position: len(entering[position]))).split(25)
     optimizer = torch.optim.AdamW(model.parameters())
     rate = linear_schedule(1e-4, len(batches) // 10, len(batches))
@@ -1863,7 +1865,7 @@ def best_spans(logits, max_tokens=None):
     """The first and last position of the best span of each text.
 
     logits: [batch, 2, tokens]: scores for being the first, and for being the last
-    max_tokens: int, 1 or more, how many tokens a span may have; None for any number
+    max_tokens: int, 1 or more, the most tokens that a span may have; None for any number
     returns: int64 [batch, 2]
     """
     ### BEGIN SOLUTION
@@ -2012,7 +2014,7 @@ def who_did_it():
 
 # %% nbgrader={"grade": false, "grade_id": "bert-multiple_choice-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choice_probabilities(score, ids, segments, mask):
-    """How probable each choice is.
+    """The probability of each choice.
 
     score: a function of ids, segments and mask, [rows, tokens] each, which returns [rows]
     ids, segments: int64 [batch, choices, tokens]
@@ -2058,7 +2060,7 @@ def how_does_the_story_go_on():
 
     def score(ids, segments, mask):
         logits = head(encoder(ids, segments=segments, mask=mask).states)
-        return logits[:, 0] - logits[:, 1]  # for "follows", against "random"
+        return logits[:, 0] - logits[:, 1]  # for "follows", minus that for "random"
 
     drawn, panels = show.frames(2, width=11, height=2.9)
     for panel, first in zip(panels, ("the wolf chased the sheep .", "the duchess painted the chair ."), strict=True):

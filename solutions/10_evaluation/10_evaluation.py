@@ -158,7 +158,7 @@ def label_scores(predicted, expected, mask, label):
     predicted, expected: int64, the labels
     mask: bool of the same shape, True where there is a word
     label: int, the one to score
-    returns: (precision, recall, f1), floats from 0 to 1; 0 where there is nothing to divide by
+    returns: (precision, recall, f1), floats from 0 to 1; 0 for 0 / 0
     """
     ### BEGIN SOLUTION
     said, true = predicted[mask] == label, expected[mask] == label
@@ -513,7 +513,7 @@ def brevity_penalty(hypothesis_length, reference_length):
     """BLEU's factor for short hypotheses.
 
     hypothesis_length, reference_length: int, in words
-    returns: float; 1 from the reference's length on, smaller below, 0 for no words at all
+    returns: float; 1 from the reference's length on, less below, 0 without any words
     """
     ### BEGIN SOLUTION
     if hypothesis_length == 0:
@@ -561,8 +561,8 @@ def corpus_bleu(counts, lengths, penalty):
     """BLEU of a whole corpus.
 
     counts: list of sentences, each a list of pairs (matched, total), for 1-grams, 2-grams and so on
-    lengths: list of pairs (words said, [words of each reference]), one for each sentence
-    penalty: a function of the words said and the words of the references
+    lengths: list of pairs (hypothesis length, [reference lengths]), one for each sentence
+    penalty: a function of the hypothesis length and the reference length
     returns: float from 0 to 1
     """
     ### BEGIN SOLUTION
@@ -1325,7 +1325,7 @@ felix_wins = None  # in percent of the samples
 def paired_bootstrap(first, second, measure, samples=1000):
     """How much higher one system scores than another on each of many samples of the same sentences.
 
-    first, second: lists of what `measure` needs of each sentence
+    first, second: lists of what `measure` needs about each sentence
     measure: a function of such a list
     returns: [samples]
     """
@@ -1376,7 +1376,7 @@ except ModuleNotFoundError as error:
 # beams?
 
 # %%
-bleu_by_hand = None  # of greedy decoding, in per cent
+bleu_by_hand = None  # of greedy decoding, in percent
 better_by_hand = None  # "greedy" or "two beams"
 
 
@@ -1543,7 +1543,7 @@ def pairwise_accuracy(metric, people, tolerance):
 
     metric: list of floats, the metric's score of each translation
     people: list of numbers, people's grade of each
-    tolerance: float, how far apart two scores may be and still count as equal
+    tolerance: float, how far apart two scores may be and still be a tie
     returns: float from 0 to 1
     """
     ### BEGIN SOLUTION
@@ -1640,7 +1640,7 @@ def fitted_head(features, targets, decay=300.0):
 
 # %%
 right_about_new_sentences = None  # in percent
-grade_of_a_perfect_copy = None  # people's are from 1, all wrong, to 5; the head's from about -1 to 1
+grade_of_a_perfect_copy = None  # people's range from 1, all wrong, to 5; the head's from about -1 to 1
 
 # %% tags=["demo"]
 graded = [
@@ -1713,7 +1713,7 @@ if encoder is not None:
     panels[0].legend(loc="upper left")
     show.figure(
         drawn,
-        "The head's score by people's grade, twice. On the left, Felix's perfect translation has the lowest score; on "
+        "Two plots of the head's score by people's grade. On the left, Felix's perfect translation has the lowest score; on "
         "the right it has one of the highest, and Minka's are still above most of Felix's.",
     )
 
@@ -1858,7 +1858,7 @@ def seen_before(test, training, n):
     """How much of each test sentence is in the training data, word for word.
 
     test, training: lists of sentences, which are lists of words
-    n: int, how many words in a row count as seen
+    n: int, the number of words in a run
     returns: list of floats from 0 to 1, one for each test sentence
     """
     ### BEGIN SOLUTION

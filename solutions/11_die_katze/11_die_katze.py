@@ -194,12 +194,12 @@ show.piece_rows(
 def plan_run(tokens, batch_tokens, accumulate, devices, epochs, warmup_ratio):
     """How many tokens a step learns from, how many steps there are, and how many of them are warm-up.
 
-    tokens: int, in one pass through the data
-    batch_tokens: int, of one batch on one device
-    accumulate: int, batches that each device adds up before the weights move
-    devices: int, that work at the same time
-    epochs: float, passes through the data
-    warmup_ratio: float, of all steps
+    tokens: int, the number in one pass through the data
+    batch_tokens: int, the tokens in one batch on one device
+    accumulate: int, the batches that each device adds up before it updates the weights
+    devices: int, the number that work at the same time
+    epochs: float, the number of passes through the data
+    warmup_ratio: float, the warm-up's share of all steps
     returns: (tokens_per_step, steps, warmup), three ints
     """
     ### BEGIN SOLUTION
@@ -280,7 +280,7 @@ def batches_by_tokens(lengths, max_tokens):
     """Put pairs of similar length together, as many as fit.
 
     lengths: list of (source, target), two ints each
-    max_tokens: int, the most that a batch may have, padding included
+    max_tokens: int, the most tokens that a batch may have, padding included
     returns: list of lists of ints, the numbers of the pairs in each batch
     """
     ### BEGIN SOLUTION
@@ -365,10 +365,10 @@ def padding_by_way_of_cutting():
 def trapezoid_schedule(steps, total, warmup, cooldown, peak):
     """Linearly up, constant, and linearly down.
 
-    steps: int64 [steps], counted from 1
+    steps: int64 [steps], counting from 1
     total: int, steps of the run
     warmup, cooldown: int, steps of the rise and of the fall
-    peak: float, the rate between them
+    peak: float, the constant rate between them
     returns: float32 [steps]
     """
     ### BEGIN SOLUTION
@@ -438,8 +438,8 @@ def accumulated_loss(means, targets):
     """The mean loss over all targets of several batches.
 
     means: [batches], each batch's mean loss; NaN where it has no targets
-    targets: int64 [batches], how many it has
-    returns: [], what one large batch would have had
+    targets: int64 [batches], each batch's number of targets
+    returns: [], the mean loss of one large batch
     """
     ### BEGIN SOLUTION
     counted = targets > 0
@@ -730,7 +730,7 @@ def choose_checkpoint(losses, patience):
     """The best checkpoint, and after how many measurements the run ended.
 
     losses: list of floats, the validation loss of each checkpoint
-    patience: int, measurements without a new best one after which it ends
+    patience: int, the measurements in a row without a new best after which the run ends
     returns: (best, seen), two ints
     """
     ### BEGIN SOLUTION
@@ -972,7 +972,7 @@ else:
 def bootstrap_interval(counts, drawn, score):
     """The two scores between which 95 % of the samples lie.
 
-    counts: int64 [sentences, kinds], what the score has to know of each sentence
+    counts: int64 [sentences, kinds], what the score needs to know about each sentence
     drawn: int64 [samples, sentences], which sentences are in each sample
     score: takes [kinds], the sums of a sample's counts, and returns a float
     returns: (low, high), two floats

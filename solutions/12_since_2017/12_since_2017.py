@@ -99,7 +99,7 @@ def old_network():
 
 
 class Attention(nn.Module):
-    """Multi-head attention; keys and values may have fewer heads, and queries and keys may be turned."""
+    """Multi-head attention; keys and values may have fewer heads, and queries and keys may be rotated."""
 
     def __init__(self, groups, attend, turn, bias):
         super().__init__()
@@ -118,15 +118,15 @@ class Attention(nn.Module):
 
 
 class SmallModel(nn.Module):
-    """A language model of characters, by default one of 2017.
+    """A language model of characters, by default as in 2017.
 
-    norm: makes a norm, from d_model
+    norm: creates a norm, from d_model
     stack: from x, sublayers, norms and the final norm to the states; None for post-norm, as in 2017
-    turn: turns queries or keys by their positions; None to add sinusoids to the embeddings
-    network: makes a feed-forward network
-    groups: how many heads keys and values have
+    turn: rotates queries or keys by their positions; None to add sinusoids to the embeddings
+    network: creates a feed-forward network
+    groups: the number of key-value heads
     attend: attention, from q, k and v
-    bias: whether the projections have one
+    bias: whether the projections have a bias
     """
 
     def __init__(
@@ -315,7 +315,7 @@ def pre_norm(x, sublayers, norms, final_norm):
     """A stack of sublayers: each reads x through its norm, and adds to x.
 
     x: [..., tokens, d_model]
-    sublayers, norms: lists of functions, as many of the one as of the other
+    sublayers, norms: lists of functions, of equal length
     final_norm: a function
     returns: [..., tokens, d_model]
     """
@@ -428,7 +428,7 @@ def rotary(x, positions, base):
 
     x: [..., tokens, d_head], d_head even
     positions: int64 [tokens]
-    base: float, of the frequencies base^(-2i / d_head)
+    base: float, for the frequencies base^(-2i / d_head)
     returns: [..., tokens, d_head]
     """
     ### BEGIN SOLUTION
@@ -823,7 +823,7 @@ def read_block(largest, total, out, scores, values):
     out: [..., queries, d_head], the sum of exp(score - largest) times value
     scores: [..., queries, keys], of this block
     values: [..., keys, d_head], of this block
-    returns: the three of them after this block
+    returns: largest, total and out after this block
     """
     ### BEGIN SOLUTION
     new_largest = torch.maximum(largest, scores.amax(dim=-1))
@@ -1222,7 +1222,7 @@ def all_of_it():
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-llama_parameters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, tied):
-    """How many numbers a Llama of these sizes learns.
+    """The number of parameters of a Llama of these sizes.
 
     vocab_size, d_model, layers, heads, key_value_heads, d_ff: int
     tied: bool, whether the output matrix is the embedding
