@@ -971,7 +971,7 @@ class WithHead(nn.Module):
 
 
 def labelled(examples):
-    """Sentences with a label each, as tensors."""
+    """Labelled sentences as tensors."""
     labels = torch.tensor([label for _, label in examples], device=device)
     return {**encoded([(text, None) for text, _ in examples]), "labels": labels}
 
@@ -1199,8 +1199,8 @@ check("bert.linear_probe", hidden=True)
 
 # %% [markdown]
 # Now encode all the reviews **once**, and keep the states that enter the last layer, and two vectors for each sentence:
-# [CLS] and the mean of its states. The pooling is yours, from lesson 00, if it has passed. (Without the model, 90 MB, the
-# figure shows our numbers.)
+# [CLS] and the mean of its states. The pooling is yours from lesson 00, if it passed. (Without the model, 90 MB, the figure
+# shows our numbers.)
 
 # %% tags=["demo"]
 from course_lib.evaluation.similarity import TextEncoder
@@ -1567,7 +1567,7 @@ about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal":
 
 # %% tags=["demo"]
 def with_mentions(pairs):
-    """Pairs of texts with a label each, as tensors."""
+    """Labelled pairs of texts as tensors."""
     labels = torch.tensor([pair.label for pair in pairs], device=device)
     return {**encoded([(pair.first, pair.second) for pair in pairs]), "labels": labels}
 

@@ -845,8 +845,8 @@ show.matrices(
 # %% [markdown]
 # Each row is a German token about to be written, and each column an English one. Find the verb, which comes earlier in
 # German than the words it translates, and in the second sentence its prefix, which comes last and still attends to
-# *putting* and *up*. Below, watch three translations grow, and choose layer and head. (There, everything is lower case, and
-# ▪ is the full stop. The weights were trained in your classes; the library's classes compute the picture.)
+# *putting* and *up*. Below, watch three translations grow, and choose a layer and a head. (There, everything is lower case,
+# and ▪ is the full stop. The weights were trained in your classes; the library's classes compute the picture.)
 
 # %% tags=["demo"]
 show.translating(

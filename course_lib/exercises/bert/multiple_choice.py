@@ -150,7 +150,7 @@ EXERCISE = Exercise(
         Misconception(
             "rows_mixed_up",
             "Your answer mixes up the scores: reshaping to [choices, batch] and transposing changes their order. The "
-            "rows are question by question: view them as [batch, choices].",
+            "rows are in the order of the questions: view them as [batch, choices].",
             _slip(("view(batch, choices)", "view(choices, batch).T")),
         ),
         Misconception(

@@ -77,7 +77,7 @@ EXERCISE = Exercise(
     title="Word error rate",
     statement=(
         "word_error_rate(hypotheses, references, distance) -> float: the number of edits in the whole corpus divided "
-        "by the number of words in all references. distance(hypothesis, reference) counts the edits of one pair."
+        "by the number of all reference words. distance(hypothesis, reference) counts the edits of one pair."
     ),
     points=2,
     minutes=8,
@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Compute two sums and divide once: the number of all edits by the number of all words in the references.",
+            "Compute two sums and divide once: the number of all edits by the number of all reference words.",
         ),
     ),
     misconceptions=(
@@ -105,18 +105,18 @@ EXERCISE = Exercise(
         Misconception(
             "over_hypothesis_words",
             "Your answer divides by the number of words in the hypotheses, so a longer hypothesis lowers the rate. "
-            "Divide by the number of words in the references.",
+            "Divide by the number of reference words.",
             _slip((_WORDS, "len(said) for said, _")),
         ),
         Misconception(
             "over_the_longer",
-            "Your answer divides by the length of the longer sentence. Divide by the number of words in the "
-            "references, even if the rate is then above 1.",
+            "Your answer divides by the length of the longer sentence. Divide by the number of reference words, even "
+            "if the rate then exceeds 1.",
             _slip((_WORDS, "max(len(said), len(right)) for said, right")),
         ),
         Misconception(
             "over_sentences",
-            "Your answer divides by the number of sentences. Divide by the number of words in all references.",
+            "Your answer divides by the number of sentences. Divide by the number of all reference words.",
             _slip(("sum(words)", "len(words)")),
         ),
         Misconception(
@@ -133,14 +133,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "wrong_sentences",
-            "Your answer is the share of sentences with a mistake. Count the edits, and divide by the number of words "
-            "in the references.",
+            "Your answer is the share of sentences with a mistake. Count edits, and divide by the number of reference "
+            "words.",
             _slip((_RATE, "sum(one > 0 for one in edits) / len(words)")),
         ),
         in_percent("a share", _slip(("return rate", "return 100 * rate"))),
         Misconception(
             "not_divided",
-            "Your answer is the number of edits. Divide by the number of words in all references.",
+            "Your answer is the number of edits. Divide by the number of all reference words.",
             _slip(("sum(words)", "1")),
         ),
         Misconception(
@@ -157,8 +157,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_words_of_both",
-            "Your answer divides by the number of words in hypotheses and references. Divide only by that in the "
-            "references.",
+            "Your answer divides by the number of words in hypotheses and references. Count only reference words.",
             _slip((_WORDS, "len(said) + len(right) for said, right")),
         ),
         Misconception(
