@@ -172,8 +172,8 @@ EXERCISE = Exercise(
             _slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
         ),
         *alike(
-            "Your largest score is not each query's own so far. Take the larger of the old one and this block's, "
-            "amax(dim=-1).",
+            "Your largest score is not the largest of each query so far. Take the larger of the old one and this "
+            "block's, amax(dim=-1).",
             largest_of_the_block=_slip((f"torch.maximum(largest, {_LARGEST})", _LARGEST)),
             largest_of_all_queries=_slip((_LARGEST, "scores.amax()")),
         ),
