@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 
@@ -37,11 +37,13 @@ def install_command(package: str) -> str:
 
     An environment need not have pip: uv (`uv tool`, `uv venv`) and pipx make theirs without, and conda may.
     """
+    # Asked as `find_spec("pip")`, setuptools would take this program for pip, and could not be imported any more.
+    has_pip = PathFinder.find_spec("pip") is not None
     in_a_cell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None
-    if in_a_cell and (find_spec("pip") or sys.platform == "emscripten"):
+    if in_a_cell and (has_pip or sys.platform == "emscripten"):
         return f"%pip install {package}"
     python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
-    if find_spec("pip"):
+    if has_pip:
         command = f"{python} -m pip install {package}"
     elif Path(sys.prefix, "pipx_metadata.json").is_file():
         command = f"pipx inject {Path(sys.prefix).name} {package}"

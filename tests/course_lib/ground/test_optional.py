@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,7 +36,8 @@ def test_a_missing_library_comes_with_the_line_that_installs_it_here(
 ) -> None:
     cell = "notebook" in seat
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: object() if cell else None))
-    monkeypatch.setattr(optional, "find_spec", lambda name: name if "pip" in seat.split(", ") else None)
+    found = SimpleNamespace(find_spec=lambda name: name if "pip" in seat.split(", ") else None)
+    monkeypatch.setattr(optional, "PathFinder", found)
     monkeypatch.setattr(sys, "platform", "emscripten" if "browser" in seat else "linux")
     monkeypatch.setattr(sys, "executable", f"/{'my ' * ('spaces' in seat)}env/bin/python")
     environment = tmp_path / "env"
@@ -59,3 +61,8 @@ def test_a_library_that_is_there_is_imported() -> None:
 def test_other_errors_pass_through() -> None:
     with pytest.raises(ZeroDivisionError), needed_for("nothing", package="none"):
         1 // 0  # noqa: B018
+
+
+def test_asking_for_the_command_leaves_setuptools_importable() -> None:
+    asked = "from course_lib.ground.optional import install_command; install_command('x'); import setuptools"
+    subprocess.run([sys.executable, "-c", asked], check=True)
