@@ -628,7 +628,7 @@ def worked_example_step_by_step():
 
 # %% [markdown]
 # Where does each number come from? Click on any cell, or move there with the arrow keys and press Enter: the cells that
-# it was computed from light up. Then switch to dividing by 3, the number of *keys*, a common slip. Which matrices
+# it was computed from light up. Then try a common slip: divide by 3, the number of *keys*. Which matrices
 # change, and does `alpha` still choose the same words?
 
 # %% tags=["demo"]

@@ -1367,7 +1367,7 @@ each_position_alone()
 # one (Ghazvininejad et al., 2019, *Mask-Predict*).
 
 # %% [markdown] tags=["slides"]
-# S4 promises ways to write the whole sentence at once "for later"; here they are.
+# S4 promises that ways to write the whole sentence at once come later. Here they are.
 
 # %% [markdown]
 # ## 10. A small model runs ahead

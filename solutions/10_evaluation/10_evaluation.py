@@ -1470,7 +1470,7 @@ def your_translator_judged():
 # %% [markdown]
 # So that is what a BLEU below 20 looks like. The last of the three is this lesson's first sentence, in the other direction;
 # a translator trained on synthetic captions turns it into something with a broom. Publishing only the first line would have
-# been true and thoroughly misleading: **test on the kind of data that the model will meet.**
+# been truthful but thoroughly misleading: **test on the kind of data that the model will meet.**
 #
 # And two beams are worse than one. They do find more probable sentences, but every further word costs probability, most of
 # all where the model is clueless, so the more probable sentence is often shorter (last column). Or is that true only of

@@ -284,7 +284,7 @@ def the_other_norm():
 
 
 # %% [markdown]
-# The difference is within the ruler: the model didn't need the mean and $\beta$. That *is* the paper's result: the same
+# The difference is smaller than the spread of the seeds: the model didn't need the mean and $\beta$. That *is* the paper's result: the same
 # quality with less work (7 to 64 % less time, says its abstract, depending on the model). A change need not make a model
 # better. It may make it simpler.
 #
@@ -566,7 +566,7 @@ def positions_that_turn():
 
 
 # %% [markdown]
-# The difference is outside the ruler. The model has no more numbers than before, and learned in 160 steps what takes the
+# The difference is larger than the spread of the seeds. The model has no more numbers than before, and learned in 160 steps what takes the
 # other many more. Why? To write the handbook in characters, you mostly need the few characters before this one, and *the
 # letter before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters;
 # here they are built in.
@@ -650,7 +650,7 @@ def with_a_gate():
 
 
 # %% [markdown]
-# It gains a little, or nothing: compare with the brackets. Shazeer's gains are just as small. In his table 1, the loss
+# It gains a little, or nothing: compare it with the numbers in brackets. Shazeer's gains are just as small. In his table 1, the loss
 # after 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on such a large model, five hundredths matter. On ours, you
 # couldn't tell them from luck.
 #
@@ -1125,7 +1125,7 @@ def equal_steps():
 
 
 # %% [markdown]
-# The difference is outside the ruler: after rotary positions, this is the second change that pays off at once. It doesn't
+# The difference is larger than the spread of the seeds: after rotary positions, this is the second change that pays off at once. It doesn't
 # change the model, only how it is trained. Each step takes longer, because of the products in your loop. Large models have
 # since been trained with it (Liu et al., 2025).
 

@@ -172,7 +172,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled_by_d_model",
-            "Your answer divides the scores by √d_model. Divide by √d_head, the size of a query.",
+            "Your answer divides the scores by √d_model. Divide by √d_head, where d_head is the size of a query.",
             _slip((_ROOT, "math.sqrt(x.shape[-1])")),
         ),
         Misconception(

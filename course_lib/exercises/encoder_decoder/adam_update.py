@@ -182,7 +182,7 @@ EXERCISE = Exercise(
                 (" + EPSILON", ""),
             ),
             returned_in_another_order=(
-                "Your answer returns square before mean. Return weight, mean, square.",
+                "Your answer returns `square` before `mean`. Return weight, mean, square.",
                 (_STATE, "new_square, new_mean"),
             ),
             update_returned=(

@@ -144,7 +144,7 @@ EXERCISE = Exercise(
                 ("= d_model, d_ff", "= d_model, 4 * d_model"),
             ),
             one_layer_of_feed_forward=(
-                "Your answer counts one layer of the feed-forward network. The second leads back to d_model.",
+                "Your answer counts one layer of the feed-forward network. The second maps back to d_model.",
                 (_FEED_FORWARD, "d * f + f"),
             ),
             first_bias_left_out=(

@@ -236,7 +236,7 @@ EXERCISE = Exercise(
         Misconception(
             "root_without_epsilon_on_the_way",
             "Your values are right, but the gradient is NaN if a token's numbers are all equal: the root of a "
-            "variance of 0 has no gradient. Take only the root of variance + epsilon.",
+            "variance of 0 has no gradient. Add epsilon to the variance, and take the root of the sum.",
             _slip((_ADDED, "(variance.sqrt().square() + epsilon)")),
             alone=True,
         ),

@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Keep the position where the rest begins, starting at 0.\n"
-            "Try the whole rest of the word, with the marker if the position is not 0, and shorten it until it is "
+            "Try all of what is left of the word, with the marker if the position is not 0, and shorten it until it is "
             "known.\n"
             "If it becomes empty, return the unknown token alone.\n"
             "Otherwise keep it and move the position past it; stop at the end of the word.",
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer does not take the longest token that fits. Try the whole rest of the word first, then one "
+            "Your answer does not take the longest token that fits. Try all of what is left of the word first, then one "
             "character less, and so on.",
             shortest_first=_slip(("max(", "min(")),
             first_in_the_list=_slip(
