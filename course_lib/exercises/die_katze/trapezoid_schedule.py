@@ -128,7 +128,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_step_wasted",
-            "Your answer is 0 at the first step, so the model learns nothing from it. Steps count from 1: use step / warmup.",
+            "Your answer is 0 at the first step, so the model learns nothing from it. Steps count from 1: use "
+            "step / warmup.",
             _slip(("numbers / warmup", "(numbers - 1) / warmup")),
         ),
         Misconception(

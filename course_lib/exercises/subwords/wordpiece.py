@@ -154,8 +154,8 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         *alike(
-            "Your answer does not take the longest token that fits. Try all of what is left of the word first, then one "
-            "character less, and so on.",
+            "Your answer does not take the longest token that fits. Try all of what is left of the word first, then "
+            "one character less, and so on.",
             shortest_first=_slip(("max(", "min(")),
             first_in_the_list=_slip(
                 ("max(fitting)", "min(fitting, key=lambda end: tokens.index(marker + word[begin:end]))"), paired=False
