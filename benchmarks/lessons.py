@@ -19,7 +19,7 @@ from benchmarks.grading.commands import processor_seconds
 from benchmarks.table import Row, arguments, report
 from course_lib import exercises
 
-ONE, ALL = 120.0, 900.0
+ONE, ALL = 90.0, 600.0
 """The most processor seconds that one lesson and all together may take."""
 
 

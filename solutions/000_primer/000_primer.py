@@ -798,7 +798,7 @@ def two_hundred_evenings():
 # And would five *hundred* models make it better or worse?
 #
 # Learning on your own? Once you have written yours,
-# `solution("primer.best_of_five")`, in a cell of its own, shows one good answer and what earns the points.
+# `solution("primer.best_of_five")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "primer-best_of_five-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Her number is too good, on average. The five results differ partly by chance, because the test set has only 100

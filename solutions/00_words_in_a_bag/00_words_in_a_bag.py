@@ -1169,7 +1169,7 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # it wouldn't. Write three to six sentences.
 #
 # Learning on your own? Once you have written yours,
-# `solution("words_in_a_bag.told_apart")`, in a cell of its own, shows one good answer and what earns its points.
+# `solution("words_in_a_bag.told_apart")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "words_in_a_bag-told_apart-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # *It was not good, it was bad* and *it was not bad, it was good* contain the same words, each the same number of times.

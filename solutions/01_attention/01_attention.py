@@ -1213,7 +1213,7 @@ def which_divisor_learns():
 # $d_\text{head}$ wrong too?
 #
 # Learning on your own? Once you have written yours,
-# `solution("attention.why_scale")`, in a cell of its own, shows one good answer and what earns its points.
+# `solution("attention.why_scale")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "attention-why_scale-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a

@@ -697,7 +697,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # cross-attention from German queries to English keys need one? Write three to six sentences.
 #
 # Learning on your own? Once you have written yours,
-# `solution("masking.why_decoder")`, in a cell of its own, shows one good answer and what earns its points.
+# `solution("masking.why_decoder")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "masking-why_decoder-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The decoder is trained to predict each German token from those before it, at all positions at once, and the whole

@@ -33,8 +33,8 @@
 # | 8 | attention that penalizes distance | 4 | 20 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# Stuck? `hint("positions.order_matters")` opens a hint; call it again for the next one. `solution(...)` shows the answer
-# and explains it once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("positions.order_matters")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
 # Positions are counted from 0 throughout the course. The demos use your masks and weights from lesson 02 if they have
 # passed, otherwise the course's; the first cell says which. No check depends on them.
@@ -1151,7 +1151,7 @@ def past_the_trained_length():
 # sentences.
 #
 # Learning on your own? Once you have written yours,
-# `solution("positions.how_would_you_know")`, in a cell of its own, shows one good answer and what earns its points.
+# `solution("positions.how_would_you_know")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # That the encoding is defined at position 5,000 does not mean that the weights know what to do with it. In training, the

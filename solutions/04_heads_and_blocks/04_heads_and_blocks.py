@@ -39,8 +39,8 @@
 # | 10 | a short answer, in words | 2 | 10 |
 # | 11 | the block's number of parameters | 3 | 12 |
 #
-# Stuck? `hint("heads_and_blocks.project")` opens a hint; call it again for the next one. `solution(...)` shows the answer
-# and explains it once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("heads_and_blocks.project")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
 # From here on, attention itself is given, as torch's own function: `scaled_dot_product_attention(q, k, v, mask)` takes
 # any number of leading dimensions and returns the output. The mask is None, or boolean: True where a query may attend to
@@ -1420,7 +1420,7 @@ def post_norm_against_pre_norm():
 # compute. Then say which order you would choose for 24 blocks, and at what price. Write four to six sentences.
 #
 # Learning on your own? Once you have written yours,
-# `solution("heads_and_blocks.why_residual")`, in a cell of its own, shows one good answer and what earns its points.
+# `solution("heads_and_blocks.why_residual")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "heads_and_blocks-why_residual-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Without residual connections, the gradient shrinks by a factor at every block: in section 7 the first of twelve blocks

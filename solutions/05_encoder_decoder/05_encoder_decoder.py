@@ -34,8 +34,8 @@
 # | 9 | in your own words: two losses compared | 2 | 10 |
 # | 10 | scheduled sampling | 4 | 15 |
 #
-# Stuck? `hint("encoder_decoder.shift_right")` opens a hint; call it again for the next one. `solution(...)` shows the
-# answer and explains it, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("encoder_decoder.shift_right")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 
 # %%
 import copy
@@ -981,7 +981,7 @@ def the_loss_rises_again():
 # what you would compute to compare the two. Write three to six sentences.
 #
 # Learning on your own? Once you have written yours,
-# `solution("encoder_decoder.two_losses")`, in a cell of its own, shows one good answer and what earns its points.
+# `solution("encoder_decoder.two_losses")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # A smoothed loss has a minimum above 0, and penalizes a model that is surer than the smoothed target: 1.6 is not a

@@ -33,8 +33,8 @@
 # | 8 | a small model runs ahead | 4 | 20 |
 # | 9 | in your own words | 2 | 12 |
 #
-# Stuck? `hint("decoding.greedy")` opens a hint, and each further call opens the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("decoding.greedy")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
 # Decoding treats every model as a **step function**: the tokens so far go in, the logits of the next token come out. (A
 # **token** is the unit that a model reads and writes: here a word, `<s>` or `<e>`.)
@@ -1509,8 +1509,8 @@ def a_draft_model_at_work():
 # better." In four to seven sentences: is her first claim right, and her second? What would you use for each program,
 # and why? Name one measurement from this lesson that supports you.
 #
-# Learning on your own? Once yours is written,
-# `solution("decoding.which_way")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("decoding.which_way")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "decoding-which_way-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # More beams do tend to find more probable texts, although only an exhaustive search guarantees it: on the random models

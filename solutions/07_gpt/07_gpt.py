@@ -36,8 +36,8 @@
 # | 8 | GPT-2's weights in your own model | 4 | 20 |
 # | 9 | in your own words | 2 | 12 |
 #
-# Stuck? `hint("gpt.training_windows")` opens a hint, and each further call opens the next one. `solution(...)` shows
-# the answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("gpt.training_windows")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
 # `packed_mask`, `LearnedPositions` and the parts of the block come from earlier lessons: your own if they have passed
 # their checks, otherwise the library's. The first cell says which. The checks don't use them.
@@ -1557,8 +1557,8 @@ def gpt_2_in_your_model():
 # seven sentences: why doesn't the held-out loss prove that? Which two experiments would show what is going on, and what
 # would each show if the model is honest, and if it isn't?
 #
-# Learning on your own? Once yours is written,
-# `solution("gpt.too_good")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("gpt.too_good")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-too_good-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # A model that can see the token it should predict copies it, and copying works on any text, including new text. So a

@@ -39,8 +39,8 @@
 # | 10 | WordPiece | 3 | 15 |
 # | 11 | which tokenizer? in your own words | 2 | 10 |
 #
-# Stuck? `hint("subwords.count_pairs")` opens a hint, and each further call opens the next one. `solution(...)` shows
-# the answer, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("subwords.count_pairs")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
 # You will see hardly any tensors here: just strings, tuples, lists and dicts. Don't modify the arguments: change a
 # copy, `list(x)` or `dict(x)`. Don't use the `tokenizers` library in your answers.
@@ -1362,8 +1362,8 @@ def two_languages():
 # then nearly every word is one token, and the loss per token will tell us which is better." In three to six sentences:
 # what is right and what is wrong with each idea? What would you do instead, and which measurement would decide?
 #
-# Learning on your own? Once yours is written,
-# `solution("subwords.which_tokenizer")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("subwords.which_tokenizer")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "subwords-which_tokenizer-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # The first is right that a byte-level tokenizer can encode every character. But GPT-2's merges come from English web

@@ -35,8 +35,8 @@
 # | 11 | the best answer in a text | 4 | 18 |
 # | 12 | one of several choices | 3 | 12 |
 #
-# Stuck? `hint("bert.pair_encoding")` opens a hint, and each further call opens the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("bert.pair_encoding")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
 # You don't download anything: a small pre-trained BERT comes with the course.
 
@@ -1397,9 +1397,8 @@ def tuned(chosen, seed, epochs):
     torch.manual_seed(seed)
     batches = []
     for _ in range(epochs):
-        for some in chosen[torch.randperm(len(chosen))].split(
-            200
-        ):  # of similar length, so that there is little padding
+        for some in chosen[torch.randperm(len(chosen))].split(200):
+            # Of similar length, so that there is little padding.
             batches += torch.tensor(sorted(some.tolist(), key=lambda position: len(entering[position]))).split(25)
     optimizer = torch.optim.AdamW(model.parameters())
     rate = linear_schedule(1e-4, len(batches) // 10, len(batches))
@@ -1452,8 +1451,8 @@ def does_fine_tuning_pay():
 # with the labels they have? And name a task for which a probe on the mean of frozen states is not enough, however many
 # labels there are.
 #
-# Learning on your own? Once yours is written,
-# `solution("bert.does_it_pay")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("bert.does_it_pay")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "bert-does_it_pay-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # With 600 texts, an accuracy near 88 % has a standard error of √(0.88 · 0.12 / 600), or 1.3 points, so 1.2 points may be

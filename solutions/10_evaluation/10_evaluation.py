@@ -40,8 +40,8 @@
 # | 10 | was the test in the training data? | 4 | 20 |
 # | 11 | a short answer, in words | 3 | 15 |
 #
-# Stuck? `hint("evaluation.precision_recall_f1")` opens a hint, and each further call opens the next one. `solution(...)`
-# shows the answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("evaluation.precision_recall_f1")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 
 # %%
 import math
@@ -1926,8 +1926,8 @@ def who_has_read_the_test():
 # would settle it: single response or comparison, what do you ask, whom do you ask, in which order, and how do you find out
 # whether you can trust the answers? Write six to ten sentences.
 #
-# Learning on your own? Once yours is written,
-# `solution("evaluation.which_is_better")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("evaluation.which_is_better")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "evaluation-which_is_better-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # (a) BLEU counts n-grams that are in the reference and knows nothing about their meaning. All words have the same weight:

@@ -38,8 +38,8 @@
 # | 7 | what went wrong | 3 | 15 |
 # | 8 | a short answer, in words | 3 | 15 |
 #
-# Stuck? `hint("die_katze.plan_run")` opens a hint, and each further call opens the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("die_katze.plan_run")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 
 # %%
 import dataclasses
@@ -1192,8 +1192,8 @@ for i in asked:
 # training or the search), and why that should help with *this* kind of error. (c) How will you find out whether it did? Say
 # on which sentences you would measure it, and what could fool you. Write six to ten sentences.
 #
-# Learning on your own? Once yours is written,
-# `solution("die_katze.what_next")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("die_katze.what_next")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "die_katze-what_next-written", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # (a) More than a third of the everyday translations are too short: *At home my father sings in the kitchen.* came out as

@@ -35,8 +35,8 @@
 # | 10 | LoRA | 3 | 15 |
 # | 11 | a short answer, in words | 2 | 10 |
 #
-# Stuck? `hint("since_2017.rms_norm")` opens a hint, and each further call opens the next one. `solution(...)` shows the
-# answer with its reason, once you have tried; `progress()` shows how far you are.
+# Stuck? Each call of `hint("since_2017.rms_norm")` opens another hint. Once you have tried, `solution(...)` shows the
+# answer and explains it; `progress()` shows how far you have come.
 #
 # `causal_mask` and `sinusoidal_encoding` come from the library, so you don't need your earlier answers. Results have the
 # dtype of the input.
@@ -1537,8 +1537,8 @@ def cats_for_gpt2():
 # the changes would you insist on, and why can't your table show what they are good for? And what would you have to measure
 # instead?
 #
-# Learning on your own? Once yours is written,
-# `solution("since_2017.what_to_keep")`, in a cell of its own, shows one good answer and what earns its points.
+# Learning on your own? Once you have written yours,
+# `solution("since_2017.what_to_keep")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "since_2017-what_to_keep-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Pre-norm: at the small rate the table shows no difference, but at the large one post-norm hardly learned anything, with

@@ -55,7 +55,7 @@ def test_written_questions_have_the_points_and_the_solution_that_the_text_announ
 ) -> None:
     cells = graded(notebook)
     for question, points in written(prose).items():
-        assert f'`solution("{question}")`, in a cell of its own, shows one good answer' in prose
+        assert f'`solution("{question}")` in a new cell shows one good answer' in prose
         assert cells[f"{question.replace('.', '-')}-written"].metadata.nbgrader.points == points
 
 
