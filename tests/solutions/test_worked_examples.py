@@ -61,7 +61,7 @@ def test_what_the_first_slide_is_said_to_do() -> None:
     weights = torch.softmax(A.scores / 3, dim=-1)
     prose = text("01_attention")
     assert f"{weights[0, 0]:.4f} was rounded" in prose
-    assert f"{weights[1, 2]:.6f} was cut off" in prose
+    assert f"{weights[1, 2]:.6f} was truncated" in prose
     assert f"{(weights @ K)[0, 0]:.4f} became {cut((weights @ K)[0, :1])}" in prose
     assert f"*cat* a weight of {torch.softmax(A.scores, dim=-1)[0, 1]:.4f}" in " ".join(prose.split())
 
