@@ -28,13 +28,13 @@ START = "start.ipynb"
 _WELCOME = """\
 # Katze: from a bag of words to a transformer
 
-In every lesson you write a piece of it yourself, and are told at once what is wrong and which mistake it is. {takes}
+In every lesson you write a piece of it yourself, and learn at once what is wrong and which mistake it is. {takes}
 
-Open a lesson below. `Shift`+`Enter` runs a cell and goes on to the next; run them all from the top, write your answer
-where it is asked for, run that too, and then the check below it. Where you are stuck, `hint("...")` in a cell of your
-own opens a hint, and with each further call the next one.
+Open a lesson below. `Shift`+`Enter` runs a cell and goes on to the next. Run them all from the top, write your answer
+where the lesson asks for it, run that cell too, and then the check below it. Are you stuck? Each call of `hint("...")`
+in a new cell opens another hint.
 
-Here is how far you are. To refresh it, run the cell below, or `progress()` in any lesson."""
+Here is how far you have come. To refresh it, run the cell below, or `progress()` in any lesson."""
 
 _ASK = "A question, or a mistake in a lesson? [Ask here](https://github.com/{}/issues): others read the answer, too."
 
