@@ -226,7 +226,7 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
 def _known_share(exercise: Exercise) -> float:
     """The share of fresh hidden cases that a table of many seeds' holds; 0 where most pass numbers no table holds.
 
-    Of which one in ten of those seeds holds none, all of them hold few: what a table holds grows ever more slowly.
+    If a tenth of those seeds holds none of the cases, all of them hold few, and the whole table is not drawn.
     """
     drawn = [case for seed in FRESH for case in exercise.hidden_cases(seed)]
     entries = [_entry(case) for case in drawn if _fits_a_table(_passed(case))]

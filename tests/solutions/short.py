@@ -77,12 +77,8 @@ def course_to_run(config: pytest.Config, factory: pytest.TempPathFactory, seed: 
         return Course.find(made_once(factory, "short_course", partial(_make, change=cut_short)))
     if not seed:
         return Course.find(ROOT)
-    change = partial(_with_seed, seed)
-    return Course.find(made_once(factory, f"course_with_seed_{seed}", partial(_make, change=change)))
-
-
-def _with_seed(seed: int, _: str, text: str) -> str:
-    return seeded(text, seed)
+    make = partial(_make, change=lambda _, text: seeded(text, seed))
+    return Course.find(made_once(factory, f"course_with_seed_{seed}", make))
 
 
 def _make(folder: Path, change: Callable[[str, str], str]) -> None:
