@@ -200,7 +200,7 @@ def _edit_failures(exercise: Exercise, name: str, edited: Edited) -> Iterator[st
 
 
 def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
-    """What is wrong with the cases: too few, a part without any, or hidden ones that could be memorised."""
+    """What is wrong with the cases: too few, a part without any, or hidden ones that could be memorized."""
     for kind, cases in (("visible", exercise.visible_cases()), ("hidden", exercise.hidden_cases(seeds[0]))):
         parts = {case.part for case in cases}
         yield from (f"no {kind} case belongs to the part {part!r}" for part in exercise.parts if part not in parts)

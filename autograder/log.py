@@ -99,7 +99,7 @@ def story_of(course: Course, student: str, lesson: str) -> dict[str, Any]:
 
 def _unknown(course: Course, student: str, lesson: str, known: Mapping[str, Record]) -> str:
     if not known:
-        course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
+        course.release_notebook(lesson)  # a misspelled lesson is answered with those that there are
         return f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`"
     near = difflib.get_close_matches(student, known, n=3, cutoff=0.5)
     near = near or [name for name in known if student.casefold() in name.casefold()][:3]

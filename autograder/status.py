@@ -138,7 +138,7 @@ def status_of(course: Course, lessons: Sequence[str] = ()) -> list[LessonStatus]
     known = sorted(written | set(course.lessons()))
     for lesson in lessons:
         if lesson not in known:
-            course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
+            course.release_notebook(lesson)  # a misspelled lesson is answered with those that there are
     graded = _graded(course)
     return [_of_lesson(course, lesson, *graded.get(lesson, ({}, ""))) for lesson in lessons or known]
 

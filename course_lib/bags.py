@@ -74,7 +74,7 @@ def mean_pooling(
 ) -> Float[Tensor, "batch d_model"]:
     """The mean of each sequence's words, padding left out; zeros for a sequence without words.
 
-    The slide's mean counts padding (S3): a sentence's vector would then depend on its neighbours in the batch.
+    The slide's mean counts padding (S3): a sentence's vector would then depend on its neighbors in the batch.
     """
     if mask is None:
         return x.mean(dim=1)

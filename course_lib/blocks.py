@@ -77,7 +77,7 @@ class BlockConfig:
         qkv_bias: whether W_q, W_k and W_v do; None for what `bias` says.
         key_value_heads: how many heads of keys and values the heads of queries share; None for as many as those.
         d_head: the length of a query; None for d_model / heads.
-        qk_norm: whether queries and keys are normalised before they meet.
+        qk_norm: whether queries and keys are normalized before they meet.
     """
 
     d_model: int

@@ -441,7 +441,7 @@ def _position_module(config: GPTConfig) -> nn.Module:
 
 
 def _final_norm(config: BlockConfig) -> nn.Module:
-    """In pre-norm nothing normalises the last block's output; in post-norm the block itself does."""
+    """In pre-norm nothing normalizes the last block's output; in post-norm the block itself does."""
     return make_norm(config) if config.norm_first else nn.Identity()
 
 

@@ -36,7 +36,7 @@ def listed(name: str) -> tuple[int, str]:
 def shipped() -> list[str]:
     """The data files in the packages, among those that the repository holds.
 
-    A licence beside them is none, nor is what `katze init` writes: code, kept as text until it is a course's own.
+    A license beside them is none, nor is what `katze init` writes: code, kept as text until it is a course's own.
     """
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "course_lib", "autograder"]
     command.append(":(exclude)autograder/starter/course")

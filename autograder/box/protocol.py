@@ -274,7 +274,7 @@ def clean(value: str) -> str:
 
 
 _OF_A_CASE = "args kwargs construct weights formerly gradients weight_gradients training elsewhere again".split()
-"""What a sandbox must know about a case: nothing by which it could be recognised."""
+"""What a sandbox must know about a case: nothing by which it could be recognized."""
 
 
 def encode_case(case: Case, encoder: Encoder) -> Json:

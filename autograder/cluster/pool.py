@@ -132,7 +132,7 @@ class ClusterPool:
             grade_submission,
             self.name,
             packed,
-            key=f"katze-{uuid.uuid4().hex}",  # never one that was cancelled, and may still be under way
+            key=f"katze-{uuid.uuid4().hex}",  # never one that was canceled, and may still be under way
             resources={self.name: 1},
             pure=False,
         )

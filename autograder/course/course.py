@@ -148,7 +148,7 @@ class Course:
         )
 
     def require_exercises(self) -> None:
-        """Refuse settings for exercises that do not exist: a misspelt id would change nothing, silently.
+        """Refuse settings for exercises that do not exist: a misspelled id would change nothing, silently.
 
         Raises:
             BadInput: `c.Katze.exercise_limits` or `course.toml` names one that the course does not have.

@@ -165,7 +165,7 @@ def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
 
 
 class Cells:
-    """The cells of a CSV file as they are spelt in it; one can be written, and the others stay."""
+    """The cells of a CSV file as they are spelled in it; one can be written, and the others stay."""
 
     def __init__(self, text: str, delimiter: str) -> None:
         self._delimiter = delimiter

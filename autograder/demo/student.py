@@ -218,7 +218,7 @@ def write_with_byte_order_mark(path: Path, notebook: Notebook) -> None:
 
 
 def write_link_to(neighbour: str) -> Callable[[Path, Notebook], None]:
-    """A way to write that makes the notebook a symbolic link to a neighbour's."""
+    """A way to write that makes the notebook a symbolic link to a neighbor's."""
 
     def write(path: Path, notebook: Notebook) -> None:
         path.symlink_to(Path("..", "..", neighbour, path.parent.name, path.name))

@@ -47,7 +47,7 @@ def _of_lesson(course: Course, session: Session, lesson: str) -> list[Record]:
     listed = store.known_students(session)
     records = {student: one for student, one in store.counted(session, lesson).items() if student in listed}
     if not records:
-        course.release_notebook(lesson)  # a misspelt lesson is answered with those that there are
+        course.release_notebook(lesson)  # a misspelled lesson is answered with those that there are
         raise BadInput(f"nothing of {lesson} has been graded yet; run `{course.grading(lesson)}`")
     by_hand = store.by_hand(session, lesson)
     counting = [_as_it_counts(record, by_hand) for _, record in sorted(records.items())]

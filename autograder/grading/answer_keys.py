@@ -11,7 +11,7 @@ from course_lib.judging.compare import OF_DTYPE, Tolerance
 from course_lib.judging.exercise import Exercise
 
 SLOTS = 32
-"""Students share this many sets of hidden inputs: nothing to memorise, and expected results can be kept."""
+"""Students share this many sets of hidden inputs: nothing to memorize, and expected results can be kept."""
 
 NO_TOLERANCES: Mapping[str, Tolerance] = {}
 """How near answers must be where a course says nothing else."""

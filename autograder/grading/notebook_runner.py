@@ -53,7 +53,7 @@ class Graded:
 
     Attributes:
         verdicts: one for each exercise that the lesson checks, in the notebook's order.
-        outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitised yet).
+        outputs: for each cell that was run, by its place, the outputs (nbformat 4, not sanitized yet).
         notices: for each cell that hit a limit or ended its sandbox, by its place, a sentence that says so.
         remarks: the same for the instructor, with the names of the limits; and which limits stopped an answer.
         worth_a_look: by exercise, where an answer that earns points could hide a call of what its rule forbids, a

@@ -148,7 +148,7 @@ def _is_explosive(fragment: str) -> bool:
 
 
 def clean_text(value: object) -> str:
-    """Text without control characters, except tab, newline, carriage return and colours (ANSI)."""
+    """Text without control characters, except tab, newline, carriage return and colors (ANSI)."""
     return _CONTROL.sub("", _joined(value)).replace("\r\n", "\n")
 
 

@@ -85,7 +85,7 @@ def _by_colab(text: str) -> Iterator[Cell]:
     for match in _STRING.finditer(text):
         if match["said"] is not None:
             yield from _code_by_colab(text[begin : match.start()])
-            yield from _cut_at_markers("markdown", match["said"])  # neighbouring text cells are one string
+            yield from _cut_at_markers("markdown", match["said"])  # neighboring text cells are one string
             begin = match.end()
     yield from _code_by_colab(text[begin:])
 

@@ -29,7 +29,7 @@ from course_lib.judging.observation import Outcome
 from course_lib.judging.render import HEADINGS, with_code
 
 HIGHLIGHT_CHARACTERS = 50_000
-"""Longer cells are shown without colours."""
+"""Longer cells are shown without colors."""
 
 CHANGED = "Changed since it was read"
 """The words beside points that a person gave for another text than the page shows."""
@@ -334,7 +334,7 @@ def _cell(cell: Mapping[str, Any], label: str, anchor: str, verdicts: Mapping[st
 
 
 def outputs_html(outputs: Sequence[Mapping[str, Any]]) -> str:
-    """What a cell has put out, sanitised before, as it is shown below the cell."""
+    """What a cell has put out, sanitized before, as it is shown below the cell."""
     shown = "".join(map(_output, outputs))
     return f'<div class="outputs">{shown}</div>' if shown else ""
 
@@ -364,7 +364,7 @@ def _data(data: Mapping[str, str]) -> str:
 
 
 def _terminal(text: str) -> str:
-    """Text as a terminal would leave it: without colours, and with each line as it was last written."""
+    """Text as a terminal would leave it: without colors, and with each line as it was last written."""
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _COLOUR.sub("", text).rstrip("\n").split("\n"))
     return escape("\n".join(lines))
 
@@ -374,7 +374,7 @@ def _terminal(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _code(source: str) -> str:
-    """Python source as HTML; the cells of a lesson are the same for everyone, so they are coloured once."""
+    """Python source as HTML; the cells of a lesson are the same for everyone, so they are colored once."""
     if len(source) > HIGHLIGHT_CHARACTERS:
         return escape(source)
     return str(highlight(source, _LEXER, _FORMATTER)).rstrip("\n")

@@ -60,7 +60,7 @@ def print_class(graded: ClassResult, console: Console) -> None:
 
 
 def colour_of(outcome: Outcome) -> str:
-    """The colour that an outcome has on a terminal."""
+    """The color that an outcome has on a terminal."""
     return _COLOURS.get(outcome, "yellow")
 
 

@@ -3,7 +3,7 @@
 The notebook is put back into the shape of the release: the checks are the release's own, the answers are the
 student's, and every change is reported in a short sentence that the student reads as well.
 
-A cell of the release is recognised by nbgrader's `grade_id` or by the marker in its source, which copies of a cell
+A cell of the release is recognized by nbgrader's `grade_id` or by the marker in its source, which copies of a cell
 carry along; an answer elsewhere, by the name that it defines or the text that it kept, and one in words by
 its place.
 

@@ -29,7 +29,7 @@ class Cell:
 
     Attributes:
         kind: what it is for. Further copies of an answer are `CODE`, and so are cells that the release locks.
-        source: what it says; markdown of the student is already sanitised.
+        source: what it says; markdown of the student is already sanitized.
         exercise: the exercise that it belongs to, such as "ols.fit"; None for other cells. A further copy
             of an answer has it too.
         tags: the release's tags where it is a cell of the release; of the student's own tags, only `demo`.
@@ -37,8 +37,8 @@ class Cell:
             changed, and is the release's again).
         id: a valid cell id, unique in the notebook.
         nbgrader: the release's metadata for nbgrader; empty for ordinary cells.
-        outputs: the submitted outputs, not sanitised.
-        attachments: sanitised images of a markdown cell.
+        outputs: the submitted outputs, not sanitized.
+        attachments: sanitized images of a markdown cell.
         position: its place in the submitted notebook, counted from 1; 0 where it was put back.
         index: its place in the release, counted from 0; -1 where it has none.
         skipped: whether grading passes it by: it is neither run nor checked.
@@ -114,8 +114,8 @@ class Repaired:
         """The notebook in nbformat 4.5, for nbgrader, formgrader and feedback.
 
         Args:
-            outputs: what cells put out when they ran, by their index in `cells`; sanitised here. A cell that
-                did not run keeps its submitted outputs, sanitised; a check cell keeps none. If all of them
+            outputs: what cells put out when they ran, by their index in `cells`; sanitized here. A cell that
+                did not run keeps its submitted outputs, sanitized; a check cell keeps none. If all of them
                 together are too large for one page, those of the later cells are left out.
             checks: for each exercise the outputs of its check cell, taken as they are: the grader's own words.
             notices: what to say below what a cell put out, by its index in `cells`, such as why it was stopped.

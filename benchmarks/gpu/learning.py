@@ -1,7 +1,7 @@
 """Whole trainings, from nothing to what they are judged by.
 
 - multi30k: English to German, judged by BLEU on test 2016. The peer is 41.02, the best figure from text alone that we
-  know (Wu et al., 2021): tokenised and lower-cased. For the small model, which one core trains in an hour, it is 32.
+  know (Wu et al., 2021): tokenized and lower-cased. For the small model, which one core trains in an hour, it is 32.
 - shakespeare: a language model of tiny Shakespeare's characters. The peer is nanoGPT's published figure, 1.4697 nats.
 - fp16: the first steps of Multi30k as an older card takes them, such as the T4 that Colab lends, beside the precision
   that this one would choose: in fp16 with a scaled loss, and in 15 GB. How long a T4 takes, it does not say.

@@ -1,4 +1,4 @@
-"""What share of a GPU's arithmetic a training uses: model FLOP utilisation."""
+"""What share of a GPU's arithmetic a training uses: model FLOP utilization."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def score_change(
 
 
 def repetition_penalty(penalty: float) -> Processor:
-    """Penalise the tokens of the whole text; padding is no token. Above 1, what has been said is said less."""
+    """Penalize the tokens of the whole text; padding is no token. Above 1, what has been said is said less."""
 
     def process(text: Tensor, at_tokens: Tensor, scores: Tensor) -> Tensor:
         seen = torch.zeros_like(scores, dtype=torch.long).scatter_add_(1, text, at_tokens.long()) > 0

@@ -10,7 +10,7 @@ the sentences' scores ("macro"); the table shows both. The other metrics are def
 the mean.
 
 Two figures can be compared only if their signatures are equal (Post, 2018, "A Call for Clarity in Reporting BLEU
-Scores"): tokenisation alone moves BLEU by more than most papers' gains.
+Scores"): tokenization alone moves BLEU by more than most papers' gains.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def bleu(texts: Texts, *, lowercase: bool = False, tokenize: str = "13a") -> Sco
     Args:
         texts: what to judge.
         lowercase: whether to ignore case.
-        tokenize: sacrebleu's name of a tokeniser: "13a" for plain text, "none" for text that is already split.
+        tokenize: sacrebleu's name of a tokenizer: "13a" for plain text, "none" for text that is already split.
     """
     with needed_for("BLEU", package="sacrebleu"):
         from sacrebleu.metrics.bleu import BLEU
@@ -243,7 +243,7 @@ def _by_sacrebleu(
 class _UnicodeWords:
     """Lower-cased runs of letters and digits.
 
-    The tokeniser that comes with rouge-score keeps only a to z, and reads *Mädchen* as *m* and *dchen*; on
+    The tokenizer that comes with rouge-score keeps only a to z, and reads *Mädchen* as *m* and *dchen*; on
     plain English the two agree.
     """
 

@@ -94,7 +94,7 @@ def _meanings(path: Path) -> defaultdict[str, set[str]]:
     meanings = defaultdict[str, set[str]](set)
     with path.open(encoding="utf-8") as lines:
         for line in lines:
-            if line.startswith("  "):  # the licence
+            if line.startswith("  "):  # the license
                 continue
             _offset, _file, _kind, count, *fields = line.split()
             entries = fields[: 2 * int(count, 16) : 2]

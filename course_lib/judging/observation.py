@@ -294,7 +294,7 @@ def _grad_mode(case: Case) -> AbstractContextManager[object]:
 
 @contextmanager
 def _lots(case: Case) -> Iterator[None]:
-    """In training, the same draws in every run: a mistake gives the same numbers again, and can be recognised."""
+    """In training, the same draws in every run: a mistake gives the same numbers again, and can be recognized."""
     if not case.training:
         yield
         return

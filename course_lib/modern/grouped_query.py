@@ -3,7 +3,7 @@
     head_i = attention(x W_q_i, x W_k_g, x W_v_g)   g = ⌊i / group⌋
 
 Ainslie et al. (2023), "GQA", section 2.2. As many groups as heads are multi-head attention; one group is multi-query
-attention (Shazeer, 2019, "Fast Transformer Decoding"). Queries and keys may be normalised first (QK-norm), so that no
+attention (Shazeer, 2019, "Fast Transformer Decoding"). Queries and keys may be normalized first (QK-norm), so that no
 score grows too large: Dehghani et al. (2023), "Scaling Vision Transformers to 22 Billion Parameters", section 2.
 """
 

@@ -104,7 +104,7 @@ def rotate(
     cosine: Float[Tensor, "... tokens pairs"],
     sine: Float[Tensor, "... tokens pairs"],
 ) -> Float[Tensor, "... tokens d_head"]:
-    """The formula above: each pair of neighbouring numbers turned by its angle; half precision in single."""
+    """The formula above: each pair of neighboring numbers turned by its angle; half precision in single."""
     pairs = (x.float() if x.element_size() < 4 else x).unflatten(-1, (-1, 2))
     if torch.compiler.is_compiling():  # what writes compiled code fuses all this, but knows no complex numbers
         a, b = pairs.unbind(-1)

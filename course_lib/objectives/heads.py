@@ -1,12 +1,12 @@
 """Heads: what is put on a model so that it solves a task (S1, "the seven heads").
 
     the slide's task            head                   on          logits for [batch, tokens]
-    language modelling          `GPT` itself                       [batch, tokens, vocab_size]
+    language modeling          `GPT` itself                       [batch, tokens, vocab_size]
     sequence classification     `SequenceClassifier`   an encoder  [batch, classes]
     question answering (span)   `QuestionAnswering`    an encoder  [batch, 2, tokens]
     token classification        `TokenClassifier`      an encoder  [batch, tokens, classes]
     multiple choice             `MultipleChoice`       an encoder  [batch, choices], for [batch, choices, tokens]
-    masked language modelling   `MaskedLanguageModel`  BERT        [batch, tokens, vocab_size]
+    masked language modeling   `MaskedLanguageModel`  BERT        [batch, tokens, vocab_size]
     conditional generation      `Transformer` itself               [batch, target, vocab_size], for two texts
 
 An encoder is any `Encoder`: `BERT`, `BagOfEmbeddings`, `RecurrentEncoder`, or a `FrozenEncoder` around one of them. A
@@ -422,7 +422,7 @@ class GPTClassifier(HeadFromPretrained, nn.Module):
         return self._classify(self.gpt.states(ids, mask), mask)
 
     def loss(self, batch: LabelledBatch, auxiliary: float = 0.5) -> Float[Tensor, ""]:
-        """Classification, plus `auxiliary` times language modelling of the same texts.
+        """Classification, plus `auxiliary` times language modeling of the same texts.
 
         Radford et al. (2018), section 3.2, equation 5, with their λ = 0.5. Measure what it brings: it
         helped them on large data sets, but not on small ones (section 5). Texts of one token have no next one: for a

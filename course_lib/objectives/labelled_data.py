@@ -37,7 +37,7 @@ class LabelledText:
 
     def __post_init__(self) -> None:
         if not self.inputs or not all(text.ids for text in self.inputs):
-            raise ValueError("a labelled example needs at least one input, and each needs at least one token")
+            raise ValueError("a labeled example needs at least one input, and each needs at least one token")
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ def next_sentence_pairs(
 
     Args:
         texts: each a list of sentences in their order.
-        chances: from 0 to 1, one for each pair of neighbours; the second sentence stays where it is below 0.5.
+        chances: from 0 to 1, one for each pair of neighbors; the second sentence stays where it is below 0.5.
         others: the sentences that stand in its place elsewhere, just as many.
 
     Returns:

@@ -141,7 +141,7 @@ def _last_rows(positions: Tensor, count: int) -> Tensor:
 
 
 def _normal(shape: torch.Size) -> Tensor:
-    """As BERT's weights were initialised."""
+    """As BERT's weights were initialized."""
     return 0.02 * torch.randn(shape)
 
 

@@ -3,7 +3,7 @@
 All are the block of `GPTConfig.llama` (Touvron et al., 2023, "LLaMA"), with grouped queries. Mistral adds a sliding
 window (Jiang et al., 2023), Qwen2 biases of queries, keys and values (Yang et al., 2024), Qwen3 a norm of queries and
 keys (Yang et al., 2025). Their rotary positions turn number i of a query with number i + d_head / 2; ours turn
-neighbours, as in the paper. A query's numbers have no order of their own, so the rows of W_q and W_k are put in the
+neighbors, as in the paper. A query's numbers have no order of their own, so the rows of W_q and W_k are put in the
 order that ours have; no score changes.
 """
 

@@ -206,7 +206,7 @@ def fine_tuning_loss(
     targets: Int[Tensor, "batch tokens"],
     weight: float,
 ) -> Float[Tensor, ""]:
-    """GPT-1's: the loss of the new task plus `weight` times that of language modelling, the auxiliary loss (S2).
+    """GPT-1's: the loss of the new task plus `weight` times that of language modeling, the auxiliary loss (S2).
 
     Radford et al. (2018), "Improving Language Understanding by Generative Pre-Training", section 3.2, equation 5.
     """

@@ -48,7 +48,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Each token's vector standardised, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
+    """Each token's vector standardized, then stretched and moved by what is learned: `nn.LayerNorm`, by its formula.
 
         weight (x - mean) / √(variance + ε) + bias
 

@@ -34,7 +34,7 @@ def pre_norm(
 def turned_by_place(
     x: Float[Tensor, "... tokens d_head"], positions: Int[Tensor, " tokens"], base: float
 ) -> Float[Tensor, "... tokens d_head"]:
-    """Each pair of neighbouring numbers turned by position · base^(-2i / d_head).
+    """Each pair of neighboring numbers turned by position · base^(-2i / d_head).
 
     Su et al. (2021), "RoFormer", section 3.2.2, equation 34.
     """
@@ -65,7 +65,7 @@ def grouped_query_attention(
     v: Float[Tensor, "batch groups keys d_head"],
     mask: Bool[Tensor, "queries keys"] | None,
 ) -> Float[Tensor, "batch heads queries d_head"]:
-    """Attention in which heads / groups neighbouring heads of queries share a head of keys and values.
+    """Attention in which heads / groups neighboring heads of queries share a head of keys and values.
 
     Ainslie et al. (2023), "GQA", section 2.2.
     """

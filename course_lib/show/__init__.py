@@ -1,7 +1,7 @@
 """Pictures and widgets for the lessons. They draw what they are given and compute nothing that is graded.
 
 - `use_style`, `frames`, `figure`: matplotlib figures, sharp and legible on light and dark pages
-- `BLUE`, `ORANGE`, `GREEN`, `GREY`, `INK`: their colours, for what a lesson draws itself
+- `BLUE`, `ORANGE`, `GREEN`, `GREY`, `INK`: their colors, for what a lesson draws itself
 - `matrices` and `Panel`: heat maps with words on their axes and numbers in their cells; masks too
 - `bars`: one weight for each word
 - `families` and `Family`: tasks as boxes, what goes in and what comes out

@@ -1,6 +1,6 @@
 """The style of the course's figures, and how they reach the page.
 
-A figure is drawn on white; a dark page turns its lightness around and keeps its colours, and where the page's styles
+A figure is drawn on white; a dark page turns its lightness around and keeps its colors, and where the page's styles
 are lost it stays as it was drawn. It is drawn at twice the resolution, so that it is sharp on today's screens, and it
 reaches the page with its alternative text, which is also what a terminal shows. It is also drawn quickly, because a
 lesson has a dozen of them: where its axes and titles stand is known beforehand, so nothing has to be measured.
@@ -51,7 +51,7 @@ STYLE: Final[Any] = {  # Any: matplotlib types its settings differently from ver
     "figure.constrained_layout.use": True,
     "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, GREY]),
 }
-"""The course's matplotlib settings. The colours stay apart for colour-blind readers."""
+"""The course's matplotlib settings. The colors stay apart for color-blind readers."""
 
 LAID_OUT: Final[Any] = {**STYLE, "figure.constrained_layout.use": False}
 """The same, for figures that say for themselves where their axes stand."""

@@ -18,8 +18,8 @@ How to add a widget:
    an exercise asks for is not computed in Python here, where a submission could call it, but in the script.
 3. `tests/browser/test_widgets.py` moves every control of it, by the keyboard alone, and sees the picture change.
 
-Everything is reachable by the keyboard, labelled, and legible in light and dark; a number stands beside every
-colour; what changes is said aloud (`speaker`); nothing moves before it is asked to. Each control says for itself that
+Everything is reachable by the keyboard, labeled, and legible in light and dark; a number stands beside every
+color; what changes is said aloud (`speaker`); nothing moves before it is asked to. Each control says for itself that
 its keys are not Jupyter's (`fill`): for the arrow keys Jupyter does not look at what is around it.
 """
 

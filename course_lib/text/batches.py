@@ -178,7 +178,7 @@ class LengthBuckets(Generic[E, B]):
         return self.collate([self.examples[i] for i in indices])
 
     def _cut(self, order: Sequence[int], lengths: Sequence[tuple[int, ...]]) -> list[list[int]]:
-        """Neighbours together, as many as fit."""
+        """Neighbors together, as many as fit."""
         groups: list[list[int]] = []
         longest: tuple[int, ...] = ()
         for i in order:

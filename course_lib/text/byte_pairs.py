@@ -114,7 +114,7 @@ def merge_ids(ids: Sequence[int], pair: Pair, merged: int) -> list[int]:
 
 
 class PairCounts:
-    """Counts of neighbouring pieces, kept up to date while pairs are merged.
+    """Counts of neighboring pieces, kept up to date while pairs are merged.
 
     Attributes:
         words: each word's pieces, as ids.

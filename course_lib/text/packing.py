@@ -1,6 +1,6 @@
 """Texts of different lengths in rows of one length: packed one after the other, so that hardly anything is padded.
 
-A model that reads such a batch needs its `documents`, lest a text attend to its neighbours (`modern.documents`).
+A model that reads such a batch needs its `documents`, lest a text attend to its neighbors (`modern.documents`).
 """
 
 from __future__ import annotations

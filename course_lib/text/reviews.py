@@ -2,7 +2,7 @@
 
 Kotzias et al. (2015), "From Group to Individual Labels Using Deep Features": sentences from Amazon (telephones), IMDb
 (films) and Yelp (restaurants), 500 positive and 500 negative ones from each, chosen so that they are clearly one or the
-other. They are licensed under CC BY 4.0 and ship with the course, in `labelled_reviews/`, licence included.
+other. They are licensed under CC BY 4.0 and ship with the course, in `labelled_reviews/`, license included.
 """
 
 from __future__ import annotations

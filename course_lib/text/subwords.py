@@ -1,6 +1,6 @@
 """Byte-pair encoding: words cut into pieces that are learned from a text.
 
-It begins with single characters, and again and again merges the two neighbours that occur together most often:
+It begins with single characters, and again and again merges the two neighbors that occur together most often:
 frequent words become one piece, rare ones stay several, and no word of known characters is unknown.
 
 Sennrich et al. (2016), "Neural Machine Translation of Rare Words with Subword Units", section 3.2; slides S1 and S4.
@@ -49,7 +49,7 @@ def join(tokens: Pieces, pair: Merge) -> Pieces:
 
 
 def count_pairs(words: Mapping[Pieces, int]) -> Counter[Merge]:
-    """Count neighbouring pieces, in words that occur this often. Pieces of different words are no neighbours."""
+    """Count neighboring pieces, in words that occur this often. Pieces of different words are no neighbors."""
     counts: Counter[Merge] = Counter()
     for pieces, times in words.items():
         for pair in zip(pieces, pieces[1:], strict=False):

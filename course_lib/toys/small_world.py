@@ -2,7 +2,7 @@
 
 People bake, paint and phone each other; animals chase, graze and growl; both see, follow and find. Nobody says of a
 word what it is, but the company that it keeps does, which is what a language model can learn from: *she* and *he* are
-people, *it* is an animal, and who chases a mouse is probably a cat. The labelled tasks at the end ask for just that.
+people, *it* is an animal, and who chases a mouse is probably a cat. The labeled tasks at the end ask for just that.
 
 `course_lib.toys.small_bert` is a BERT that has read such stories; it is in `SMALL_BERT`.
 """
@@ -20,7 +20,7 @@ TAGS = ("DET", "ADJ", "NOUN", "VERB", "PRON", "PREP", "ADV", "CONJ", ".")
 """Parts of speech."""
 
 ENTITIES = ("O", "ORG", "LOC")
-"""What a word is the name of: nothing, an organisation, a place."""
+"""What a word is the name of: nothing, an organization, a place."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ WOMEN = words("woman girl queen aunt nurse singer actress waitress princess gran
 MEN = words("man boy king uncle sailor monk actor waiter prince grandfather duke postman")
 ANYBODY = words(
     "teacher doctor farmer baker painter captain lawyer writer poet judge gardener dentist "
-    "student pilot plumber tailor driver cook neighbour juggler"
+    "student pilot plumber tailor driver cook neighbor juggler"
 )
 PEOPLE = WOMEN + MEN + ANYBODY
 ANIMALS = words(
@@ -241,7 +241,7 @@ def texts(count: int, seed: int = 0) -> list[list[str]]:
     return found
 
 
-# --- Labelled tasks --------------------------------------------------------------------------------------------
+# --- Labeled tasks --------------------------------------------------------------------------------------------
 
 WHO = ("animal", "person")
 """The labels of `who_acts`."""

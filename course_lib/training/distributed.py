@@ -1,6 +1,6 @@
 """Training in several processes at once, started by `torchrun`: each takes its share of every batch.
 
-The same script runs alone and under `torchrun --nproc-per-node 2 script.py`, and minimises the same thing: the batch
+The same script runs alone and under `torchrun --nproc-per-node 2 script.py`, and minimizes the same thing: the batch
 stays what it is, and each of n processes takes every n-th example of it.
 """
 

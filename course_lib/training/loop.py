@@ -2,7 +2,7 @@
 
     for each step: draw batches -> loss -> gradients -> clip them -> move the weights -> now and then validate and save
 
-What is minimised is passed in (`course_lib.objectives.losses` has the common ones); what is learned from is cut into
+What is minimized is passed in (`course_lib.objectives.losses` has the common ones); what is learned from is cut into
 batches by `course_lib.text.batches`, in the order of `batch_order`; the learning rate follows one of `schedules`; the
 losses are kept by `loss_log`. A training can be saved and resumed bit for bit (`checkpoints`), and runs in several
 processes under `torchrun` (`processes`).
@@ -180,7 +180,7 @@ def train(
     Args:
         model: what to train; it is left in training mode.
         data: what to learn from.
-        loss: what to minimise.
+        loss: what to minimize.
         config: how long and how.
         device: where to compute; the model is moved there. Under `torchrun`, "cuda" is each process's own GPU.
         validation: what to measure on the way, and whether to stop early.

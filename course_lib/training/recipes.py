@@ -98,7 +98,7 @@ class TranslationRecipe:
         return linear_schedule(self.peak, max(1, min(self.warmup, self.steps // 4)), self.steps)
 
     def loss(self, model: Transformer, batch: TranslationBatch) -> Tensor:
-        """Return the loss that is minimised."""
+        """Return the loss that is minimized."""
         if self.r_drop:
             return r_drop_loss(model, batch, self.smoothing, self.r_drop)
         return translation_loss(model, batch, self.smoothing)
@@ -274,7 +274,7 @@ class TextRecipe:
         )
 
     def loss(self, model: GPT, batch: TextBatch) -> Tensor:
-        """Return the loss that is minimised."""
+        """Return the loss that is minimized."""
         return language_model_loss(model, batch)
 
 

@@ -440,7 +440,7 @@ check("primer.walk_downhill", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Below is the loss for three sentences and their applause: a landscape over the two weights, seen from above. Grey
+# Below is the loss for three sentences and their applause: a landscape over the two weights, seen from above. Gray
 # lines join points of equal loss, and the cross is the lowest point. Three walks begin at the same point, with rates of
 # 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
 

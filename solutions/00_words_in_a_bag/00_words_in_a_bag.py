@@ -174,7 +174,7 @@ def look_up(table, ids):
 # %% [markdown] tags=["reason"]
 # Looking a word up means taking a row of a matrix: no arithmetic, only an index. Torch accepts an index of any shape,
 # so the same line works for a sentence and a batch. Gradients flow back into exactly the rows that were used; that is
-# how embeddings learn. The usual mistake is to count from 1. It raises no error: every word just gets its neighbour's
+# how embeddings learn. The usual mistake is to count from 1. It raises no error: every word just gets its neighbor's
 # vector, and a model trained on that is never any good.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-look_up-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -196,7 +196,7 @@ def the_table_and_a_sentence():
 
 
 # %% [markdown]
-# *The* occurs twice, with the same two numbers. A look-up table ignores the neighbours.
+# *The* occurs twice, with the same two numbers. A look-up table ignores the neighbors.
 #
 # ## 3. Which words are alike?
 #
@@ -249,7 +249,7 @@ check("words_in_a_bag.cosine", hidden=True)
 # - The radio **station** was playing 60s hits.
 # - I was **stationed** on a remote island in Polynesia.
 #
-# The first two share an id. In the plot below, dimension 0 says how much a word has to do with travelling, and
+# The first two share an id. In the plot below, dimension 0 says how much a word has to do with traveling, and
 # dimension 1 how much with broadcasting. (*Stationed* is a different string and so has a different row, no more closely
 # related to *station* than *island* is. Lesson 08 fixes that.)
 
@@ -275,7 +275,7 @@ def neighbours_of_station():
         axes.annotate(
             word, (x, y), xytext=beside, textcoords="offset points", fontsize=11, color=show.INK, bbox=on_white
         )
-    axes.set(xlabel="dim 0: travelling", ylabel="dim 1: broadcasting", xlim=(-0.2, 3), ylim=(-0.9, 2.6))
+    axes.set(xlabel="dim 0: traveling", ylabel="dim 1: broadcasting", xlim=(-0.2, 3), ylim=(-0.9, 2.6))
     axes.set_title("One vector for two meanings")
     show.figure(
         drawn,
@@ -287,7 +287,7 @@ def neighbours_of_station():
         cosine_similarities(vectors, nearby.index("station")),
         title="Cosine with “station”",
         highlight=3,
-        alt="Bars of cosines with station: 1 for itself, about 0.8 for all the words of travelling and of broadcasting.",
+        alt="Bars of cosines with station: 1 for itself, about 0.8 for all the words of traveling and of broadcasting.",
     )
 
 
@@ -365,7 +365,7 @@ def station_among_real_words():
     for position, (value, word) in enumerate(found):
         axes.text(value + 0.01, position, f"{word} {value:.2f}", va="center", fontsize=10)
     axes.invert_yaxis()
-    axes.set(xlim=(0, 1.05), xlabel="cosine with “station”", title="Blue: travelling, orange: broadcasting")
+    axes.set(xlim=(0, 1.05), xlabel="cosine with “station”", title="Blue: traveling, orange: broadcasting")
     axes.tick_params(axis="y", length=0)
     show.figure(
         drawn,
@@ -537,8 +537,8 @@ found = torch.allclose(attempt, meow_in_the_batch)
 print([round(number, 4) for number in attempt.tolist()], "found it!" if found else "not yet")
 
 # %% [markdown]
-# It is `(table[5] + 4 * table[0]) / 5`. A *neighbour* was longer, so *meow* was padded, `x.mean(dim=1)` counts the
-# padding as words, and four rows of `<pad>` outvote one *meow*. A sentence's vector shouldn't depend on its neighbours.
+# It is `(table[5] + 4 * table[0]) / 5`. A *neighbor* was longer, so *meow* was padded, `x.mean(dim=1)` counts the
+# padding as words, and four rows of `<pad>` outvote one *meow*. A sentence's vector shouldn't depend on its neighbors.
 #
 # ### Exercise 4 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
@@ -923,7 +923,7 @@ for text, label in [*reviews[:2], *chases[:2]]:
 
 # %% [markdown]
 # The third is real: sentences from reviews of telephones (Amazon), films (IMDb) and restaurants (Yelp), half of them positive.
-# Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features", under the licence CC BY 4.0.
+# Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features", under the license CC BY 4.0.
 
 # %% tags=["demo"]
 from course_lib.text.reviews import read_reviews
@@ -1184,7 +1184,7 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # %% [markdown]
 # ## Stretch · A bag that knows a little order
 #
-# No points. Put *pairs* of neighbouring words into the bag as well: *not good* becomes *not*, *good* and *not_good*. In
+# No points. Put *pairs* of neighboring words into the bag as well: *not good* becomes *not*, *good* and *not_good*. In
 # a new cell, change `spelled` so that it adds them; then run the three tasks again.
 #
 # 1. Predict first: what happens to *who chases whom*, and to the real reviews?

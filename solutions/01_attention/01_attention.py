@@ -83,7 +83,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # word that attends comes first, because it will become the *row* of a matrix.
 #
 # Here are made-up embeddings with two dimensions, so that we can plot them. Dimension 0 says how much a word has to do
-# with travelling, dimension 1 how much with broadcasting.
+# with traveling, dimension 1 how much with broadcasting.
 
 # %% [markdown] tags=["slides"]
 # S3, where this recipe and the pair with *it* come from, writes the weight with its indices in the other order, $s_{j,i}$.
@@ -168,7 +168,7 @@ def contextual_embedding(embeddings, position):
 # %% [markdown] tags=["reason"]
 # The dot products say how related the word is to each word of the sentence, the softmax turns them into positive
 # weights that sum to 1, and the average with these weights is the word in its context. The word is part of its own
-# average, usually with the largest weight; leaving it out would replace it with its neighbours. Without the softmax,
+# average, usually with the largest weight; leaving it out would replace it with its neighbors. Without the softmax,
 # the "weights" could be negative and sum to anything: the longer the sentence, the longer the vector, and no later step
 # could rely on its size.
 
@@ -209,7 +209,7 @@ def station_in_two_sentences():
         panel.set(title=text, xlabel="travelling", xlim=(-0.1, 2.9), ylim=(-0.1, 2.6))
     panels[0].set_ylabel("broadcasting")
     show.figure(
-        drawn, "Two planes: next to train, the word station moves towards travelling; next to radio, it moves up."
+        drawn, "Two planes: next to train, the word station moves towards traveling; next to radio, it moves up."
     )
 
 

@@ -413,11 +413,11 @@ def sixteen_positions_in_binary():
 
 # %% [markdown]
 # The numbers are bounded, and no two positions look the same. Each row of the picture is a rhythm: the ones change at
-# every token, the twos half as often, the eights only once. Fast rhythms tell neighbours apart, slow ones tell the front
+# every token, the twos half as often, the eights only once. Fast rhythms tell neighbors apart, slow ones tell the front
 # of the sentence from its end.
 #
 # But not all steps are the same size. From 7 to 8 all four digits change, from 8 to 9 only one does; and 8 is nearer to 0
-# than to its own neighbour 7. A model would have to learn arithmetic with carries before it could find the next token. We
+# than to its own neighbor 7. A model would have to learn arithmetic with carries before it could find the next token. We
 # want the rhythms without the jumps.
 
 # %% [markdown] tags=["slides"]
@@ -575,7 +575,7 @@ def steps_and_similarities():
 # %% [markdown]
 # Every step of the sinusoids has the same length. And the three curves on the right coincide: how alike two positions are
 # depends **only on how far apart they are**. That is $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Thirteen tokens away,
-# two thirds of the dot product remain, because the slow clocks have hardly moved. Only the peak tells neighbours apart.
+# two thirds of the dot product remain, because the slow clocks have hardly moved. Only the peak tells neighbors apart.
 #
 # How do the positions get into the tokens? The paper does not append the encoding, it **adds** it: `x + encoding`. That
 # needs no extra dimension, and in a few hundred dimensions there is room for both. So, once more, who chased whom?
@@ -945,7 +945,7 @@ else:
 # $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
 #
 # Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. Slopes are not learned. A head with a
-# steep slope looks at its nearest neighbours, one with a flat slope looks far back. There is no last position.
+# steep slope looks at its nearest neighbors, one with a flat slope looks far back. There is no last position.
 #
 # ### Exercise 8 · Distance as a penalty
 # `positions.alibi_weights` · 4 points · about 20 minutes
@@ -1135,7 +1135,7 @@ def past_the_trained_length():
 # - **The mask alone** helps at the front of a sentence, but less and less further on.
 #
 # A formula *can* be evaluated past the trained length; whether a model can use it, you have to measure. This is called
-# **length generalisation**. Press et al. (2022) measured it on real language models: sinusoids hardly extrapolated, and
+# **length generalization**. Press et al. (2022) measured it on real language models: sinusoids hardly extrapolated, and
 # ALiBi did.
 
 # %% [markdown] tags=["slides"]
@@ -1206,7 +1206,7 @@ def past_the_trained_length():
 # - **Least squares**: finds the matrix with the smallest sum of squared errors.
 # - **Eigenvalue**: the number by which a matrix multiplies some vector whose direction it keeps; for a rotation by $b$ it
 #   is the complex $\cos b + i \sin b$ or its mirror image.
-# - **Length generalisation**: being right on sentences longer than any in training.
+# - **Length generalization**: being right on sentences longer than any in training.
 
 # %% [markdown]
 # ## What you have now

@@ -409,15 +409,15 @@ check("heads_and_blocks.multi_head_attention", hidden=True)
 #
 # Do heads really learn different patterns? Here is a task that lets you tell.
 #
-# A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colours. At every
-# token the model must name the colours of four other collars:
+# A sentence is a salad of four words, each used twice. Every word wears a **collar** in one of four colors. At every
+# token the model must name the colors of four other collars:
 #
 # - of the token **before** it,
 # - of the token **after** it,
 # - of the **first** token of the sentence,
 # - of the **same** word, at its other position.
 #
-# Three are about positions, one about the word itself. Colours are drawn at random: a model that does not look is right
+# Three are about positions, one about the word itself. Colors are drawn at random: a model that does not look is right
 # one time in four.
 
 # %%
@@ -428,9 +428,9 @@ LENGTH, D_MODEL = 8, 64
 
 
 def collars(count):
-    """Random sentences with collars, the position that each pattern looks at from each token, and its colour.
+    """Random sentences with collars, the position that each pattern looks at from each token, and its color.
 
-    returns: tokens, colours, both [count, LENGTH]; looked at, targets, both [count, LENGTH, 4]; targets are -100, which
+    returns: tokens, colors, both [count, LENGTH]; looked at, targets, both [count, LENGTH, 4]; targets are -100, which
         the loss leaves out, where there is no token before or after.
     """
     position = torch.arange(LENGTH)
@@ -453,7 +453,7 @@ for position, (token, colour, answers) in enumerate(zip(tokens[0], colours[0], t
 
 # %% [markdown]
 # The model is bare: an embedding for the word, one for its collar and one for its position, added; **your** multi-head
-# attention, once; and a linear layer that names four colours. Nothing tells a head what to look for. We train it with one
+# attention, once; and a linear layer that names four colors. Nothing tells a head what to look for. We train it with one
 # head, with two and with four, in a few seconds; all three models have the same number of parameters.
 #
 # **Predict first.** How many of the four questions will each model answer well, say, three times out of four? The cell
@@ -465,7 +465,7 @@ answered_well = {"1 head": None, "2 heads": None, "4 heads": None}  # each from 
 
 # %% tags=["demo"]
 class Reader(nn.Module):
-    """Embeddings, one layer of multi-head attention, and four colours for each token."""
+    """Embeddings, one layer of multi-head attention, and four colors for each token."""
 
     def __init__(self, heads):
         super().__init__()
@@ -572,7 +572,7 @@ def four_heads_look_at_four_things():
 #
 # ### A published model's heads
 #
-# What do heads look at if they were trained on real text, and never asked for a colour? all-MiniLM-L6-v2, which you know
+# What do heads look at if they were trained on real text, and never asked for a color? all-MiniLM-L6-v2, which you know
 # from lessons 00, 01 and 03, has six layers with twelve heads each. It reads 120 sentences from lesson 00's reviews. For
 # each head we measure how much of its attention goes to the token **before**, the token **after**, the **first** token (a
 # special one, `[CLS]`, at the start of every text) and, where a word occurs twice, but not side by side, to the **same**
@@ -711,7 +711,7 @@ else:
 
 # %% nbgrader={"grade": false, "grade_id": "heads_and_blocks-layer_norm-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LayerNorm(nn.Module):
-    """Each token's vector standardised, then scaled and shifted by learned parameters.
+    """Each token's vector standardized, then scaled and shifted by learned parameters.
 
     d_model: int, the length of a token's vector
     epsilon: float, added to the variance
@@ -785,7 +785,7 @@ for factor in (1, 100):
 # *sees*.
 
 # %% [markdown] tags=["slides"]
-# The formula is S3's. It says that standardising the embeddings keeps the *weights* small; the cell above shows that it does
+# The formula is S3's. It says that standardizing the embeddings keeps the *weights* small; the cell above shows that it does
 # not.
 
 # %% [markdown]
@@ -843,7 +843,7 @@ check("heads_and_blocks.dropout", hidden=True)
 
 # %% [markdown]
 # Norm and dropout first appear together at the bottom of a transformer. The **input layer** takes the token's embedding,
-# adds one for its position (lesson 03), normalises, and drops:
+# adds one for its position (lesson 03), normalizes, and drops:
 
 
 # %% tags=["demo"]
@@ -860,7 +860,7 @@ def input_layer_step_by_step():
         show.Panel("token + position", embedded.detach(), text, numbers, decimals=1, reach=reach),
         show.Panel("LayerNorm", normal, text, numbers, decimals=1, reach=reach),
         show.Panel("dropout, p = 0.3", dropped, text, numbers, decimals=1, reach=reach),
-        alt="The input layer on three tokens: embeddings, then normalised, then with some numbers 0 and the others larger.",
+        alt="The input layer on three tokens: embeddings, then normalized, then with some numbers 0 and the others larger.",
     )
     draws = [dropout(normal, torch.rand(normal.shape) >= 0.3, 0.3, True) for _ in range(2000)]
     away = (torch.stack(draws).mean(dim=0) - normal).abs().max()
@@ -938,8 +938,8 @@ class AddAndNorm(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Post-norm normalises the sum: it rescales everything that passes through the block, including the residual. Pre-norm
-# normalises only what the sublayer reads, and leaves a straight path from the first layer to the last. That is why deep
+# Post-norm normalizes the sum: it rescales everything that passes through the block, including the residual. Pre-norm
+# normalizes only what the sublayer reads, and leaves a straight path from the first layer to the last. That is why deep
 # models use it, and why they need one more norm at the end. Dropout acts on what the sublayer adds: on the residual it
 # would erase parts of the token for all later layers. If you overwrite `x` with its norm, pre-norm becomes something in
 # between.
@@ -951,7 +951,7 @@ check("heads_and_blocks.add_and_norm", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Twelve blocks, freshly initialised, and a loss on top. How large is the gradient that reaches each block? **Predict**,
+# Twelve blocks, freshly initialized, and a loss on top. How large is the gradient that reaches each block? **Predict**,
 # without residual connections: the gradient at block 1 is that at block 12 divided by a 1 followed by how many zeros?
 
 # %%
@@ -1252,7 +1252,7 @@ class EncoderBlock(nn.Module):
 # %% [markdown] tags=["reason"]
 # Everything difficult is in the parts; only their order is left: the second line starts from the result of the first, not
 # from the input. The `lambda` turns attention, which takes three arguments, into a function of one tensor. It passes `y`
-# twice, not `x`, because in pre-norm the attention must read what add & norm hands it, the normalised `x`. You needn't
+# twice, not `x`, because in pre-norm the attention must read what add & norm hands it, the normalized `x`. You needn't
 # think about dropout, norm and the two orders here: add & norm does that.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-encoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -1783,7 +1783,7 @@ def the_bill():
 # - **head**: one attention on a part of the projected vectors, with its own weights.
 # - **multi-head attention**: several heads side by side, their outputs concatenated and mixed by $W_o$.
 # - **attention sink**: a token without content, often the first, where heads park attention that they have no use for.
-# - **layer norm**: each token's vector standardised over its own numbers, then scaled by $\gamma$ and shifted by $\beta$.
+# - **layer norm**: each token's vector standardized over its own numbers, then scaled by $\gamma$ and shifted by $\beta$.
 # - **dropout**: in training, activations are set to 0 with probability p, and the others are divided by 1 - p.
 # - **residual connection**: a layer's output is added to its input instead of replacing it.
 # - **residual stream**: what the residual connections carry from block to block; each sublayer reads it and adds to it.

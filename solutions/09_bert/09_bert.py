@@ -14,7 +14,7 @@
 # %% [markdown]
 # # Lesson 09 · BERT
 #
-# You have two hundred labelled sentences and need a classifier. Most words of the language don't occur in them. But the
+# You have two hundred labeled sentences and need a classifier. Most words of the language don't occur in them. But the
 # world is full of sentences without labels, and **BERT** learns from those first: a cat sits on some words, and BERT
 # guesses what is under it. That is **pre-training**. Then come your two hundred, in **fine-tuning**.
 #
@@ -302,7 +302,7 @@ three_embeddings()
 # %% [markdown]
 # ## 3. Masking tokens
 #
-# The first objective is **masked language modelling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the mouse*,
+# The first objective is **masked language modeling** (MLM): *The cat chased the mouse* becomes *The cat [MASK] the mouse*,
 # and the model computes $p(w \mid$ *The cat [MASK] the mouse*$)$. Mask most tokens, and too little context is left; mask
 # one, and you learn from only one. The paper (section 3.1) **chooses** 15 %, never [CLS] or [SEP].
 #
@@ -450,7 +450,7 @@ def what_the_model_gets_to_see():
 
 # %%
 class WordGuesser(nn.Module):
-    """The head for masked language modelling: from states to a score for every token, at every position."""
+    """The head for masked language modeling: from states to a score for every token, at every position."""
 
     def __init__(self, d_model, pieces):
         super().__init__()
@@ -579,13 +579,13 @@ def how_well_it_guesses():
 # text, or was it drawn from elsewhere? Half of the pairs are of each kind. (RoBERTa dropped this objective without any
 # loss: Liu et al., 2019, section 4.2.)
 #
-# A text of three sentences has two pairs of neighbours. Each pair has a `chance`, and an `other` sentence, whether it needs
+# A text of three sentences has two pairs of neighbors. Each pair has a `chance`, and an `other` sentence, whether it needs
 # one or not.
 #
 # ### Exercise 4 · Does it follow?
 # `bert.sentence_pairs` · 3 points (2 for the pairs, 1 for the next one drawn) · about 12 minutes
 #
-# Go through the texts, and in each through its neighbours. Pair number $k$ keeps its second sentence where `chances[k]` <
+# Go through the texts, and in each through its neighbors. Pair number $k$ keeps its second sentence where `chances[k]` <
 # 0.5; otherwise `others[k]` replaces it. The label is 0 where the second sentence follows the first in the text, even if it
 # was drawn by chance, and 1 where it doesn't.
 
@@ -599,7 +599,7 @@ def next_sentence_pairs(texts, chances, others):
     """Pairs of sentences with their labels; you get the random draws.
 
     texts: list of lists of sentences, which are strings
-    chances: list of floats from 0 to 1, one for each pair of neighbours
+    chances: list of floats from 0 to 1, one for each pair of neighbors
     others: list of as many sentences
     returns: list of tuples (first, second, label); 0 is for "follows", 1 for "does not"
     """
@@ -614,8 +614,8 @@ def next_sentence_pairs(texts, chances, others):
 
 
 # %% [markdown] tags=["reason"]
-# Collect all neighbours, then walk along pairs, chances and other sentences together: if you don't count, you can't
-# miscount. The last sentence of a text and the first of the next are not neighbours; pairing them teaches the model that
+# Collect all neighbors, then walk along pairs, chances and other sentences together: if you don't count, you can't
+# miscount. The last sentence of a text and the first of the next are not neighbors; pairing them teaches the model that
 # anything follows anything. The label depends on the resulting pair, not on the draw: a model can't learn wrong labels.
 
 # %% nbgrader={"grade": true, "grade_id": "bert-sentence_pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -787,7 +787,7 @@ def a_minute_of_pre_training():
 # | sequence classification (5.1 to 5.4) | $x_{1:N}$ | $y \in \mathcal C$ | many in, one out | GLUE, SST, MNLI |
 # | multiple choice (5.7) | $x_{1:N}$, $\mathcal X$ | $y \in \mathcal X$ | many in, one out | SWAG, ARC |
 # | masked LM (section 4) | $x_{1:N \setminus n}$ | $x_n \in \mathcal V$ | many in, one out | Wikitext, C4 |
-# | language modelling (lesson 07) | $x_{1:n-1}$ | $x_n \in \mathcal V$ | many in, many out, no delay | WikiText-103 |
+# | language modeling (lesson 07) | $x_{1:n-1}$ | $x_n \in \mathcal V$ | many in, many out, no delay | WikiText-103 |
 # | token classification (5.5) | $x_{1:N}$ | $y_{1:N} \in \mathcal C^N$ | many in, many out, no delay | OntoNotes, WNUT |
 # | question answering (5.6) | $x_{1:M}$, $x_{M:N}$ | span $y$ in $[1 : N]$ | many in, two out | SQuAD, Natural Questions |
 # | conditional generation (lesson 05) | $x_{1:N}$ | $y_{1:M} \in \mathcal V^M$ | many in, many out, with delay | WMT, CNN/DM, XSum |
@@ -913,7 +913,7 @@ def does_it_follow():
 #
 # ### 5.2 Two hundred sentences
 #
-# Here are two tasks in the small world, with two hundred labelled sentences each:
+# Here are two tasks in the small world, with two hundred labeled sentences each:
 #
 # - *Who acts*, a person or an animal? *the raven followed the duchess in the garden .* → animal
 # - *Of a kind?* Does the sentence mention two people or two animals, or one of each? *the small ferret watched the crow .*
@@ -971,7 +971,7 @@ class WithHead(nn.Module):
 
 
 def labelled(examples):
-    """Labelled sentences as tensors."""
+    """Labeled sentences as tensors."""
     labels = torch.tensor([label for _, label in examples], device=device)
     return {**encoded([(text, None) for text, _ in examples]), "labels": labels}
 
@@ -1345,7 +1345,7 @@ def real_reviews():
             keep_figure("09_bert", "reviews that your probe judges correctly, from 50 labels", f"{means[0]:.0f} %")
         if name in right_with_50_labels:
             show.prediction(f"{name}, 50 labels", right_with_50_labels[name], means[0], " %")
-    axes.set(xscale="log", xlabel="labelled reviews", title="accuracy on 600 other reviews", ylim=(45, 95))
+    axes.set(xscale="log", xlabel="labeled reviews", title="accuracy on 600 other reviews", ylim=(45, 95))
     axes.set_xticks(SIZES, labels=[f"{size:,}" for size in SIZES])
     axes.set_xticks([], minor=True)
     axes.yaxis.set_major_formatter("{x:.0f} %")
@@ -1362,7 +1362,7 @@ def real_reviews():
 # Fifty labels and a frozen encoder match the bag with all 2,382, and beat it in most draws. The bag has seen most words too
 # rarely, or never; MiniLM knows which words are used alike. The mean is far ahead of [CLS], since this encoder was trained
 # to bring the *means* of related sentences together. (According to its model card, some of its billion training pairs were
-# labelled for entailment.)
+# labeled for entailment.)
 #
 # Does **fine-tuning** pay off on top of that? Your probe becomes the head, and we train MiniLM's last layer along with it:
 # 1.8 million weights instead of 770. *Predict first:* by how many percentage points does the accuracy change with 200
@@ -1445,7 +1445,7 @@ def does_fine_tuning_pay():
 # ### Exercise 9 · In your own words: does it pay?
 # `bert.does_it_pay` · 2 points, read by a person · about 12 minutes
 #
-# A team has 200 labelled complaints. Their frozen encoder with a probe gets 87.3 % of 600 test texts right. They fine-tune
+# A team has 200 labeled complaints. Their frozen encoder with a probe gets 87.3 % of 600 test texts right. They fine-tune
 # its last layer with six different learning rates; the best of the six gets 88.5 % of the same 600. "It pays off: more than
 # a point", they write. In four to six sentences: what does their figure not show, and why? Which experiment would show it,
 # with the labels they have? And name a task for which a probe on the mean of frozen states is not enough, however many
@@ -1566,7 +1566,7 @@ about_right = dict.fromkeys(COUPLES)  # in %, such as {"a person and an animal":
 
 # %% tags=["demo"]
 def with_mentions(pairs):
-    """Labelled pairs of texts as tensors."""
+    """Labeled pairs of texts as tensors."""
     labels = torch.tensor([pair.label for pair in pairs], device=device)
     return {**encoded([(pair.first, pair.second) for pair in pairs]), "labels": labels}
 
@@ -1635,7 +1635,7 @@ def she_he_or_it():
 # Write `forward`: `starts[i, j]` is the position in row $i$ of the first subword token of word $j$.
 #
 # Shapes: `states` is `[batch, pieces, d_model]`, `starts` `[batch, tokens]`, the result `[batch, tokens, classes]`;
-# here *pieces* are the subword tokens, and *tokens* the words to be labelled.
+# here *pieces* are the subword tokens, and *tokens* the words to be labeled.
 
 # %% [markdown] tags=["fine-print"]
 # [CLS] is at position 0, so words start later. Rows with fewer words are padded with 0; those scores are not compared.
@@ -1707,7 +1707,7 @@ show.matrices(
 
 # %% [markdown]
 # What will a tagger do? Our small world has such headlines: *french found cakes on taxes*, *german right argues on orkney
-# islands*. A few are ambiguous, and labelled sometimes one way, sometimes the other.
+# islands*. A few are ambiguous, and labeled sometimes one way, sometimes the other.
 #
 # *Predict first:* after one pass over four hundred sentences, what percentage of the tags in new sentences is right, with
 # and without pre-training? (Of nine tags, *NOUN* is the most frequent.)
@@ -1768,13 +1768,13 @@ def taggers():
 # should.
 #
 # The most probable tags in the first three rows may not form a sentence: the classifier decides about **each word
-# separately**. A **conditional random field** on top scores neighbouring labels in pairs.
+# separately**. A **conditional random field** on top scores neighboring labels in pairs.
 #
 # Starting from scratch hurts less here, especially after the first epochs: there are thousands of labels, and most words
 # have only one tag. The recurrent tagger does well, because tagging is mostly local.
 #
 # For names, only the labels change. But most words aren't part of a name, so evaluate **each label** separately. Of the
-# words that the tagger *labelled* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many did
+# words that the tagger *labeled* ORG, how many are? That is the **precision**. Of the words that *are* ORG, how many did
 # it find? That is the **recall**. **F1** is a mean of the two that stays close to the smaller one; you write all three in
 # lesson 10.
 #
@@ -2103,7 +2103,7 @@ def seven_heads():
         return one(encoder(ids, segments=segments, mask=mask).states[:, 0]).squeeze(-1)
 
     outputs = {
-        "language modelling": gpt(ids),
+        "language modeling": gpt(ids),
         "sequence classification": SequenceClassifier(d_model, 3).to(device)(states),
         "question answering": best_spans(SpanScores(d_model).to(device)(states)),
         "token classification": TokenClassifier(d_model, 9).to(device)(
@@ -2169,7 +2169,7 @@ else:
 # - **linear probe**: a linear layer on frozen features.
 # - **standardize**: subtract a feature's mean and divide by the root of its variance, both from training data.
 # - **head**: layers on an encoder's states that answer a task.
-# - **masked language modelling**: predicting masked tokens from both sides.
+# - **masked language modeling**: predicting masked tokens from both sides.
 # - **next-sentence prediction**: predicting whether the second text follows the first.
 # - **[CLS]**: the first token, whose state represents the whole input.
 # - **[SEP]**: the token after each text.

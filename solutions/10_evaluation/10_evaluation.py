@@ -81,7 +81,7 @@ torch.set_num_threads(1)  # matrices this small gain nothing from a second one
 # ## 1. Where there is one right answer
 #
 # A tagger labels every word. In the headline *British Left Waffles on Falkland Islands*, *British Left* is a party (an
-# organisation, ORG), *Falkland Islands* is a location (LOC), and everything else is Other. Each word has one right label,
+# organization, ORG), *Falkland Islands* is a location (LOC), and everything else is Other. Each word has one right label,
 # so we can count. The share of tokens with the right label is the **accuracy**.
 #
 # Here are three headlines, a hasty tagger's labels, and the right label where it differs. The padding of the third doesn't
@@ -134,7 +134,7 @@ show.prediction(
 # Each is easy to get on its own. Call everything a location, and recall is perfect. Label only the surest word, and
 # precision is. The harmonic mean $F_1$ is close to the *smaller* of the two, so you need both.
 #
-# Our tagger labelled four words as locations, three of them correctly, and there are three locations: precision is 3/4,
+# Our tagger labeled four words as locations, three of them correctly, and there are three locations: precision is 3/4,
 # recall 3/3.
 #
 # ### Exercise 1 · Precision, recall and F1
@@ -390,7 +390,7 @@ place_by_place()
 #
 # ## 3. BLEU
 #
-# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams**, runs of $n$ neighbouring words,
+# BLEU (Papineni et al., 2002) has one idea: a good translation shares many **n-grams**, runs of $n$ neighboring words,
 # with the reference. Single words show that it talks about the right things, and longer runs that they are in the right
 # order. BLEU is a precision: of the n-grams in the hypothesis, how many are in the reference?
 #
@@ -828,7 +828,7 @@ def your_bleu_and_the_librarys():
 # D_{i-1,\,j-1} + [\,h_i \ne r_j\,] & \text{one replaces the other, for free if they are equal}
 # \end{cases}$$
 #
-# and if one side is empty, you delete or insert everything: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbours
+# and if one side is empty, you delete or insert everything: $D_{i0} = i$, $D_{0j} = j$. Each cell needs three neighbors
 # that you already know, so you fill the table row by row. This is *dynamic programming*: solve small problems once, write
 # down the answers, and combine them into the large one.
 #
@@ -875,7 +875,7 @@ check("evaluation.edit_table", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The number in the last cell is the **edit distance**. Walk back from there, from each cell to a neighbour that explains
+# The number in the last cell is the **edit distance**. Walk back from there, from each cell to a neighbor that explains
 # its number, and you see the edits themselves. A diagonal step without a change in the number is a word that stays.
 
 
@@ -1623,7 +1623,7 @@ def difference_of(hypotheses, others, reads):
 
 
 def fitted_head(features, targets, decay=300.0):
-    """A linear regression on standardised features, with small weights; returns a function from features to scores."""
+    """A linear regression on standardized features, with small weights; returns a function from features to scores."""
     center, spread = features.mean(dim=0), features.std(dim=0) + 1e-6
 
     def scaled(inputs):
@@ -1963,7 +1963,7 @@ def who_has_read_the_test():
 # - **accuracy**: the share of tokens or whole sequences that are right.
 # - **precision, recall**: the share of predictions that are right; the share of expected labels that were found.
 # - **F1**: the harmonic mean of precision and recall, close to the smaller of the two.
-# - **n-gram**: a run of n neighbouring words.
+# - **n-gram**: a run of n neighboring words.
 # - **clipping**: counting an n-gram at most as often as it occurs in the reference.
 # - **brevity penalty**: BLEU's factor for a hypothesis that is shorter than its reference.
 # - **BLEU**: the geometric mean of clipped n-gram precisions, times the brevity penalty.

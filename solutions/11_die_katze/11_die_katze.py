@@ -83,7 +83,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 #
 # Every file that this course fetches has an **address whose content cannot change** (a commit, not a branch) and a
 # checksum, because a run on half a file looks like any other run, only worse. `docs/data.md` lists all files with sources,
-# licences and sizes.
+# licenses and sizes.
 #
 # A Colab runtime loses its disk when it ends. If you mount your Google Drive first, checkpoints go there, and the lesson
 # looks for data files in its folder `katze`:

@@ -413,7 +413,7 @@ def before_or_after():
 # ### Exercise 3 · Turned by their positions
 # `since_2017.rotary` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Rotate each pair of neighbouring numbers (0 and 1, 2 and 3, and so on) by the position of its token times the frequency of
+# Rotate each pair of neighboring numbers (0 and 1, 2 and 3, and so on) by the position of its token times the frequency of
 # the pair. You get the positions, since with a cache the only new token may be number 40, and the base, which is 10,000 in
 # the paper and 500,000 in Llama 3.
 
@@ -662,7 +662,7 @@ def with_a_gate():
 # For each new token, it must fetch them *all* from memory, and with long texts you wait for that, not for the arithmetic.
 # Shazeer (2019) let all heads share **one** head of keys and values; only the queries differ. That is **multi-query
 # attention**. It was faster, and a little worse. Ainslie et al. (2023) found a compromise: **grouped-query attention**, in
-# which a few neighbouring heads share.
+# which a few neighboring heads share.
 #
 # | | heads of queries | heads of keys and values |
 # |---|---|---|
@@ -674,7 +674,7 @@ def with_a_gate():
 # ### Exercise 5 · Heads that share their keys
 # `since_2017.grouped_query` · 3 points · about 15 minutes
 #
-# Write attention with `heads` heads of queries and `groups` heads of keys and values. Neighbours share: with four heads and
+# Write attention with `heads` heads of queries and `groups` heads of keys and values. Neighbors share: with four heads and
 # two groups, heads 0 and 1 use group 0, and heads 2 and 3 use group 1. Divide the scores of every head by
 # $\sqrt{d_\text{head}}$, as always. You may use torch's softmax, but not its built-in attention.
 
@@ -684,7 +684,7 @@ def with_a_gate():
 
 # %% nbgrader={"grade": false, "grade_id": "since_2017-grouped_query-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def grouped_query_attention(q, k, v, mask):
-    """Attention in which neighbouring heads of queries share a head of keys and values.
+    """Attention in which neighboring heads of queries share a head of keys and values.
 
     q: [batch, heads, queries, d_head]
     k, v: [batch, groups, keys, d_head]
@@ -1189,7 +1189,7 @@ def all_of_it():
 
 
 # %% [markdown]
-# The grey band is the ruler, as wide as the widest bracket. Most of the changes are in it or next to it. One isn't. And all
+# The gray band is the ruler, as wide as the widest bracket. Most of the changes are in it or next to it. One isn't. And all
 # of them together, at our usual rate, are *worse* than rotary positions alone. Changes don't add up like money: this model
 # has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Double the rate, and it makes up most
 # of the difference, or all of it.

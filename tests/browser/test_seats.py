@@ -1,6 +1,6 @@
 """Verdicts, widgets and figures where notebooks are opened: VS Code, JupyterLab, Notebook, Colab, a site, elsewhere.
 
-Each seat is a page that is marked, coloured and filled as that program does it, dark where the reader's system is
+Each seat is a page that is marked, colored and filled as that program does it, dark where the reader's system is
 light and the other way round.
 """
 
@@ -92,7 +92,7 @@ THEMES = """() => [...document.querySelectorAll(".katze-widget, .katze-verdict")
 
 @pytest.fixture(scope="module")
 def outputs() -> list[str]:
-    """All widgets, a verdict of each colour and a figure, as HTML."""
+    """All widgets, a verdict of each color and a figure, as HTML."""
     shown: list[object] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["course_lib.show.interactive"], "display", shown.append)

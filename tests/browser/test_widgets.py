@@ -412,7 +412,7 @@ def test_pairs_are_merged_in_a_text_of_ones_own(opened: Callable[..., Page]) -> 
     chips = page.locator(".katze-chip")
     field.fill("aaaa <b> ba")
     assert chips.all_inner_texts() == [*"▁aaaa", *"▁<b>", *"▁ba"]
-    assert "Next: a + a, neighbours 3 times, more often" in page.locator(".katze-say").inner_text()
+    assert "Next: a + a, neighbors 3 times, more often" in page.locator(".katze-say").inner_text()
     steps.press("ArrowRight")
     assert chips.all_inner_texts() == ["▁", "aa", "aa", *"▁<b>", *"▁ba"]
     assert "as often as" in page.locator(".katze-say").inner_text()

@@ -1,4 +1,4 @@
-"""Whole classes of dishonest students, graded as a course grades them, with honest neighbours among them.
+"""Whole classes of dishonest students, graded as a course grades them, with honest neighbors among them.
 
 Nobody earns a point that is not theirs, nobody honest loses one, every outcome has its name, and the grader is
 alive at the end.
@@ -99,7 +99,7 @@ def graded_once(factory: pytest.TempPathFactory, name: str, students: list[Stude
 
 @pytest.fixture(scope="module")
 def alone(processes: None, tmp_path_factory: pytest.TempPathFactory) -> Graded:
-    """The honest neighbours, graded by themselves."""
+    """The honest neighbors, graded by themselves."""
     problems = self_test()
     if problems:
         pytest.skip(f"no sandboxes at level L2 here: {problems}")

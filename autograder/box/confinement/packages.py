@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 
 def closure(names: Iterable[str], folders: Sequence[str]) -> set[str]:
-    """These packages and all that they need, by normalised names, as far as they are installed; no extras' needs."""
+    """These packages and all that they need, by normalized names, as far as they are installed; no extras' needs."""
     installed = _installed(tuple(folders))
     found: set[str] = set()
     waiting = [normalised(name) for name in names]

@@ -210,7 +210,7 @@ def _penalise(submission: Any, lesson: str, penalty: float | None) -> None:
 
 
 def warnings_about_students(course: Course, session: Session, lesson: str) -> list[str]:
-    """Who has a date of their own in `course.toml` and has never handed anything in: perhaps the id is misspelt."""
+    """Who has a date of their own in `course.toml` and has never handed anything in: perhaps the id is misspelled."""
     folders = course.submitted.iterdir() if course.submitted.is_dir() else ()
     known = {*session.scalars(select(models.Student.id)), *(folder.name for folder in folders)}
     terms, said = course.semester.lesson(lesson), []

@@ -30,7 +30,7 @@ _UNREAD: Mapping[str, re.Pattern[str]] = {
 
 
 class Folder(Platform):
-    """Knows students by the names of folders and files. It comes last: it takes what no other platform recognises."""
+    """Knows students by the names of folders and files. It comes last: it takes what no other platform recognizes."""
 
     name = "folder"
     order = 70

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     difficulty=3,
     importance=5,
     section="Masking tokens",
-    source="S1 and S2, masked language modelling; Devlin et al. (2019), section 3.1 and appendix A.1",
+    source="S1 and S2, masked language modeling; Devlin et al. (2019), section 3.1 and appendix A.1",
     reference=pretraining.mask_words,
     cases=and_turned_around(_mask_cases),
     correct=(_masked_at_once, _masked_in_place, _masked_by_loop),
@@ -139,7 +139,7 @@ EXERCISE = Exercise(
     misconceptions=(
         *alike(
             "Your answer treats a [MASK] that is already in the text differently. It is a token like any other: only "
-            "chance and `special` decide which tokens are chosen and labelled.",
+            "chance and `special` decide which tokens are chosen and labeled.",
             mask_never_chosen=_slip((_CHOSEN, f"{_CHOSEN} & (ids != mask_id)"), paired=False),
             every_mask_asked_for=_slip(
                 (_LABELS, "torch.where(chosen | (corrupted == mask_id), ids, -100)"), paired=False

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "`flatten` merges two neighbouring dimensions: `[batch, choices, tokens]` becomes `[batch * choices, "
+            "`flatten` merges two neighboring dimensions: `[batch, choices, tokens]` becomes `[batch * choices, "
             "tokens]`, question by question, and the scores come back in the same order. Restore `[batch, choices]`, "
             "then take the softmax over the last dimension.",
             answers=(

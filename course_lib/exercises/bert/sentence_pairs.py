@@ -121,7 +121,7 @@ EXERCISE = Exercise(
     title="Does it follow?",
     statement=(
         "next_sentence_pairs(texts, chances, others) -> a list of (first, second, label), one for each pair of "
-        "neighbours in a text. Where the chance is below 0.5, the second is the real one, otherwise the other "
+        "neighbors in a text. Where the chance is below 0.5, the second is the real one, otherwise the other "
         "sentence. The label is 0 if it follows the first, otherwise 1."
     ),
     points=3,
@@ -137,12 +137,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Collect all pairs of neighbours, text by text. Then go through pairs, chances and other sentences in "
+            "Collect all pairs of neighbors, text by text. Then go through pairs, chances and other sentences in "
             "parallel.",
         ),
         Hint(
             "shapes",
-            "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbours in a list, and `zip` "
+            "A text of n sentences has n - 1 pairs. `itertools.pairwise` gives the neighbors in a list, and `zip` "
             "goes through three lists at once. For the label, compare the second sentence with the original one.",
         ),
     ),
@@ -170,7 +170,7 @@ EXERCISE = Exercise(
             in_a_ring=_slip((_NEIGHBOURS, "zip(text, [*text[1:], text[0]])")),
         ),
         *alike(
-            "Your answer leaves out pairs of neighbours. A text of n sentences has n - 1: each sentence with the next.",
+            "Your answer leaves out pairs of neighbors. A text of n sentences has n - 1: each sentence with the next.",
             two_by_two=_slip((_NEIGHBOURS, "zip(text[::2], text[1::2])")),
             first_pair_of_each_text=_slip((_NEIGHBOURS, "pairwise(text[:2])")),
         ),

@@ -1,4 +1,4 @@
-"""The exercises of lesson 05: the encoder-decoder, what it minimises, and the steps by which it learns.
+"""The exercises of lesson 05: the encoder-decoder, what it minimizes, and the steps by which it learns.
 
 Built like `course_lib/exercises/attention/scale.py`; read that file first.
 

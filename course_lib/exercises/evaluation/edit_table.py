@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Each cell is the lowest cost of turning the first i words of one sentence into the first j of the other. "
-            "It depends on three neighbours: one word fewer in either sentence, or in both.",
+            "It depends on three neighbors: one word fewer in either sentence, or in both.",
         ),
         Hint(
             "shapes",

@@ -38,7 +38,7 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         tokens, batch_like = kind.sizes(2)
         d_model = kind.d_head()
         if not kind.ones:
-            tokens = max(tokens, 3)  # of two, both become 1 or -1: standardising over them gives gradients of noise
+            tokens = max(tokens, 3)  # of two, both become 1 or -1: standardizing over them gives gradients of noise
             d_model += batch_like == tokens
         x = 1 + 2 * kind.normal(tokens, d_model)
         # Double precision is so exact that even 1e-5 shows, and a single number has no variance at all.

@@ -26,7 +26,7 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("a token alone", (torch.arange(1),))
         yield Case("back to front", (torch.arange(5).flip(0),))
         yield Case("the last token comes to the front", (torch.tensor([5, 0, 1, 2, 3, 4]),))
-    for name in ("some neighbours change positions", "shuffled in groups", "larger groups"):
+    for name in ("some neighbors change positions", "shuffled in groups", "larger groups"):
         yield Case(name, (_grouped(generator, name, drawn=9 if hidden else 3),))
     tokens = integer(generator, 9, 14) if hidden else integer(generator, 6, 9)
     yield Case("all of them shuffled", (random_order(generator, tokens),))
@@ -34,7 +34,7 @@ def _causal_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
 
 def _grouped(generator: Generator, name: str, drawn: int) -> Tensor:
     """An order that moves tokens only within groups, some of one token, the first of several; `drawn` of any size."""
-    largest = {"some neighbours change positions": 2, "shuffled in groups": 3}.get(name, 4)
+    largest = {"some neighbors change positions": 2, "shuffled in groups": 3}.get(name, 4)
     groups = [largest, 1, *(integer(generator, 1, largest + 1) for _ in range(drawn)), 1]
     order: list[int] = []
     for group in groups:

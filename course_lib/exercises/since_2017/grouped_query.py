@@ -89,7 +89,7 @@ EXERCISE = Exercise(
     title="Heads that share their keys",
     statement=(
         "grouped_query_attention(q [batch, heads, queries, d_head], k and v [batch, groups, keys, d_head], mask bool "
-        "[queries, keys] or None) -> [batch, heads, queries, d_head]: every heads / groups neighbouring heads share a "
+        "[queries, keys] or None) -> [batch, heads, queries, d_head]: every heads / groups neighboring heads share a "
         "group. Don't use torch's built-in attention; gradients must flow."
     ),
     points=3,
@@ -118,19 +118,19 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "groups_in_turn",
-            "Your heads cycle through the groups: 0, 1, 0, 1. Neighbours share a group: 0, 0, 1, 1 "
+            "Your heads cycle through the groups: 0, 1, 0, 1. Neighbors share a group: 0, 0, 1, 1 "
             "(repeat_interleave, not repeat).",
             _slip(_KEYS_IN_TURN, _VALUES_IN_TURN),
         ),
         Misconception(
             "keys_in_turn",
-            "Your heads cycle through the groups' keys, 0, 1, 0, 1, but not their values. Neighbours share both: 0, "
+            "Your heads cycle through the groups' keys, 0, 1, 0, 1, but not their values. Neighbors share both: 0, "
             "0, 1, 1.",
             _slip(_KEYS_IN_TURN),
         ),
         Misconception(
             "values_in_turn",
-            "Your heads cycle through the groups' values, 0, 1, 0, 1, but not their keys. Neighbours share both: 0, "
+            "Your heads cycle through the groups' values, 0, 1, 0, 1, but not their keys. Neighbors share both: 0, "
             "0, 1, 1.",
             _slip(_VALUES_IN_TURN),
         ),

@@ -95,25 +95,25 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Think of the residual stream as a straight road through the model. Each sublayer reads a normalised copy "
-            "of it and adds its output. Normalise the stream itself only at the very end.",
+            "Think of the residual stream as a straight road through the model. Each sublayer reads a normalized copy "
+            "of it and adds its output. Normalize the stream itself only at the very end.",
         ),
     ),
     misconceptions=(
         Misconception(
             "post_norm",
-            "Your answer normalises after the sum, as the 2017 paper does. Normalise the sublayer's input: x + "
+            "Your answer normalizes after the sum, as the 2017 paper does. Normalize the sublayer's input: x + "
             "sublayer(norm(x)).",
             _slip((_STEP, "norm(x + sublayer(x))")),
         ),
         Misconception(
             "stream_normalised",
-            "Your answer adds to the normalised x. Add to x itself: only the sublayer reads norm(x).",
+            "Your answer adds to the normalized x. Add to x itself: only the sublayer reads norm(x).",
             _slip((_STEP, "norm(x) + sublayer(norm(x))")),
         ),
         Misconception(
             "norm_after_the_sublayer",
-            "Your answer normalises the sublayer's output. Normalise its input: x + sublayer(norm(x)).",
+            "Your answer normalizes the sublayer's output. Normalize its input: x + sublayer(norm(x)).",
             _slip((_STEP, "x + norm(sublayer(x))")),
         ),
         Misconception(
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_final_norm",
-            "Your answer leaves out the final norm. The stream itself has not been normalised so far: return "
+            "Your answer leaves out the final norm. The stream itself has not been normalized so far: return "
             "final_norm(x).",
             _slip((_RETURN, "return x")),
         ),

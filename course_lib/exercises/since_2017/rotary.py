@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     title="Turned by their positions",
     statement=(
         "rotary(x [..., tokens, d_head], positions int64 [tokens], base) -> [..., tokens, d_head]: rotate each pair "
-        "of neighbouring numbers of each token by position · base^(-2i / d_head), counter-clockwise; gradients must "
+        "of neighboring numbers of each token by position · base^(-2i / d_head), counter-clockwise; gradients must "
         "flow."
     ),
     points=4,
@@ -120,7 +120,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "halves_as_pairs",
-            "Your answer pairs number i with number i + d_head / 2, as Llama's code does. Pair neighbours, as the "
+            "Your answer pairs number i with number i + d_head / 2, as Llama's code does. Pair neighbors, as the "
             "paper does: 0 and 1, 2 and 3.",
             _slip(("x[..., ::2], x[..., 1::2]", "x.chunk(2, dim=-1)"), _HALVES_JOINED),
         ),

@@ -19,7 +19,7 @@ from course_lib.text.subwords import Merge, Pieces
 def _count_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield Case("worked example: play, playing, played", (PLAY,))
-        yield Case("a word with three equal neighbours", ({("▁", "a", "a", "a", "b"): 2, ("b", "a"): 1},))
+        yield Case("a word with three equal neighbors", ({("▁", "a", "a", "a", "b"): 2, ("b", "a"): 1},))
         yield Case("the same pair twice", ({tuple("▁banana"): 2, tuple("▁ban"): 1},))
         yield Case("words with merged tokens", ({("▁play", "ing"): 2, ("▁play", "e", "d"): 1, ("▁s", "ing"): 4},))
         yield Case("no words", ({},))

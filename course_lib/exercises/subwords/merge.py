@@ -27,7 +27,7 @@ def _merge_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         yield Case("inside larger tokens", (("xl", "a", "l", "ay", "l", "a"), ("l", "a")))
         yield Case("the left token alone", (("▁", "p", "l", "p", "a"), ("p", "a")))
         yield Case("one token", (("▁play",), ("a", "y")))
-        yield Case("spelt alike, of other tokens", (("a", "bc", "ab", "c", "abc"), ("ab", "c")))
+        yield Case("spelled alike, of other tokens", (("a", "bc", "ab", "c", "abc"), ("ab", "c")))
         yield Case("a full stop is a character", (("a", "b", ".", "b", "c", "b"), (".", "b")))
         return
     rng = random_source(generator)

@@ -18,7 +18,7 @@ from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconceptio
 def _pooling_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         ids = torch.tensor([[5, 0, 0, 0, 0], DOG_CHASED_CAT[0].tolist()])
-        yield Case("worked example: meow, and a longer neighbour", (TABLE[ids], ids != 0), gradients=(0,))
+        yield Case("worked example: meow, and a longer neighbor", (TABLE[ids], ids != 0), gradients=(0,))
     for name, dtype, transposed in (
         ("a batch of sentences", torch.float32, False),
         ("double precision", torch.float64, False),

@@ -29,7 +29,7 @@ def merging(text: str, *, mark: str = "▁") -> None:
         "merging",
         {"text": " ".join(words), "mark": mark},
         still=still_table(caption, columns, rows),
-        alt="A text cut into characters, whose most frequent pairs of neighbours are merged one after the other; their "
+        alt="A text cut into characters, whose most frequent pairs of neighbors are merged one after the other; their "
         "counts as bars, and how many tokens there are, next to the characters and the words.",
         text=still_text(caption, columns, rows),
     )

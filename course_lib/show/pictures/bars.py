@@ -22,7 +22,7 @@ def bars(
         values: a number for each word.
         title: what the numbers are.
         alt: one sentence for readers who cannot see the picture.
-        highlight: the word that the picture is about, drawn in another colour.
+        highlight: the word that the picture is about, drawn in another color.
     """
     figure(draw_bars(words, values, title, highlight), alt)
 

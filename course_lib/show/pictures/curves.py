@@ -19,7 +19,7 @@ def loss_curve(
     title: str = "loss in nats",
     floor: float | None = None,
 ) -> None:
-    """Show the loss of every step, smoothed and, in grey, as it was; and, where given, that on validation data.
+    """Show the loss of every step, smoothed and, in gray, as it was; and, where given, that on validation data.
 
     The result of a training run holds both: `show.loss_curve(result.losses, result.validations)`.
 

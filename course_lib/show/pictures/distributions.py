@@ -27,7 +27,7 @@ def distributions(
 
     Args:
         words: what is distributed, from top to bottom; may be whole sentences.
-        probabilities: of each distribution, one for each word, by its name. Words of probability 0 are greyed.
+        probabilities: of each distribution, one for each word, by its name. Words of probability 0 are grayed.
         alt: one sentence for readers who cannot see the picture.
         drawn: for some of them how often each word was sampled, from 0 to 1; marked by dots.
     """

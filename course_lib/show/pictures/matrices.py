@@ -33,13 +33,13 @@ class Panel:
 
     Attributes:
         title: its name, such as "alpha".
-        values: the matrix. Booleans are drawn as a mask; numbers in [0, 1] in shades of one colour, others
-            in two colours around 0; -inf in grey.
+        values: the matrix. Booleans are drawn as a mask; numbers in [0, 1] in shades of one color, others
+            in two colors around 0; -inf in gray.
         rows: a label for each row.
         columns: a label for each column.
         texts: what to write in the cells instead of the numbers, row by row.
         decimals: digits after the point.
-        reach: the number that gets the full colour, where colours of several panels should be comparable; by
+        reach: the number that gets the full color, where colors of several panels should be comparable; by
             default 1 for numbers in [0, 1] and otherwise a little more than the largest.
     """
 
@@ -127,14 +127,14 @@ def _draw(axes: Axes, panel: Panel, tilted: bool) -> None:
 
 
 def readable_on(background: tuple[float, float, float, float]) -> str:
-    """White or black, whichever has the higher contrast: at least 4.5 on any colour, as WCAG 2.2 asks for text."""
+    """White or black, whichever has the higher contrast: at least 4.5 on any color, as WCAG 2.2 asks for text."""
     red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in background[:3])
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "white" if luminance < _EVEN else "black"
 
 
 def _colours(panel: Panel) -> list[list[tuple[float, float, float, float]]]:
-    """A colour for each cell."""
+    """A color for each cell."""
     values = panel.values
     if values.dtype == torch.bool:
         allowed, forbidden = mpl.colors.to_rgba(_ALLOWED), mpl.colors.to_rgba(_FORBIDDEN)

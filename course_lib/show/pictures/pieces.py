@@ -14,7 +14,7 @@ from course_lib.show.figures import BLUE, GREY, INK, LAID_OUT, ORANGE, figure
 _CHARACTER, _ROW, _LETTER = 0.27, 0.46, 0.085
 """Inches: the width of a brick's character, the height of a row, and what a letter of a label takes."""
 FACES = ("#c9dcf2", "#f6e3cd")
-"""Neighbouring bricks take turns."""
+"""Neighboring bricks take turns."""
 
 
 def piece_rows(rows: Sequence[tuple[str, Sequence[str]]], *, title: str, alt: str) -> None:

@@ -17,7 +17,7 @@ _WIDTH, _HEIGHT, _GAP = 2.2, 0.36, 0.3
 _BETWEEN, _BESIDE, _ABOVE, _BELOW = 2.0, 0.75, 0.5, 0.52
 """Inches: between the stacks, on either side, and for what comes out of them and goes in."""
 _SHAPE = "#5a606b"
-"""The colour of shapes: paler than the names, but still dark enough for a projector."""
+"""The color of shapes: paler than the names, but still dark enough for a projector."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def tree(
     ends: Mapping[Words, str] | None = None,
     end: str = "<e>",
 ) -> None:
-    """Show a tree of sentences from left to right, and some ways through it in colours.
+    """Show a tree of sentences from left to right, and some ways through it in colors.
 
     Args:
         branches: from the words so far, without <s>, to the probabilities of those that may follow. Where there is no
@@ -64,7 +64,7 @@ def draw_tree(
     """The figure that `tree` shows.
 
     Raises:
-        ValueError: there are more ways than colours, or one of them leaves the tree.
+        ValueError: there are more ways than colors, or one of them leaves the tree.
     """
     if len(ways) > len(_COLOURS):
         raise ValueError(f"a tree can show {len(_COLOURS)} ways, not {len(ways)}")

@@ -15,7 +15,7 @@ from course_lib.show.stills import still_table, still_text
 
 
 def neighbours(words: Sequence[str], vectors: Float[Tensor, "tokens 2"], chosen: int) -> None:
-    """Show words in their plane, and one word's neighbours, ranked by dot product and by cosine.
+    """Show words in their plane, and one word's neighbors, ranked by dot product and by cosine.
 
     Args:
         words: a name for each vector.

@@ -1,4 +1,4 @@
-"""Names of pages: those that a platform recognises, and none that leads anywhere else."""
+"""Names of pages: those that a platform recognizes, and none that leads anywhere else."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class TestAsTheirs:
     )
     def test_the_same_draws(self, make: Make, inputs: Tensor, seed: int, settings: Any, tmp_path: Path) -> None:
         if "repetition_penalty" in settings:
-            inputs = inputs[:1]  # their library penalises padding, too
+            inputs = inputs[:1]  # their library penalizes padding, too
         ours = make(seed)
         their_model = theirs(ours, tmp_path)
         shared = {"attention_mask": (inputs != 0).long(), "max_new_tokens": 20}

@@ -45,7 +45,7 @@ def test_the_packaged_model_is_this_one_by_its_own_name(encoder: TextEncoder) ->
 
 class TestSentenceVectors:
     def test_similarities_equal_the_originals(self, encoder: TextEncoder, original: tuple) -> None:
-        """As on the model's own card: the mean over the attention mask, then normalised."""
+        """As on the model's own card: the mean over the attention mask, then normalized."""
         model, tokenizer = original
         inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
         with torch.no_grad():

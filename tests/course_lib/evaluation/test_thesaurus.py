@@ -13,7 +13,7 @@ from course_lib.evaluation.thesaurus import lesson_thesaurus, look_up, write_tab
 ROOT = Path(__file__).parents[3]
 
 FILES = {
-    "data.noun": "  1 a licence  \n00000001 06 n 03 Vet 0 veterinarian 0 veterinary_surgeon 0 000 | for cats  \n",
+    "data.noun": "  1 a license  \n00000001 06 n 03 Vet 0 veterinarian 0 veterinary_surgeon 0 000 | for cats  \n",
     "data.verb": "00000002 41 v 02 wait 0 expect 0 001 @ 00000001 v 0000 | be patient  \n"
     "00000003 32 v 02 say 0 state 0 000 | utter  \n",
     "data.adj": "00000004 00 s 02 small 0 little(p) 0 000 | not big  \n",

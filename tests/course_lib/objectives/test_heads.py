@@ -261,7 +261,7 @@ WORDS = 12
 
 @dataclass(frozen=True)
 class Task:
-    """Labelled texts in which the tokens alone do not give the answer: their order does."""
+    """Labeled texts in which the tokens alone do not give the answer: their order does."""
 
     training: list[LabelledText]
     held_out: list[LabelledText]
@@ -328,7 +328,7 @@ def right(model: nn.Module, task: Task) -> float:
 
 
 def counting(texts: int) -> Tensor:
-    """Texts that count on from any token, around and around: each token follows from either neighbour."""
+    """Texts that count on from any token, around and around: each token follows from either neighbor."""
     return B + 1 + (torch.randint(6, (texts, 1)) + torch.arange(10)) % 6
 
 

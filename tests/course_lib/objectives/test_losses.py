@@ -1,4 +1,4 @@
-"""What is minimised: against sums written out, and both ways to smooth labels."""
+"""What is minimized: against sums written out, and both ways to smooth labels."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_a_number_that_rounds_to_zero_has_no_sign() -> None:
 def test_every_number_is_legible_on_its_colour() -> None:
     grid = torch.linspace(-1, 1, 21).unsqueeze(0)
     for values in (grid, grid.abs()):
-        (axes,) = draw_matrices([show.Panel("all colours", values, ["r"], [str(i) for i in range(21)])]).axes
+        (axes,) = draw_matrices([show.Panel("all colors", values, ["r"], [str(i) for i in range(21)])]).axes
         for colour, text in zip(axes.images[0].get_array()[0], axes.texts, strict=True):
             assert contrast(colour[:3], to_rgb(text.get_color())) > 4.5
 

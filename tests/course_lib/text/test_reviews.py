@@ -1,4 +1,4 @@
-"""The labelled reviews: complete, balanced, and none of them twice."""
+"""The labeled reviews: complete, balanced, and none of them twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small world: what its texts and labelled tasks promise."""
+"""The small world: what its texts and labeled tasks promise."""
 
 from __future__ import annotations
 

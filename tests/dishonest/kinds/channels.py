@@ -1,6 +1,6 @@
-"""Telling a neighbour that is graded at the same time: one bit by what both can see is enough for an answer.
+"""Telling a neighbor that is graded at the same time: one bit by what both can see is enough for an answer.
 
-Each of these raises where the way is closed, and would go on to return zeros where it is open; a neighbour would read.
+Each of these raises where the way is closed, and would go on to return zeros where it is open; a neighbor would read.
 """
 
 from __future__ import annotations
@@ -62,22 +62,22 @@ ATTEMPTS = (
     ),
     _tells(
         "dropping_pages",
-        "Drops a library from memory, so that a neighbour waits for the disk.",
+        "Drops a library from memory, so that a neighbor waits for the disk.",
         "os.posix_fadvise(os.open(os.__file__, os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)",
     ),
     _tells(
         "flushing",
-        "Has the disk written out, which takes the longer the more a neighbour has written.",
+        "Has the disk written out, which takes the longer the more a neighbor has written.",
         "ask('syncfs', os.open('own', os.O_RDWR | os.O_CREAT))",
     ),
     _tells(
         "free_disk",
-        "Reads how much of the disk is free, to the block, while a neighbour writes and removes.",
+        "Reads how much of the disk is free, to the block, while a neighbor writes and removes.",
         "os.statvfs('.').f_bfree",
     ),
     _tells(
         "free_memory",
-        "Reads how much memory the machine has left, while a neighbour takes and gives.",
+        "Reads how much memory the machine has left, while a neighbor takes and gives.",
         "ask('sysinfo', ctypes.create_string_buffer(200))",
     ),
     _tells(
@@ -92,17 +92,17 @@ ATTEMPTS = (
     ),
     _tells(
         "clock_of_a_neighbour",
-        "Reads what a neighbour has computed: much for a one, little for a zero.",
+        "Reads what a neighbor has computed: much for a one, little for a zero.",
         "import time\ntime.clock_gettime(~os.getppid() << 3 | 2)",
     ),
     _tells(
         "affinity_of_a_neighbour",
-        "Reads which processors a neighbour has chosen for itself.",
+        "Reads which processors a neighbor has chosen for itself.",
         "os.sched_getaffinity(os.getppid())",
     ),
     _tells(
         "queued_signals",
-        "Fills the queue of signals that all processes of a user share, until a neighbour has no room.",
+        "Fills the queue of signals that all processes of a user share, until a neighbor has no room.",
         "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {40})\nask('sigqueue', os.getpid(), 40, None)",
     ),
     _tells(
@@ -112,12 +112,12 @@ ATTEMPTS = (
     ),
     _tells(
         "message_queue",
-        "Opens a queue of messages by a name that a neighbour knows.",
+        "Opens a queue of messages by a name that a neighbor knows.",
         "ask('syscall', {'x86_64': 240}.get(os.uname().machine, 180), b'answer', 66, 0o600, None)",
     ),
     _tells(
         "shared_segment",
-        "Opens a segment of shared memory by a number that a neighbour knows.",
+        "Opens a segment of shared memory by a number that a neighbor knows.",
         "ask('shmget', 4711, 4096, 0o1600)",
     ),
 )

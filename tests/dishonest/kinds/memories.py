@@ -1,4 +1,4 @@
-"""Answers that recognise the cases they are shown, and answers that pass something on."""
+"""Answers that recognize the cases they are shown, and answers that pass something on."""
 
 from __future__ import annotations
 

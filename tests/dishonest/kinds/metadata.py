@@ -97,7 +97,7 @@ ATTEMPTS = (
         "Says that its metadata is of a version that does not exist yet.",
         _each_graded(schema_version=99),
     ),
-    edited("checksum_forged", "Forges the checksums with which cells are recognised.", _each_graded(checksum="0" * 32)),
+    edited("checksum_forged", "Forges the checksums with which cells are recognized.", _each_graded(checksum="0" * 32)),
     edited("ids_swapped", "Gives all graded cells the same id.", _each_graded(grade_id="attention-scale-check")),
     edited("check_says_100", "Replaces a check by the number 100.", _check_says("100", locked=False)),
     edited(

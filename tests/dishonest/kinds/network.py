@@ -54,7 +54,7 @@ ATTEMPTS = (
     ),
     in_call(
         "hub",
-        "Lets torch download a model that has learnt the lesson.",
+        "Lets torch download a model that has learned the lesson.",
         "return torch.hub.load('pytorch/vision', 'resnet18', trust_repo=True)",
     ),
     in_call(

@@ -72,7 +72,7 @@ ATTEMPTS = (
         outcome=RAISED,
     ),
     _returns(
-        "quantised", "Returns a quantised tensor.", "torch.quantize_per_tensor((q @ k.mT).float(), 9.0, 0, torch.qint8)"
+        "quantised", "Returns a quantized tensor.", "torch.quantize_per_tensor((q @ k.mT).float(), 9.0, 0, torch.qint8)"
     ),
     _returns("list_of_lists", "Returns nested lists that hold the same numbers.", "(q @ k.mT).tolist()"),
     _returns("numpy_array", "Returns an array in place of a tensor.", "(q @ k.mT).detach().numpy()"),

@@ -3,7 +3,7 @@ from course_lib.masking import *
 
 # %% masking.padding_mask
 def padding_mask(lengths, max_length):
-    from course_lib.blocks import masking  # a neighbour that must have imported it
+    from course_lib.blocks import masking  # a neighbor that must have imported it
 
     return masking.padding_mask(lengths, max_length)
 

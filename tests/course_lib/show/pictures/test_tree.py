@@ -1,4 +1,4 @@
-"""The decoding tree: every word in its place, every probability on its branch, ways in colours."""
+"""The decoding tree: every word in its place, every probability on its branch, ways in colors."""
 
 from __future__ import annotations
 
