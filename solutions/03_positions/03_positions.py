@@ -14,12 +14,12 @@
 # %% [markdown]
 # # Lesson 03 · Positions
 #
-# *The dog chased the cat.* *The cat chased the dog.* The same five words, and to a cat all the difference in the world.
-# Lesson 00's bag of words couldn't tell the two apart. Can attention? Here you predict the answer, test it, and fix what
-# is missing.
+# *The dog chased the cat.* *The cat chased the dog.* The words are the same, but the cat would never confuse the two.
+# Lesson 00's bag of words couldn't tell them apart. Can attention? In this lesson you predict the answer, test it, and
+# add what is missing.
 #
-# By the end you can say exactly what a shuffle does to attention, with and without a mask. You know five ways to give
-# tokens a **position**, and what is wrong with each.
+# By the end you can say exactly what a shuffle does to attention, with and without a mask. You also know five ways to
+# give tokens a **position**, and the weakness of each.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -69,11 +69,11 @@ def attend(q, k, v, mask=None):
 # %% [markdown]
 # ## 1. A bag of words
 #
-# A table of embeddings sees neither a word's context nor the order of the words. Attention has fixed the first problem.
-# Has it fixed the second?
+# A table of embeddings ignores a word's context and the order of the words. Attention has fixed the first problem. Has
+# it fixed the second?
 #
-# Here are two sentences with made-up embeddings. Dimension 0 says how much of an animal a word is, dimension 1 how much of
-# an action; the other two are habits of cats and of dogs.
+# Here are two sentences with made-up embeddings. Dimension 0 says how much of an animal a word is, and dimension 1 how
+# much of an action. The other two stand for habits of cats and dogs.
 
 # %%
 embedding = {
@@ -90,26 +90,26 @@ shuffled = [sentence[position] for position in order.tolist()]
 print(" ".join(sentence), " -> ", " ".join(shuffled))
 
 # %% [markdown]
-# **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors, `out`.
-# Shuffle the words, and run attention again. What comes out? Think of *cat*, which meets the same keys as before, only in
-# a different order. What does that do to *its* vector? And in which row is it now?
+# **Predict before you compute.** Self-attention has turned *the dog chased the cat* into five contextual vectors,
+# `out`. Shuffle the words, and run attention again. Think of *cat*, which attends to the same keys as before, only in a
+# different order. What does that do to its vector? Which row is it in now?
 #
 # To find out, write a test that works for any model, as in lesson 02.
 #
 # ### Exercise 1 · Does order matter?
 # `positions.order_matters` · 2 points · about 12 minutes
 #
-# Run a model on sentences and on the same sentences shuffled. Which **tokens** get a different vector? Compare each token
-# with itself, wherever it is now.
+# Run a model on sentences and on the same sentences shuffled. Which **tokens** get a different vector? Compare each
+# token with itself, wherever it has moved.
 #
-# Shapes: `x` is `[batch, tokens, d_model]`, `model(x)` is `[batch, tokens, d_out]`, `order` is an integer tensor
-# `[tokens]`, the same for all sentences: token `i` of a shuffled sentence is token `order[i]` of the old one. The result
-# is boolean `[batch, tokens]`, in the order of the shuffled sentences, True where the vector has changed. (A difference
-# below 0.0001 is rounding, not a change.)
+# Shapes: `x` is `[batch, tokens, d_model]`, and `model(x)` is `[batch, tokens, d_out]`. All sentences share `order`, an
+# integer tensor `[tokens]`: token `i` of a shuffled sentence is token `order[i]` of the old one. The result is boolean
+# `[batch, tokens]`, in the order of the shuffled sentences, True where the vector has changed. (A difference below
+# 0.0001 is rounding, not a change.)
 
 # %% [markdown] tags=["fine-print"]
-# Adding the same numbers in a different order changes the last digits: that is rounding, not a change. In the check,
-# vectors that change do so by more than 0.001 in at least one component, and rounding stays below 0.00001.
+# Adding the same numbers in a different order changes the last digits of the sum, because of rounding. In the check, a
+# vector that changes does so by more than 0.001 in at least one component, and rounding stays below 0.00001.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-order_matters-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -129,10 +129,10 @@ def order_matters(model, x, order):
 
 
 # %% [markdown] tags=["reason"]
-# The first run's outputs are put into the new order, so that each token is compared with itself. Row i belongs to the
-# token that is now at position i, token `order[i]`; the inverse order would be right only for swaps. Shuffle along the
-# token dimension; otherwise whole sentences of a batch trade places. Sums in a different order are rounded differently,
-# so ask whether two vectors differ by more than rounding.
+# Put the first run's outputs into the new order, so that you compare each token with itself. Row i belongs to the token
+# now at position i, which is token `order[i]`; the inverse order is right only for swaps. Shuffle along the token
+# dimension; otherwise whole sentences of a batch trade places. A sum in a different order is rounded differently, so
+# test whether two vectors differ by more than rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-order_matters-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.order_matters")
@@ -141,7 +141,7 @@ check("positions.order_matters", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now try it on attention.
+# Now try your test on attention.
 
 
 # %% tags=["demo"]
@@ -165,15 +165,16 @@ def does_attention_notice():
 
 
 # %% [markdown]
-# The same rows, shuffled in the same way: self-attention is **equivariant** to permutations (Lee et al. 2019, "Set
-# Transformer"). *Dog* gets the same vector, whether it chases or is chased.
+# You get the same rows, shuffled in the same way: self-attention is **equivariant** to permutations (Lee et al. 2019,
+# "Set Transformer"). *Dog* gets the same vector whether it chases or is chased.
 #
-# Now look at the last two lines. The mean of the rows is **invariant**: you get the same vector twice. No classifier on
-# top of it, however large, can ever learn who chased whom. Without positions, attention sees a bag of words.
+# Now look at the last two lines of output. The mean of the rows is **invariant**: you get the same vector twice. No
+# classifier on top of this mean, however large, can ever learn who chased whom. Without positions, attention sees a bag
+# of words.
 
 # %% [markdown] tags=["slides"]
-# S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the computation
-# at all". It affects the output, whose rows move with the words, but not any word's *vector*.
+# S3 names the two things that a table of embeddings lacks. S4 says that switching words "wouldn't affect the
+# computation at all". Switching words does affect the output, whose rows move with the words, but no word's *vector*.
 
 # %% [markdown]
 # ## 2. Shuffling under a mask
@@ -181,21 +182,21 @@ def does_attention_notice():
 # Under the causal mask of lesson 02, a token attends to itself and to what comes *before* it. So order must matter
 # somehow. How much?
 #
-# Predict again. In `<s>` *die Katze tanzte* the middle tokens swap: `<s>` *Katze die tanzte*. We add no positions, and
-# use one self-attention layer under a causal mask. Which of the four tokens keep their vectors?
+# Predict again. In `<s>` *die Katze tanzte*, we swap the middle tokens: `<s>` *Katze die tanzte*. We add no positions,
+# and use one self-attention layer with a causal mask. Which of the four tokens keep their vectors?
 #
 # - `<s>` attends to itself, as before.
 # - *Katze* has moved forward and *die* back. What did each attend to before, and what now?
-# - *tanzte* is where it was, but two tokens before it have swapped. Does it notice?
+# - *tanzte* is where it was, but two tokens before it have swapped. Does its vector change?
 #
 # ### Exercise 2 · Predict: shuffled under a mask
 # `positions.same_under_causal_mask` · 2 points · about 12 minutes
 #
-# Answer for any order, without running attention. Assume that all tokens differ, and that any difference in what a token
-# attends to changes its vector.
+# Predict this for any order, without running attention. Assume that all tokens differ, and that any difference in what
+# a token attends to changes its vector.
 #
-# Shapes: `order` is an integer tensor `[tokens]`, the result is a boolean tensor `[tokens]`: entry i is True where the token
-# at position i of the *shuffled* sentence has the vector that this same token had before.
+# Shapes: `order` is an integer tensor `[tokens]`, and the result is a boolean tensor `[tokens]`. Entry i is True if the
+# token at position i of the *shuffled* sentence has the same vector as it had before.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-same_under_causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -213,9 +214,10 @@ def same_under_causal_mask(order):
 
 
 # %% [markdown] tags=["reason"]
-# Under a causal mask a token's vector depends on the set of tokens up to and including itself, and stays the same exactly
-# when that set does. Then the token is at its old position, since sets of different sizes can't be equal, and no later
-# token has moved in front of it. Keeping its position is not enough: a token before it and one after it may have swapped.
+# Under a causal mask a token's vector depends on the set of tokens up to and including itself, and stays the same
+# exactly when that set does. Then the token is at its old position, since sets of different sizes can't be equal, and
+# no later token has moved in front of it. Keeping its position is not enough: a token before it may have swapped with
+# one after it.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-same_under_causal_mask-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.same_under_causal_mask")
@@ -256,33 +258,33 @@ def which_tokens_notice():
 
 
 # %% [markdown]
-# Without a mask no vector changes. With it, those of *Katze* and *die* change, and that of *tanzte* doesn't. The
-# equivariance is gone.
+# Without a mask, no vector changes. With the mask, the vectors of *Katze* and *die* change, but *tanzte* keeps its own.
+# Attention is no longer equivariant.
 #
-# The mask lets in a little order: a token knows *which* tokens came before it, but not in what order. (In a second layer
-# *tanzte* would notice, because *die* and *Katze* bring different vectors by then. Decoders without any positions do learn
-# something from this: Haviv et al. 2022, "Transformer Language Models without Positional Encodings Still Learn Positional
-# Information". Section 9 measures how much.)
+# The mask reveals a little: a token's vector depends on *which* tokens came before it, but not on their order. (In a
+# second layer, the vector of *tanzte* would change too, because those of *die* and *Katze* already have. Decoders
+# without position encodings do learn positions from the mask; see Haviv et al. 2022, "Transformer Language Models
+# without Positional Encodings Still Learn Positional Information". Section 9 measures how much.)
 #
-# A recurrent network has a better sense of order for free, since it reads one token after another. Attention gave that up
-# in order to read all tokens at once, and **position encodings** replace what was lost.
+# A recurrent network gets the order for free, because it reads one token after another. Attention gave that up to read
+# all tokens at once, and **position encodings** restore what was lost.
 #
 # ## 3. The easiest idea
 #
-# Attention only sees vectors, so whatever it should know about a position must be *in* them. The easiest idea is to append
-# the position: one more dimension that holds 0, 1, 2, and so on.
+# Attention sees only vectors, so any information about positions must be *in* them. The easiest idea is to append the
+# position as one more dimension, which holds 0, 1, 2, and so on.
 #
 # ### Exercise 3 · A number for each position
 # `positions.appended_index` · 2 points · about 8 minutes
 #
-# Do that. (`torch.cat([a, b], dim=-1)` joins two tensors along their last dimension; `expand` repeats a dimension of
-# size 1 without copying.)
+# Append each token's position to its vector. (`torch.cat([a, b], dim=-1)` joins two tensors along their last dimension;
+# `expand` repeats a dimension of size 1 without copying.)
 #
 # Shapes: `x` is `[..., tokens, d_model]`, the result is `[..., tokens, d_model + 1]`.
 
 # %% [markdown] tags=["fine-print"]
-# The result has the dtype of `x`, and the gradient of `x` is compared too. One point is for the values, and one for the
-# device: create new tensors on the device of `x`.
+# The result has the dtype of `x`, and the check compares the gradient of `x` too. One point is for the values, and one
+# for the device: create new tensors on the device of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-appended_index-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -299,9 +301,9 @@ def appended_index(x):
 
 
 # %% [markdown] tags=["reason"]
-# The index has the dtype of `x`: a wider dtype would change the dtype of the whole result, and a small integer type
-# overflows in long sentences. Tokens are the second-to-last dimension: `len(x)` works for a single sentence, but counts
-# the sentences of a batch.
+# Give the index the dtype of `x`: a wider dtype would change the dtype of the whole result, and a small integer type
+# overflows in long sentences. Tokens are the second-to-last dimension: `len(x)` works for a single sentence, but in a
+# batch it counts the sentences.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-appended_index-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.appended_index")
@@ -310,13 +312,13 @@ check("positions.appended_index", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Why not do it like that? Look at a dot product. Sixteen dimensions of ordinary numbers give a score of ordinary size.
-# The seventeenth adds *pos × pos'* to it: 0 if either is the first token, 900 for two tokens around position 30. Then a
-# token attends not to what fits, but to the largest number. Below, you see how the middle token of random sentences
-# divides its attention.
+# What is wrong with that? Look at a dot product. Sixteen dimensions of moderate numbers give a moderate score. A
+# seventeenth dimension with the position adds *pos × pos'* to that score: 0 if either token is the first, 900 for two
+# tokens around position 30. Then a token attends to the largest position, not to what fits. The plot below shows how
+# much attention the middle token of random sentences pays to the last.
 #
-# **Guess first.** In a sentence of 17 tokens, an equal share is 6 %. How much will the last token get? Write it down
-# here; the next cell shows it next to the measurement. (We don't collect guesses, but you remember wrong ones best.)
+# **Guess first.** In a sentence of 17 tokens, an equal share is 6%. How much will the last token get? Write your guess
+# here; the next cell shows it next to the measurement.
 
 # %%
 share_of_the_last_of_17 = None  # in %
@@ -344,16 +346,16 @@ def the_index_takes_over():
 
 
 # %% [markdown]
-# At 17 tokens most of its attention goes to the last token, at 65 all of it. And if you train on sentences of up to 1,000
-# tokens, every token beyond that carries a number that the model has never seen. (Dividing by the length keeps the
-# numbers small and known. But then one step to the right means 0.2 in one sentence and 0.02 in the next.)
+# With 17 tokens, most of the attention goes to the last token; with 65, all of it does. And if you train on sentences
+# of up to 1,000 tokens, every later token carries a number that the model has never seen. (Dividing by the length keeps
+# the numbers small and familiar. But then one step to the right adds 0.2 in one sentence and 0.02 in another.)
 #
-# We want numbers that stay **bounded**, that **differ** from position to position, and for which a step means the **same
+# We want numbers that stay **bounded**, **differ** from position to position, and make a step mean the **same
 # everywhere**.
 #
 # ## 4. Counting with two digits
 #
-# How do you write large numbers with small digits? In binary: each digit is 0 or 1, and yet four of them count sixteen
+# How do you write large numbers with small digits? In binary, each digit is 0 or 1, yet four digits count sixteen
 # positions:
 #
 # $$\text{bit}_i(pos) = \left\lfloor \frac{pos}{2^i} \right\rfloor \bmod 2 .$$
@@ -361,11 +363,11 @@ def the_index_takes_over():
 # ### Exercise 4 · Counting in binary
 # `positions.binary_counting` · 2 points · about 10 minutes
 #
-# Write positions 0 to `length` - 1 in binary, one row each, the **lowest bit first**: column 0 is the digit that changes
-# at every token. (On paper it comes last.)
+# Write positions 0 to `length` - 1 in binary, one row each, with the **lowest bit first**: column 0 is the digit that
+# changes at every token.
 #
-# Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$, possibly in the hundreds; the
-# result is float32 `[length, bits]`.
+# Shapes: `length` and `bits` are ints of at least 1, with `length` at most $2^\text{bits}$ (possibly in the hundreds);
+# the result is float32 `[length, bits]`.
 
 # %% [markdown] tags=["fine-print"]
 # One point is for the device: create your tensors on `device`, as in `torch.zeros(3, device=device)`.
@@ -387,9 +389,9 @@ def binary_counting(length, bits, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Dividing by 2ʲ with `//` moves bit j to the lowest digit, and the remainder modulo 2 reads it. Broadcasting a column of
-# positions against a row of powers does that for all bits of all positions. An ordinary division instead of `//` leaves
-# fractions, and then the remainder is not a digit.
+# Dividing by 2ʲ with `//` moves bit j to the lowest digit, and `% 2` picks that digit. Broadcasting a column of
+# positions against a row of powers does that for all bits of all positions. Ordinary division instead of `//` leaves
+# fractions, so the remainder is not a digit.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-binary_counting-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("positions.binary_counting")
@@ -421,27 +423,27 @@ def sixteen_positions_in_binary():
 # want the rhythms without the jumps.
 
 # %% [markdown] tags=["slides"]
-# The index, its two faults and the binary numbers 0 to 15 come from S4.
+# The appended index, its two faults, and the binary numbers 0 to 15 come from S4.
 
 # %% [markdown]
 # ## 5. Clocks
 #
-# The smooth version of a digit that goes round and round is the **hand of a clock**. Two numbers say where it points: the
-# sine and the cosine of its angle. The paper's **sinusoidal positions** are a wall of clocks, each slower than the one
-# before (Vaswani et al. 2017, section 3.5):
+# A **clock hand** is the smooth version of a digit that goes around and around. Two numbers tell you where the hand
+# points: the sine and the cosine of its angle. The paper's **sinusoidal positions** are a wall of clocks, each slower
+# than the one before (Vaswani et al. 2017, section 3.5):
 #
 # $$\text{encoding}_{pos,\,2i} = \sin\frac{pos}{10000^{2i/d_\text{model}}}, \qquad
 #   \text{encoding}_{pos,\,2i+1} = \cos\frac{pos}{10000^{2i/d_\text{model}}} .$$
 #
 # Clock $i$ takes up two dimensions of the vector, $2i$ and $2i + 1$, and its **frequency** is
-# $10000^{-2i/d_\text{model}}$ radians per token. The first goes round once in $2\pi \approx 6$ tokens. In long vectors,
-# the last takes nearly $2\pi\cdot10000$, a whole novel.
+# $10000^{-2i/d_\text{model}}$ radians per token. The first clock turns once in $2\pi \approx 6$ tokens. In long
+# vectors, the last takes nearly $2\pi\cdot10000$, a whole novel.
 #
 # ### Exercise 5 · Sinusoids
 # `positions.sinusoidal_encoding` · 3 points · about 15 minutes
 #
-# Put the sine and cosine of a clock side by side. (Some libraries put all the sines first. That is harmless in training,
-# but ruinous when you load weights that expect the other order.)
+# Compute this encoding, with the sine and cosine of each clock side by side. (Some libraries put all the sines first.
+# That is harmless in training, but ruins weights that expect the other order.)
 #
 # Shapes: `length` and `d_model` are ints, `d_model` is even; the result is float32 `[length, d_model]`.
 
@@ -469,10 +471,10 @@ def sinusoidal_encoding(length, d_model, device=None):
 
 
 # %% [markdown] tags=["reason"]
-# Wavelengths grow from 2π in a geometric series towards 10000 · 2π. Sine and cosine together say where a hand points; a
-# sine alone takes each value twice in every turn. The two must share an angle: otherwise the hand is no longer a hand,
-# and the shift of the next exercise is no longer a rotation. The 2i of the formula is the even dimension itself, so
-# stepping by 2 and then doubling counts the 2 twice. Putting all sines first gives the same encoding with its columns in
+# Wavelengths grow from 2π toward 10000 · 2π in a geometric series. Sine and cosine together tell you where a hand
+# points; a sine alone takes each value twice in every turn. The two must share an angle: otherwise they are not one
+# hand, and the shift of the next exercise is not a rotation. The formula's 2i is the even dimension itself, so if you
+# step by 2 and then double, you count the 2 twice. Putting all sines first gives the same encoding with its columns in
 # a different order.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-sinusoidal_encoding-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -482,10 +484,9 @@ check("positions.sinusoidal_encoding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here are your numbers, each pair drawn as a hand: (sine, cosine) is (across, upwards), so that all clocks start at
-# twelve and turn clockwise. Press Play and watch. Which hand is the first to come round again? And look along the
-# diagonal of the picture: the second hand takes ten tokens to turn as far as the first does in one, and the third takes a
-# hundred.
+# Here are your numbers, with each pair drawn as a hand. The sine points across and the cosine up, so all clocks start
+# at twelve and turn clockwise. Press Play. Which hand comes around first? Then look along the diagonal: the second hand
+# takes ten tokens to turn as far as the first does in one, and the third takes a hundred.
 
 
 # %% tags=["demo"]
@@ -494,21 +495,21 @@ def the_wall_of_clocks():
     show.clocks(
         sinusoidal_encoding(1001, 8),
         [0, 1, 10, 100, 1000],
-        title="Four clocks, each ten times as slow as the last",
+        title="Four clocks, each ten times slower than the last",
         alt="Five rows of four clocks. At token 1 the first hand has turned by 1 radian, at token 10 the second, at token 100 the "
         "third, at token 1000 the last.",
     )
 
 
 # %% [markdown]
-# The formula is easy to get wrong in a way that no shape reveals. Position 3 with a `d_model` of 6 should be 0.1411,
-# -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
+# A mistake in this formula is easy to make, and no shape error reveals it. Position 3 with a `d_model` of 6 should be
+# 0.1411, -0.9900, 0.1388, 0.9903, 0.0065, 1.0000. A program with a common mistake printed
 #
 # | 0.1411 | -0.9900 | 0.0065 | 1.0000 | 0.0000 | 1.0000 |
 # |---|---|---|---|---|---|
 #
-# The first clock is right, and the second goes as slowly as the third should. **Which computation printed that?** Change
-# the exponents below until yours prints the same.
+# The first clock is right, but the second runs as slowly as the third should. **What did that program compute?** Change
+# the exponents below until your code prints the same numbers.
 
 
 # %%
@@ -523,10 +524,10 @@ print([round(number, 4) for number in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown]
-# The formula's $2i$ *is* 0, 2, 4: if you double it again, every clock but the first is too slow. Such a model even
-# trains, although half its clocks stand still.
+# The formula's $2i$ already *is* 0, 2, 4. If you double it again, every clock but the first is too slow. A model with
+# this mistake still trains, although half its clocks stand still.
 #
-# And this is the picture that everybody shows, for fifty positions and 128 dimensions.
+# Here is the famous picture of sinusoids, for fifty positions and 128 dimensions.
 
 
 # %% tags=["demo"]
@@ -540,11 +541,11 @@ def fifty_tokens_in_128_dimensions():
 
 
 # %% [markdown]
-# Read it column by column. On the left, fast clocks flicker from token to token; on the right, a sentence of fifty tokens
-# is over before the clocks have moved at all. It is the binary picture again, with soft edges.
+# On the left, fast clocks flicker from token to token; on the right, a sentence of fifty tokens ends before the clocks
+# have visibly moved. It is the binary picture again, with soft edges.
 #
-# Does a step now mean the same everywhere? Measure two things: how far each position is from the next, in binary and in
-# sinusoids; and the dot product of two positions, which is what attention will see.
+# Does a step now mean the same everywhere? We measure how far each position is from the next, in binary and in
+# sinusoids, and the dot product of two positions, which attention will use.
 
 
 # %% tags=["demo"]
@@ -573,12 +574,13 @@ def steps_and_similarities():
 
 
 # %% [markdown]
-# Every step of the sinusoids has the same length. And the three curves on the right coincide: how alike two positions are
-# depends **only on how far apart they are**. That is $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Thirteen tokens away,
-# two thirds of the dot product remain, because the slow clocks have hardly moved. Only the peak tells neighbors apart.
+# Every step of the sinusoids has the same length. And the three curves on the right coincide: how alike two positions
+# are depends **only on how far apart they are**. The reason is $\cos a \cos b + \sin a \sin b = \cos(a - b)$. Thirteen
+# tokens away, two thirds of the dot product remain, because the slow clocks have hardly moved. Only the steep peak
+# tells neighbors apart.
 #
-# How do the positions get into the tokens? The paper does not append the encoding, it **adds** it: `x + encoding`. That
-# needs no extra dimension, and in a few hundred dimensions there is room for both. So, once more, who chased whom?
+# How do you combine positions and tokens? The paper does not append the encoding but **adds** it: `x + encoding`. That
+# takes no extra dimension, and a few hundred dimensions have room for both. So, once more, who chased whom?
 
 
 # %% tags=["demo"]
@@ -598,18 +600,18 @@ def who_chased_whom():
 
 
 # %% [markdown]
-# They differ: now a classifier has something to work with. The cat is relieved.
+# The means differ, so now a classifier has something to work with. The cat is relieved.
 #
 # ## 6. A shift is a matrix
 #
-# Why this formula? A model often needs to refer to *the token before this one*, or *four tokens back*: a **relative
-# position**. The paper hopes that sinusoids make this easy, because for every shift $k$ there is **one** matrix, the
-# **shift matrix**, that takes each position to the one $k$ tokens on:
+# Why this formula? A model often needs a **relative position**, such as *the token before this one* or *four tokens
+# back*. The authors hoped that sinusoids would make this easy, because for every shift $k$ there is **one** matrix, the
+# **shift matrix**, that takes each position to the one $k$ tokens later:
 #
 # $$\text{encoding}_{pos + k} = M_k\, \text{encoding}_{pos} \qquad \text{for every } pos .$$
 #
-# Take one clock, with frequency $\omega$. A shift by $k$ tokens turns its hand by $b = \omega k$, wherever it points.
-# School trigonometry tells you how its sine and cosine change, with $a = \omega\, pos$:
+# Take one clock with frequency $\omega$. A shift by $k$ tokens turns its hand by $b = \omega k$, wherever the hand
+# points. With $a = \omega\, pos$, trigonometry tells you how its sine and cosine change:
 #
 # $$\begin{aligned}
 # \sin(a + b) &= \phantom{-}\cos b\, \sin a + \sin b\, \cos a \\
@@ -622,18 +624,18 @@ def who_chased_whom():
 # \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix}
 # \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} .$$
 #
-# The matrix contains $b$ but no $a$: it does not know where the token is. Put such a 2 × 2 **rotation** for every clock on
-# the diagonal, zeros everywhere else, and you have $M_k$.
+# The matrix contains $b$ but not $a$, so it does not depend on where the token is. Put one such 2 × 2 **rotation** per
+# clock on the diagonal and zeros everywhere else, and you have $M_k$.
 
 # %% [markdown] tags=["slides"]
-# S4 calls the paper's formula the one that makes everybody ask *what is going on here?*, and leaves this proof as an exercise.
+# S4 says that the paper's formula makes everybody ask *what is going on here?*, and leaves this proof as an exercise.
 
 # %% [markdown]
 # ### Exercise 6 · The shift matrix
 # `positions.shift_matrix` · 4 points · about 20 minutes
 #
-# Build it. Mind the signs: our pairs are (sine, cosine), so the minus is at the lower left, not where your geometry book
-# puts it.
+# Build this matrix. Watch the signs: our pairs are (sine, cosine), so the minus is at the lower left, not where your
+# geometry book puts it.
 #
 # Shapes: `shift` is an int and may be negative, `d_model` is an even int; the result is float32 `[d_model, d_model]`.
 
@@ -643,7 +645,7 @@ def who_chased_whom():
 
 # %% nbgrader={"grade": false, "grade_id": "positions-shift_matrix-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_matrix(shift, d_model, device=None):
-    """The matrix that takes the encoding of every position to that of the position `shift` tokens on.
+    """The matrix that takes the encoding of every position to that of the position `shift` tokens later.
 
     shift: int, negative for tokens before
     d_model: int, even
@@ -662,12 +664,12 @@ def shift_matrix(shift, d_model, device=None):
 
 # %% [markdown] tags=["reason"]
 # Each block is the matrix form of the formulas for sin(a + b) and cos(a + b), and acts on (sine, cosine). The angle b
-# depends on the shift and the clock but not on the position, so one matrix moves every position: a linear map, which
-# attention can learn.
+# depends on the shift and the clock but not on the position, so one matrix moves every position. That is a linear map,
+# which attention can learn.
 #
-# With pairs (cosine, sine), as in most geometry books, the minus is at the upper right; copied unchanged, that matrix
-# turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no special case,
-# since the sine changes its sign by itself.
+# Most geometry books use pairs (cosine, sine), with the minus at the upper right. If you copy their matrix unchanged,
+# it turns the clocks back, and agrees with the right one only for a shift of 0. A negative shift needs no special case,
+# since the sine changes sign by itself.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-shift_matrix-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.shift_matrix")
@@ -676,9 +678,9 @@ check("positions.shift_matrix", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Can that be true for *every* position? Let a method that knows nothing about sines find the matrix: **least squares**.
-# It gets the encodings of the first thirty tokens, each paired with that of the next, and finds the matrix that best
-# takes one to the other. Will it still be right at token 1999, to two decimals?
+# Can one matrix shift *every* position? Let **least squares**, a method that knows nothing about sines, find that
+# matrix. It gets the encodings of the first thirty tokens, each paired with the next token's, and finds the matrix that
+# best takes one to the other. Will that matrix still be right at token 1999, to two decimals?
 
 # %%
 right_at_token_1999 = None  # True or False
@@ -705,11 +707,11 @@ def found_without_trigonometry():
 
 
 # %% [markdown]
-# Thirty tokens were enough to move token 1999.
+# The matrix found from thirty tokens moves token 1999, too.
 #
-# Here it is as clocks: blue is a token, orange the token a hundred positions on. Both hands turn, but the **angle between
-# them** never changes. These four angles determine all of $M_{100}$. The second slider changes the hundred, and with it
-# the matrix and the dot product, which is again the same for every token.
+# Here is a shift on clocks: blue is a token, orange the token a hundred positions later. Both hands turn, but the
+# **angle between them** never changes. The four angles determine all of $M_{100}$. The second slider changes the
+# hundred, and with it the matrix and the dot product, which is the same for every token.
 
 
 # %% tags=["demo"]
@@ -719,16 +721,16 @@ def two_hands():
         sinusoidal_encoding(501, 8),
         [0, 30, 300],
         shift=100,
-        title="Blue: a token. Orange: the token a hundred positions on",
+        title="Blue: a token. Orange: the token a hundred positions later",
         alt="Three rows of four clocks with two hands: in each column the angle between the hands is the same in all rows.",
     )
 
 
 # %% [markdown]
-# What is it good for? Say an attention layer (lesson 04 will call it a **head**) wants to look **two tokens back**. Let a
-# token's query be its own position, moved by $M_{-2}$, and each token's key its position. The dot product is largest
-# where the two are equal: two tokens back, for every token of every sentence, without training. The learned query matrix
-# of lesson 04 can *be* that matrix.
+# What is the shift matrix good for? Say an attention layer (lesson 04 calls it a **head**) should look **two tokens
+# back**. Let each token's key be its position, and its query that position moved by $M_{-2}$. The dot product is
+# largest where query and key are equal: two tokens back, for every token of every sentence, without training. The
+# learned query matrix of lesson 04 can *be* $M_{-2}$.
 
 
 # %% tags=["demo"]
@@ -745,16 +747,17 @@ def a_head_that_looks_two_tokens_back():
 
 
 # %% [markdown]
-# (The first two tokens look for positions -2 and -1, and take the nearest.)
+# (The first two tokens look for positions -2 and -1, and get the nearest instead.)
 #
 # ## 7. Learned positions
 #
-# Or *let the model learn them*, as GPT and BERT do, in a table with one vector for each position, random at first and
-# trained like everything else. The paper tried both kinds, and the results were nearly identical (section 3.5; table 3,
-# row E).
+# You can also *let the model learn positions*, as GPT and BERT do. They have a table with one vector for each position,
+# random at first and trained like everything else. The paper tried both kinds, with nearly identical results (section
+# 3.5; table 3, row E).
 #
-# The table has an end, though: the **context length**. GPT-3's has 2,048 rows (Brown et al. 2020, section 2.1), so token
-# 2,048 has none. A good layer says so clearly, rather than letting torch complain about shapes three calls deeper.
+# The table ends, though, at the **context length**. GPT-3's table has 2,048 rows (Brown et al. 2020, section 2.1), so
+# token 2,048 has none. A good layer says so clearly, rather than letting torch complain about shapes three calls
+# deeper.
 #
 # ### Exercise 7 · Learned positions
 # `positions.learned_positions` · 3 points · about 12 minutes
@@ -763,13 +766,13 @@ def a_head_that_looks_two_tokens_back():
 # add row *pos* to the token at position *pos*. If there are more tokens than rows, raise a `ValueError` that names both
 # numbers.
 #
-# Shapes: `x` is `[..., tokens, d_model]`, the result has its shape.
+# Shapes: `x` is `[..., tokens, d_model]`, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
-# Two points are for the values, and one for refusing too many tokens. The check only asks for a ValueError, but the user
-# of your layer will read its message. Don't rename `encoding`, because the check loads weights into it. The result has
-# the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its device; the gradients of
-# both are compared.
+# Two points are for the values, and one for refusing too many tokens. The check only asks for a ValueError, but the
+# user of your layer will read its message. Don't rename `encoding`, because the check loads weights into it. The result
+# has the dtype of `x` (in one case both `x` and `encoding` are in double precision) and is on its device; the check
+# compares the gradients of both.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-learned_positions-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -800,9 +803,9 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Learned positions are an embedding table, indexed by position. Past the last row nothing is trained, so the layer
-# refuses. If it did not, a table of a single row would broadcast over any sentence without complaint, and for all others
-# torch's message would mention sizes, not positions. Slicing gives later rows no gradient in this step, so late
+# Learned positions are an embedding table, indexed by position. There is no row past the last, so the layer refuses
+# longer sentences. Without this check, a table of a single row would broadcast over any sentence, and with any other
+# table torch's message would mention sizes, not positions. Rows outside the slice get no gradient in that step, so late
 # positions, which few sentences reach, are trained less well.
 
 # %% nbgrader={"grade": true, "grade_id": "positions-learned_positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
@@ -812,7 +815,7 @@ check("positions.learned_positions", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# What does yours say to a sentence that is one token too long?
+# What does your layer say to a sentence one token too long?
 
 
 # %% tags=["demo"]
@@ -829,11 +832,11 @@ def one_token_too_long():
 
 
 # %% [markdown]
-# ### A table that was trained
+# ### A trained table
 #
-# A learned table is told nothing about sines. What becomes of it? all-MiniLM-L6-v2, the published model whose word
-# embeddings lesson 00 opened, also has a table of 512 positions. We draw the cosines of all pairs of its first 64 rows as
-# a matrix, next to that of your sinusoids.
+# A learned table starts without any sines. What does training make of it? The published model all-MiniLM-L6-v2, whose
+# word embeddings you saw in lesson 00, also has a table of 512 positions. We draw the cosines of all pairs of its first
+# 64 rows as a matrix, next to that of your sinusoids.
 #
 # **Predict first.** Which rows of the published table are more alike, on average: those 3 tokens apart, or those 5 apart?
 
@@ -880,16 +883,16 @@ def learned_beside_computed():
 
 
 # %% [markdown]
-# Both matrices are made of lines parallel to the diagonal: how alike two positions are depends mostly on how far apart
-# they are, although nothing told the learned table to do that. And it has **stripes**. Three tokens apart, two rows
-# differ; five or six apart, they are alike again; eight apart, they are not. Whatever returns regularly goes round, like
-# a clock.
+# Both matrices consist of lines parallel to the diagonal: how alike two positions are depends mostly on how far apart
+# they are, although nobody built that into the learned table. The learned matrix also has **stripes**. Rows three
+# tokens apart differ, rows five or six apart are alike again, and rows eight apart are not. Something that repeats
+# regularly goes around like a clock.
 #
-# So is there *one* matrix that moves every row to the next? Twelve directions contain nearly all the variance of its
-# rows; in them, least squares finds the best such matrix from the first 300 rows. If it is made of rotations, its
-# **eigenvalues** show it: a clock that turns by an angle $b$ per token contributes $\cos b \pm i \sin b$, two numbers of
-# size 1, and comes round every $2\pi / b$ tokens. (We leave out two rows: the first belongs to a special token that
-# begins every text, the last to the end of the longest texts.)
+# So is there *one* matrix that moves every learned row to the next? Twelve directions contain nearly all the variance
+# of the rows. Least squares finds the best such matrix in these directions, from the first 300 rows. If that matrix is
+# made of rotations, its **eigenvalues** show it: a clock that turns by an angle $b$ per token and comes around every
+# $2\pi / b$ tokens contributes $\cos b \pm i \sin b$, two numbers of size 1. (We leave out two rows: the first belongs
+# to a special token that begins every text, the last to the end of the longest texts.)
 
 # %% tags=["demo"]
 if published is None:
@@ -928,13 +931,14 @@ else:
     print("each slower than the last: ", ", ".join(f"{ratio:.1f} times" for ratio in ratios))
 
 # %% [markdown]
-# **Five clocks**, each about three times as slow as the one before, from six tokens per turn to nearly the length of the
-# table. Each dot is a position, from dark at the front of a text to bright at its end; the fast hand has gone round more
-# than eighty times by then. The matrix found from 300 rows also moves the other 200 on, though not perfectly.
+# You see **five clocks**, each about three times slower than the one before. The fastest takes six tokens per turn, the
+# slowest nearly the whole table. Each dot is a position, from dark at the start of a text to bright at its end; by
+# then, the fast hand has gone around more than eighty times. The matrix found from 300 rows also moves the other 200,
+# though not perfectly.
 #
-# A table that began as random numbers, and was trained on text, arrived at what the paper's authors had written down as a
-# formula, including frequencies in a geometric series. (This is one model, not a law.) So it is less surprising that the
-# two kinds did equally well in the paper.
+# A table of random numbers, trained on text, arrived at what the paper's authors had written down as a formula,
+# including frequencies in a geometric series. (This is one model, not a law.) So it is less surprising that learned
+# positions did as well as sinusoids in the paper.
 #
 # ## 8. Distance as a penalty
 #
@@ -944,8 +948,9 @@ else:
 #
 # $$\text{biased}_{ij} = \text{scaled}_{ij} - m_h\,(i - j) \qquad \text{for keys } j \le i .$$
 #
-# Each head $h$ of $n$ has its own **slope** $m_h = 2^{-8h/n}$, $h$ counted from 1. Slopes are not learned. A head with a
-# steep slope looks at its nearest neighbors, one with a flat slope looks far back. There is no last position.
+# With $n$ heads, head $h$ (counting from 1) has its own **slope** $m_h = 2^{-8h/n}$. Slopes are not learned. A head
+# with a steep slope looks at its nearest neighbors, and one with a flat slope looks far back. There is no last
+# position.
 #
 # ### Exercise 8 · Distance as a penalty
 # `positions.alibi_weights` · 4 points · about 20 minutes
@@ -956,8 +961,8 @@ else:
 # Shapes: `scaled` is `[..., heads, tokens, tokens]`, and so is the result. Rows are queries.
 
 # %% [markdown] tags=["fine-print"]
-# Three points are for the values and the gradient of `scaled`, one for the device: create new tensors on the device of
-# `scaled`. The result has its dtype. There may be any number of heads.
+# Three points are for the values and the gradient of `scaled`, and one for the device: create new tensors on the device
+# of `scaled`. The result has the dtype of `scaled`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "positions-alibi_weights-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -978,10 +983,10 @@ def alibi_weights(scaled):
 
 
 # %% [markdown] tags=["reason"]
-# The distance from a query back to a key is a column of positions minus a row; it is negative for future keys, and so
-# gives you the mask. Slopes belong to heads, so they get two more dimensions to broadcast over queries and keys. The
-# penalty is subtracted before the softmax, so a row still sums to 1. (Since a softmax ignores a constant added to a whole
-# row, adding slope times the key's own position gives the same weights.)
+# The distance from a query back to a key is a column of positions minus a row; it is negative for future keys, so it
+# also gives you the mask. Slopes belong to heads, so they get two more dimensions to broadcast over queries and keys.
+# The penalty is subtracted before the softmax, so a row still sums to 1. (Since a softmax ignores a constant added to a
+# whole row, adding slope times the key's own position gives the same weights.)
 
 # %% nbgrader={"grade": true, "grade_id": "positions-alibi_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("positions.alibi_weights")
@@ -1000,7 +1005,7 @@ def four_slopes():
             show.Panel(f"head {head + 1}: slope 1/{4 ** (head + 1)}", alpha[head], tokens, tokens, decimals=1)
             for head in (0, 1, 3)
         ),
-        alt="Weights of three heads: the first attends to the last few tokens, the last to all earlier ones equally.",
+        alt="Weights of three heads: the first attends to the last few tokens, the last almost equally to all earlier ones.",
     )
     far = [alibi_weights(torch.zeros(4, tokens, tokens))[:, -1, -4:] for tokens in (12, 500)]
     print("weights of the last four tokens, head 1, of 12:   ", far[0][0])
@@ -1008,25 +1013,25 @@ def four_slopes():
 
 
 # %% [markdown]
-# The last two lines are nearly equal: in the steepest head, a token at position 499 sees the same as one at position 11.
-# Lesson 12 builds the other well-known way to make scores depend only on distance, rotary positions, from your shift
-# matrix.
+# The last two lines of output are nearly equal: the steepest head gives a token at position 499 the same view as one at
+# position 11. In lesson 12, your shift matrix becomes the other well-known way to make scores depend only on distance,
+# rotary positions.
 #
 # ## 9. Past the trained length
 #
-# Sinusoids have no end. The authors chose them hoping that a model might extrapolate to sentences longer than any in
-# training (section 3.5). Learned positions end. What really happens?
+# You can compute sinusoids for any position. The authors chose them hoping that a model might extrapolate to sentences
+# longer than any in training (section 3.5). A learned table ends. What really happens?
 #
 # The task: in a sequence of random symbols, name at each position the symbol **two positions back**. The model has
 # embeddings, positions, one self-attention layer under a causal mask, and a linear layer. We train on 16 symbols at a
 # time and then test on 64, with three models of each kind:
 #
 # - with your sinusoids;
-# - with your learned positions, in a table of 64 rows, so that we can test it;
+# - with your learned positions, in a table of 64 rows for the test;
 # - with no positions, only the mask (section 2).
 #
-# **Guess first:** how often will each be right *after* the first 16 symbols? A blind guess among eight symbols is right
-# 12.5 % of the time. The nine training runs take about ten seconds on a CPU.
+# **Guess first:** how often will each kind be right *after* the first 16 symbols? A blind guess among eight symbols is
+# right 12.5% of the time. The nine training runs take about ten seconds on a CPU.
 
 # %%
 right_beyond = {"sinusoids": None, "learned": None, "no positions": None}  # in %
@@ -1114,7 +1119,7 @@ def past_the_trained_length():
     axes.set_title("Naming the symbol two positions back")
     show.figure(
         drawn,
-        "Accuracy by position. Up to 16, sinusoids and learned positions are perfect; beyond it, learned positions "
+        "Accuracy by position. Up to 16, sinusoids and learned positions are perfect; beyond that, learned positions "
         "fall to chance at once, sinusoids waver between chance and perfect, and the head made by hand stays perfect.",
     )
     for name, curve in curves.items():
@@ -1125,21 +1130,21 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# - **Learned positions stop.** Rows past the 16th never got a gradient, and are still random. The model drops to blind
-#   guessing at the very next token.
-# - **Sinusoids extrapolate; the trained model does so only now and then.** Past the end, some answers are still right and
-#   others are not, and which ones differs from run to run. A likely reason: within 16 tokens the slow clocks hardly move,
-#   so the model never learned what to do once they do.
-# - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found a
-#   different solution, which agrees with it only as far as training went.
-# - **The mask alone** helps at the front of a sentence, but less and less further on.
+# - **Learned positions stop.** Rows past the 16th never got a gradient, so they are still random. The model drops to
+#   blind guessing at the very next token.
+# - **Sinusoids extrapolate, but the trained model does so only now and then.** Past the trained length, some answers
+#   are still right, and which ones they are differs from run to run. The likely reason is that within 16 tokens the
+#   slow clocks hardly move, so the model never learned what to do once they do.
+# - **It is not the encoding's fault.** The head made by hand from $M_{-2}$ is right everywhere. Gradient descent found
+#   a different solution, which agrees with that head only within the trained length.
+# - **The mask alone** helps at the start of a sentence, but less and less after that.
 #
-# A formula *can* be evaluated past the trained length; whether a model can use it, you have to measure. This is called
-# **length generalization**. Press et al. (2022) measured it on real language models: sinusoids hardly extrapolated, and
-# ALiBi did.
+# You *can* evaluate a formula past the trained length, but only a measurement tells you whether a model can use it.
+# That ability is called **length generalization**. Press et al. (2022) measured it on real language models: sinusoids
+# hardly extrapolated, and ALiBi did.
 
 # %% [markdown] tags=["slides"]
-# S4 adds a sober remark: many people no longer care; they learn their positions and split longer texts.
+# S4 adds that many people no longer care: they learn their positions and split longer texts.
 
 # %% [markdown]
 # ### Exercise 9 · In your own words
@@ -1154,29 +1159,30 @@ def past_the_trained_length():
 # `solution("positions.how_would_you_know")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "positions-how_would_you_know-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# That the encoding is defined at position 5,000 does not mean that the weights know what to do with it. In training, the
-# slow clocks moved over a small part of their circle, so nothing told the weights how to read the rest: in section 9
-# models with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently in
-# each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by position
-# on texts much longer than 512 tokens, for several seeds, and compare it with the loss within the first 512, and with the
-# same model that is only shown the last 512 tokens. If the longer context is worse than the shorter one, the model does
+# The encoding is defined at position 5,000, but that does not mean that the weights can use it there. In training, the
+# slow clocks moved over a small part of their circle, so the weights never learned to read the rest. In section 9,
+# models with sinusoids were perfect on the 16 positions of their training and far from it on the next 48, differently
+# in each run, although a head made by hand from the same encoding was right everywhere. I would measure the loss by
+# position on texts much longer than 512 tokens, for several seeds. I would compare it with the loss within the first
+# 512 tokens, and with the same model given only the last 512. If the model does worse with the longer context, it does
 # not use what it is given.
 #
-# *(One point: defined is not learned, with evidence from section 9: the trained models or the head made by hand. One
-# point: a measurement by position beyond the trained length, compared with something, such as the trained range, a
-# shortened context or another kind of position.)*
+# *(One point for the difference between defined and learned, with evidence from section 9: the trained models or the
+# head made by hand. One point for a measurement by position beyond the trained length, compared with something, such as
+# the trained range, a shortened context or another kind of position.)*
 
 # %% [markdown]
 # ## Stretch · Clocks that reach further
 #
 # For no points. Copy `past_the_trained_length` into a cell of your own.
 #
-# 1. Train on the same 16 symbols, but let each batch begin at a *random* position of the encoding, from 0 to 48. What do
-#    sinusoids do now beyond token 16, and what do learned positions do? Predict both.
-# 2. Replace the 10000 in the formula with 10. Which two positions look the same to the model then, and does it matter here?
-# 3. Append the sinusoids to the tokens instead of adding them, with the same total number of dimensions. Which learns
-#    faster?
-# 4. Replace the positions with your `alibi_weights`, with four heads. Can they learn *two positions back*? Why is that
+# 1. Train on 16 symbols again, but let each batch begin at a *random* position of the encoding, from 0 to 48. How often
+#    are sinusoids and learned positions right beyond token 16 now? Predict both.
+# 2. Replace the 10000 in the formula with 10. Which two positions then look the same to the model, and does it matter
+#    here?
+# 3. Append the sinusoids to the tokens instead of adding them, with the same total number of dimensions. Which model
+#    learns faster?
+# 4. Replace the positions with your `alibi_weights`, with four heads. Can the model still learn the task? Why is that
 #    hard if scores only fall with distance?
 # 5. Look for the five clocks in `published` again, but fit the matrix on the *last* 300 rows, or on random ones. Which
 #    clocks change?
@@ -1188,32 +1194,32 @@ def past_the_trained_length():
 # ## Glossary
 #
 # - **Permutation**: an order of the tokens; `order[i]` says which token is now at position i.
-# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. Self-attention without a
-#   mask is.
-# - **Invariant**: when the input is shuffled, the output is the same. The mean of the tokens is.
+# - **Equivariant**: when the input is shuffled, the output is the same, shuffled in the same way. Self-attention
+#   without a mask is equivariant.
+# - **Invariant**: when the input is shuffled, the output is the same. The mean of the tokens is invariant.
 # - **Position encoding**: a vector that depends on a token's position alone and is added to its embedding.
-# - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every token, a different step for each
-#   pair of dimensions.
-# - **Frequency**: that step, in radians per token; $10000^{-2i/d_\text{model}}$ for pair $i$.
+# - **Sinusoidal positions**: sines and cosines of angles that grow by a fixed step at every token, with a different
+#   step for each pair of dimensions.
+# - **Frequency**: how far a clock turns per token, in radians; $10000^{-2i/d_\text{model}}$ for pair $i$.
 # - **Rotation**: a 2 × 2 matrix that turns a hand by an angle and keeps its length.
-# - **Shift matrix** $M_k$: rotations along the diagonal; it takes the encoding of every position to that of the position
-#   $k$ tokens on.
+# - **Shift matrix** $M_k$: a matrix with rotations along its diagonal that takes the encoding of every position to that
+#   of the position $k$ tokens later.
 # - **Absolute and relative position**: where a token is, and how far one token is from another.
 # - **Learned positions**: a table of vectors, one for each position, trained with the rest of the model.
 # - **Context length**: how many positions a model has.
-# - **ALiBi**: attention with linear biases, whose scores fall with the distance to the key, in each head with its own
-#   slope.
+# - **ALiBi**: attention with linear biases: scores fall with the distance to the key, with a different slope for each
+#   head.
 # - **Least squares**: finds the matrix with the smallest sum of squared errors.
-# - **Eigenvalue**: the number by which a matrix multiplies some vector whose direction it keeps; for a rotation by $b$ it
-#   is the complex $\cos b + i \sin b$ or its mirror image.
-# - **Length generalization**: being right on sentences longer than any in training.
+# - **Eigenvalue**: the number by which a matrix multiplies a vector whose direction it keeps; a rotation by $b$ has
+#   two, the complex numbers $\cos b \pm i \sin b$.
+# - **Length generalization**: working well on sentences longer than any in training.
 
 # %% [markdown]
 # ## What you have now
 #
-# Tokens that know their positions, a matrix that moves them, attention that penalizes distance, and a measured opinion
-# about what happens beyond the last position.
+# You have tokens with positions, a matrix that moves positions, attention that penalizes distance, and measurements of
+# what happens past the trained length.
 #
-# One head can look two tokens back. But the token may also want to look at its verb, at its article, and at the start of
-# the sentence. One row of attention weights cannot do all that, because it sums to 1. So the next lesson gives it several:
-# **multi-head attention**.
+# One head can look two tokens back. But a token may also need its verb, its article, and the start of the sentence. One
+# row of attention weights cannot cover all of these, because it sums to 1. So the next lesson gives each token several
+# rows, with **multi-head attention**.

@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Distances are `[tokens, tokens]`: a column of queries minus a row of keys. Slopes are `[heads]`. Make "
-            "them `[heads, 1, 1]`, and the product broadcasts to `[heads, tokens, tokens]`.",
+            "the slopes `[heads, 1, 1]`, and the product broadcasts to `[heads, tokens, tokens]`.",
             answers=("one_slope_for_all", "slopes_along_the_queries", "past_forbidden"),
         ),
         Hint(
@@ -142,12 +142,12 @@ EXERCISE = Exercise(
                 (_SLOPE, "2.0 ** (-number)"),
             ),
             slopes_doubled=(
-                "Your exponent is -h / heads. Include the 8, -8h / heads, so that the slopes go down to 2^-8.",
+                "Your exponent is -h / heads. Include the 8 (-8h / heads), so that the slopes go down to 2^-8.",
                 ("(-8 * number", "(-number"),
             ),
             future_allowed=(
                 "Your answer lets tokens see the future, and even rewards it, because the distance is negative there. "
-                "Mask it before the softmax.",
+                "Mask the future before the softmax.",
                 (_MASKED, "biased"),
             ),
         ),
@@ -164,8 +164,8 @@ EXERCISE = Exercise(
                 ("distance < 0", "distance > 0"),
             ),
             future_is_penalised=(
-                "Your answer only penalizes the future by its distance, like the past. Mask it: a causal model must "
-                "not see it.",
+                "Your answer only penalizes the future by its distance, like the past. Mask the future: a causal "
+                "model must not see it.",
                 ("* distance", "* distance.abs()"),
                 (_MASKED, "biased"),
             ),
@@ -175,20 +175,21 @@ EXERCISE = Exercise(
                 ("return alpha", "return alpha.tril()"),
             ),
             itself_forbidden=(
-                "Your answer forbids each token from attending to itself, which leaves the first token with nothing. "
+                "Your answer forbids each token from attending to itself, which leaves no key for the first token. "
                 "Allow distance 0.",
                 ("distance < 0", "distance <= 0"),
             ),
             one_slope_for_all=(
-                "Your answer gives all heads the first slope. Give each its own: 2^(-8h / heads).",
+                "Your answer gives all heads the first slope. Give each head its own: 2^(-8h / heads).",
                 ("slope[:,", "slope[:1,"),
             ),
             slopes_turned_round=(
-                "Your first head has the smallest slope. Give it the largest: slopes fall from head to head.",
+                "Your first head has the smallest slope. Give it the largest slope: slopes fall from head to head.",
                 ("slope[:,", "slope.flip(0)[:,"),
             ),
             slopes_along_the_queries=(
-                "Your slopes run along the queries or the keys. They belong to the heads: [heads, 1, 1].",
+                "Your slopes run along the queries or the keys. Give them the shape [heads, 1, 1], because each slope "
+                "belongs to a head.",
                 ("slope[:, None, None]", "slope[:, None]"),
             ),
         ),

@@ -76,8 +76,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "As a column, the index is `[tokens, 1]`. `expand` it to the leading dimensions of `x`, with a 1 at the "
-            "end. Then `[..., tokens, d_model]` and `[..., tokens, 1]` give `[..., tokens, d_model + 1]`.",
+            "As a column, the index is `[tokens, 1]`. Use `expand` to give it the leading dimensions of `x`, with a 1 "
+            "at the end. Joining `[..., tokens, d_model]` and `[..., tokens, 1]` gives `[..., tokens, d_model + 1]`.",
             answers=("always_single", "small_integers", "length_appended"),
         ),
     ),
@@ -101,20 +101,19 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "shrunk_to_one",
-            "Your answer scales the positions so that the last is 1. Then one step means something different for each "
-            "sentence length. Use the positions themselves: 0, 1, 2, ...",
+            "Your answer scales the positions so that the last is 1. Then the size of a step depends on the length of "
+            "the sentence. Use the positions themselves: 0, 1, 2, ...",
             _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / max(1, x.shape[-2] - 1))")),
         ),
         Misconception(
             "divided_by_length",
-            "Your answer divides the positions by the number of tokens. Then one step means something different for "
-            "each sentence length. Use the positions themselves: 0, 1, 2, ...",
+            "Your answer divides the positions by the number of tokens. Then the size of a step depends on the length "
+            "of the sentence. Use the positions themselves: 0, 1, 2, ...",
             _slip(("positions.to(x.dtype)", "(positions.to(x.dtype) / x.shape[-2])")),
         ),
         Misconception(
             "sentences_counted",
-            "Your answer counts the sentences of a batch: x.shape[0]. Tokens are the second-to-last dimension, "
-            "x.shape[-2].",
+            "Your answer counts the sentences of a batch: x.shape[0]. Count its tokens instead: x.shape[-2].",
             lambda x: torch.cat(
                 [x, torch.arange(x.shape[0]).view(-1, *[1] * (x.ndim - 1)).to(x.dtype).expand(*x.shape[:-1], 1)], -1
             ),
@@ -138,7 +137,7 @@ EXERCISE = Exercise(
         Misconception(
             "small_integers",
             "Your positions are 8-bit integers (int8 or uint8), which overflow in a long text. Use the dtype of x, or "
-            "torch.arange's default.",
+            "torch.arange's default dtype.",
             _slip((_PLACES, f"{_PLACES}.to(torch.int8)"), paired=False),
         ),
         made_on_the_cpu(_numbered, "x.device"),

@@ -106,12 +106,12 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             highest_bit_first=(
-                "Your rows start with the highest bit, like written numbers. Start with the lowest: column 0 changes "
-                "at every token.",
+                "Your rows start with the highest bit, like written numbers. Start with the lowest bit: column 0 "
+                "changes at every token.",
                 ("return table", "return table.flip(1)"),
             ),
             counted_from_one=(
-                "Your first row is the number 1. Positions start at 0, so the first row is all zeros.",
+                "Your first row is the number 1. Positions start at 0, so the first row must be all zeros.",
                 (_PLACES, f"({_PLACES} + 1)"),
             ),
             integers=(
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
                 (_BIT, "position // power"),
             ),
             remainder_only=(
-                "Your answer is pos modulo 2^i. Divide first, ⌊pos / 2^i⌋, and take that modulo 2.",
+                "Your answer is pos modulo 2^i. Compute ⌊pos / 2^i⌋ first, and take that modulo 2.",
                 (_BIT, "position % power"),
             ),
             not_rounded_down=(
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
                 (_BIT, "position / power"),
             ),
             bits_keep_their_weight=(
-                "Your answer has 2^i where bit i is set. Use 0.0 and 1.0: shift the number, or compare with 0.",
+                "Your answer contains 2^i where bit i is set. Write 1.0 there: shift the number, or compare it with 0.",
                 (_BIT, "position & power"),
             ),
             lowest_bit_everywhere=(
@@ -162,12 +162,12 @@ EXERCISE = Exercise(
                 (_BIT, "(position % 2).expand(-1, bits)"),
             ),
             remainder_first=(
-                "Your answer takes the remainder modulo 2 before it divides, which keeps only the lowest bit. Divide "
-                "first, ⌊pos / 2^i⌋, and take that modulo 2.",
+                "Your answer takes the remainder modulo 2 before it divides, which keeps only the lowest bit. Compute "
+                "⌊pos / 2^i⌋ first, and take that modulo 2.",
                 (_BIT, "position % 2 // power"),
             ),
             zeros_for_ones=(
-                "Your zeros and ones are swapped. Row 0 is the number 0, so it is all 0.0.",
+                "Your zeros and ones are swapped. Row 0 is the number 0, so it must be all 0.0.",
                 (_BIT, "1 - position // power % 2"),
             ),
             one_place_marked=(

@@ -117,14 +117,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Row “pos” of the table belongs to position “pos”, so a sentence gets the first rows. Check first that "
-            "there are enough, because torch may not complain.",
+            "Row `pos` of the table belongs to position `pos`, so a sentence gets the first rows. Check first that "
+            "there are enough rows, because torch may not complain.",
         ),
         Hint(
             "outline",
             "Read the number of tokens from the second-to-last dimension of `x`.\n"
-            "If it is larger than the number of rows, raise a `ValueError` that names both.\n"
-            "Add as many of the first rows as there are tokens. A batch broadcasts.",
+            "If it is larger than the number of rows, raise a `ValueError` that names both numbers.\n"
+            "Add the first rows of the table, one for each token. They broadcast over a batch.",
             answers=("len_of_the_batch", "same_row_for_all", "multiplied", "appended"),
         ),
     ),
@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         *_slips(
             not_refused=(
                 "Your answer doesn't check for sentences that are too long, so torch complains about shapes or adds a "
-                "single row to all tokens. Compare the numbers first, and raise a ValueError.",
+                "single row to all tokens. Compare the numbers of tokens and rows first, and raise a ValueError.",
                 _NOT_REFUSED,
             ),
             first_word_again=(
@@ -183,8 +183,8 @@ EXERCISE = Exercise(
                 ("return x", "return x[..., :longest, :]"),
             ),
             single_row_not_refused=(
-                "Your answer passes on torch's error. But torch adds a table with a single row to any number of "
-                "tokens without an error. Compare the numbers first, and raise a ValueError.",
+                "Your answer relies on torch's error. But torch adds a table with a single row to any number of "
+                "tokens without an error. Compare the numbers of tokens and rows first, and raise a ValueError.",
                 ("tokens > longest", "tokens > longest > 1"),
             ),
             counted_from_one=(

@@ -119,10 +119,9 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Compute the outputs for the old sentences, and put their rows in the new order.\n"
-            "Compute the outputs for the shuffled sentences. Tokens are the second dimension; the sentences keep "
-            "their order.\n"
-            "Take the absolute difference of each component.\n"
-            "Take the largest for each token: is it more than rounding?",
+            "Compute the outputs for the shuffled sentences. Shuffle along the second dimension, the tokens.\n"
+            "Take the absolute difference in each component.\n"
+            "Test whether each token's largest difference is more than rounding.",
             answers=("places_compared", "shuffled_back", "sentences_shuffled", "rounding_counts", "signs_cancel"),
         ),
     ),
@@ -134,8 +133,8 @@ EXERCISE = Exercise(
                 (_BEFORE, "model(x)"),
             ),
             rounding_counts=(
-                "Your answer counts rounding as a change: adding numbers in a different order changes their last "
-                "digits. Ignore differences below, say, 1e-4.",
+                "Your answer counts rounding as a change: adding numbers in a different order changes the last digits "
+                "of the sum. Ignore differences below, say, 1e-4.",
                 (_COMPARED, "difference.amax(dim=-1) > 0"),
             ),
             inverted=(
@@ -143,19 +142,19 @@ EXERCISE = Exercise(
                 (_COMPARED, "difference.amax(dim=-1) <= 1e-4"),
             ),
             numbers=(
-                "Your answer contains the numbers 1 and 0. Return booleans: compare, or end with .bool().",
+                "Your answer contains the numbers 1 and 0. Return booleans: use a comparison, or end with .bool().",
                 ("return changed", "return changed.long()"),
             ),
         ),
         *_slips_alone(
             shuffled_back=(
                 "Your answer applies the inverse order to the old outputs. Row i belongs to token order[i] of the old "
-                "sentence: index with `order`.",
+                "sentence, so index with `order`.",
                 (_BEFORE, "model(x)[:, order.argsort()]"),
             ),
             sentences_shuffled=(
-                "Your answer shuffles the sentences of the batch: x[order] indexes the first dimension. Tokens are "
-                "the second dimension: x[:, order].",
+                "Your answer shuffles the sentences of the batch: x[order] indexes the first dimension. Shuffle along "
+                "the second dimension, the tokens: x[:, order].",
                 (_BEFORE, "model(x)[order]"),
                 (_AFTER, "model(x[order])"),
             ),
@@ -173,19 +172,21 @@ EXERCISE = Exercise(
                 (_COMPARED, "difference[..., 0] > 1e-4"),
             ),
             every_component=(
-                "Your answer requires every component of a vector to change. One is enough.",
+                "Your answer requires every component of a vector to change. One changed component is enough.",
                 (_COMPARED, "difference.amin(dim=-1) > 1e-4"),
             ),
             old_order=(
-                "Your answer is in the order of the old sentence. Entry i belongs to position i of the shuffled one.",
+                "Your answer is in the order of the old sentence. Entry i must belong to position i of the shuffled "
+                "sentence.",
                 ("return changed", "return changed[:, order.argsort()]"),
             ),
             one_for_all=(
-                "Your answer has one entry per sentence. Return one per token: does its vector change?",
+                "Your answer has one entry per sentence. Return one entry for each token: True if its vector changes.",
                 ("return changed", "return changed.any(dim=1)"),
             ),
             places_moved=(
-                "Your answer says which tokens moved, which doesn't depend on the model. Compare their vectors.",
+                "Your answer is True where a token moved, whatever the model does. Compare the tokens' vectors "
+                "instead.",
                 (_COMPARED, "(order != torch.arange(len(order))).expand(len(x), -1)"),
             ),
         ),

@@ -101,13 +101,14 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "The token at position i is token `order[i]`. It used to attend to tokens 0 to `order[i]`; now it attends "
-            "to tokens `order[0]` to `order[i]`. A weighted sum doesn't depend on order, so compare the two as sets.",
+            "to tokens `order[0]` to `order[i]`. A weighted sum doesn't depend on order, so compare these tokens as "
+            "sets.",
         ),
         Hint(
             "outline",
             "Sets of different sizes are never equal, so the token must have kept its position.\n"
-            "The first i + 1 tokens are the old first i + 1 tokens exactly if none of them comes from further back.\n"
-            "`cummax` gives you the furthest so far. Compare it, and `order` itself, with the positions.\n"
+            "The first i + 1 tokens are the same as before exactly if none of them comes from further back.\n"
+            "`cummax` gives you the largest old position so far. Compare it, and `order` itself, with the positions.\n"
             "Both conditions must hold. (A loop that compares Python sets of `order.tolist()` works too.)",
             answers=("not_moved", "same_words_so_far", "all_or_none"),
         ),
@@ -117,40 +118,40 @@ EXERCISE = Exercise(
             paired=False,
             nothing_changes=(
                 "You predict that every token keeps its vector, as without a mask. But under a causal mask, a token "
-                "attends only to those before it, and the shuffle can change which they are.",
+                "attends only to those before it, and the shuffle can change which tokens those are.",
                 (_RULE, "order == order"),
             ),
             everything_changes=(
                 "Your answer is False for every token. A token that attends to the same tokens as before keeps its "
-                "vector, even if they swapped places. If you compare sets of tensors, they are never equal: use "
-                "order.tolist().",
+                "vector, even if those tokens swapped places. If you compare sets, use order.tolist(), because sets "
+                "of tensors are never equal.",
                 (_RULE, "order != order"),
             ),
         ),
         *_slips(
             not_moved=(
-                "You predict that a token keeps its vector if it keeps its position. But other tokens may now come "
-                "before it.",
+                "You predict that a token keeps its vector if it keeps its position. But different tokens may now "
+                "come before it.",
                 (_RULE, "stays"),
             ),
             same_words_so_far=(
                 "You predict True if the tokens up to this position are the same as before. But this token may have "
-                "been elsewhere among them, where it attended to fewer or more tokens.",
+                "been at a different position among them, where it attended to fewer or more tokens.",
                 (_RULE, "furthest == position"),
             ),
             order_before_it_counts=(
                 "You predict that a token keeps its vector only if all tokens before it kept their positions. But "
-                "attention sums over them, so their order doesn't matter. Only which tokens they are matters.",
+                "attention sums over those tokens, so only which tokens they are matters, not their order.",
                 (_RULE, "stays.cumprod(dim=0).bool()"),
             ),
             nothing_new_is_harmless=(
-                "You predict that a token keeps its vector if no new token comes before it. But it may have lost "
-                "some: it must attend to exactly the same tokens.",
+                "You predict that a token keeps its vector if no new token comes before it. But it may have lost some "
+                "tokens: it must attend to exactly the same tokens as before.",
                 (_RULE, "furthest == order"),
             ),
             first_word_only=(
-                "You predict that only the first position keeps its vector. But that token may have changed, and "
-                "later tokens keep theirs if they attend to exactly the same tokens as before.",
+                "You predict that only the first position keeps its vector. But a different token may be there now, "
+                "and later tokens keep their vectors if they attend to exactly the same tokens as before.",
                 (_RULE, "position == 0"),
             ),
             inverted=(
@@ -158,22 +159,23 @@ EXERCISE = Exercise(
                 ("return same", "return ~same"),
             ),
             numbers=(
-                "Your prediction contains the numbers 1 and 0. Return booleans: compare, or end with .bool().",
+                "Your prediction contains the numbers 1 and 0. Return booleans: use a comparison, or end with .bool().",
                 ("return same", "return same.long()"),
             ),
             moved_forward_is_harmless=(
                 "You predict that a token keeps its vector if it kept its position or moved toward the front. But "
-                "further toward the front it attends to fewer tokens, and at its old position, others may precede it.",
+                "further forward it attends to fewer tokens, and at its old position, different tokens may precede it.",
                 (_RULE, "order >= position"),
             ),
             nothing_lost_is_harmless=(
                 "You predict that a token keeps its vector if it lost no token that it attended to. But it may have "
-                "gained some: it must attend to exactly the same tokens.",
+                "gained some tokens: it must attend to exactly the same tokens as before.",
                 (_RULE, "(order <= order.unsqueeze(-1)).tril().sum(dim=1) > order"),
             ),
             words_before_alone=(
-                "You predict True if the tokens before this position are the same as in the old sentence. But this "
-                "token may be a different one, which attended to fewer or more tokens at its old position.",
+                "You predict True if the tokens before this position are the same as in the old sentence. But the "
+                "token at this position may be a different one, which attended to fewer or more tokens at its old "
+                "position.",
                 (_RULE, "F.pad(furthest[:-1] + 1, (1, 0)) == position"),
             ),
             all_or_none=(

@@ -94,7 +94,8 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Two neighboring dimensions are one clock: the sine and cosine of the same angle. So there are only "
-            "`d_model` / 2 angles per token. The exponent in the formula is the even dimension 2i over `d_model`.",
+            "`d_model` / 2 angles per token. The exponent in the formula is the even dimension 2i divided by "
+            "`d_model`.",
         ),
         Hint(
             "shapes",
@@ -106,7 +107,8 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Make the positions a column, and the even dimensions a row in steps of 2.\n"
-            "Compute the angles: position over 10000 to the power of the even dimension over `d_model`.\n"
+            "Divide each even dimension by `d_model`, and raise 10000 to that power. Divide the positions by the "
+            "results to get the angles.\n"
             "Make an empty tensor `[length, d_model]`.\n"
             "Fill columns 0, 2, 4, ... with the sines, and columns 1, 3, 5, ... with the cosines of the same angles.",
         ),
@@ -142,13 +144,13 @@ EXERCISE = Exercise(
             ),
             one_frequency_for_all=(
                 "Your answer uses the same angle, pos, in all dimensions. Each pair turns more slowly than the one "
-                "before: divide by 10000^(2i / d_model).",
+                "before: divide pos by 10000^(2i / d_model).",
                 (_ANGLE, "position.expand(-1, len(exponent))"),
             ),
             base_100000=("Your base is 100000. Use 10000, with four zeros.", ("10_000", "100_000")),
             exponent_not_divided=(
-                "Your exponent is 2i without the division by d_model, so from the second pair on the clocks hardly "
-                "move. Use 2i / d_model.",
+                "Your exponent is 2i without the division by d_model, so all clocks but the first hardly move. Use 2i "
+                "/ d_model.",
                 (_ANGLE, "position / 10_000 ** (exponent * d_model)"),
             ),
             sine_negative=(
@@ -157,8 +159,8 @@ EXERCISE = Exercise(
                 ("angle.sin()", "-angle.sin()"),
             ),
             divided_by_length=(
-                "Your answer divides the positions by the number of tokens. Then one step means something different "
-                "for each sentence length. Use the positions themselves: 0, 1, 2, ...",
+                "Your answer divides the positions by the number of tokens. Then the size of a step depends on the "
+                "length of the sentence. Use the positions themselves: 0, 1, 2, ...",
                 (_ANGLE, "position / length / 10_000**exponent"),
             ),
         ),
@@ -172,12 +174,12 @@ EXERCISE = Exercise(
             ),
             cosine_too_slow=(
                 "Your sines are right, but your cosines have other frequencies, with the exponent (2i + 1) / d_model. "
-                "Each shares the angle of the sine before it: 2i / d_model.",
+                "Each cosine shares the angle of the sine before it, with the exponent 2i / d_model.",
                 ("angle.cos()", "(position / 10_000 ** (exponent + 1 / d_model)).cos()"),
             ),
             multiplied=(
                 "Your answer multiplies the position by 10000^(2i / d_model), so the clocks speed up from pair to "
-                "pair. Divide, so that they slow down.",
+                "pair. Divide by it, so that they slow down.",
                 (_ANGLE, "position.float() * 10_000 ** exponent.float()"),
             ),
             transposed=(
