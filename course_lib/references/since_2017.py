@@ -36,7 +36,7 @@ def turned_by_place(
 ) -> Float[Tensor, "... tokens d_head"]:
     """Each pair of neighboring numbers turned by position · base^(-2i / d_head).
 
-    Su et al. (2021), "RoFormer", section 3.2.2, equation 34.
+    Su et al. (2021), "RoFormer", section 3.2.2; as code, equation 34.
     """
     frequencies = base ** (-torch.arange(0, x.shape[-1], 2, device=x.device) / x.shape[-1])
     angles = positions.unsqueeze(-1) * frequencies
