@@ -1248,7 +1248,7 @@ def which_divisor_learns():
 # | RNN | $n$ | $n$ | about $n\, d^2$ |
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
-# (Vaswani et al., 2017, table 1.) You can measure the path. Torch records what was computed from what, to send
+# (Vaswani et al., 2017, table 1, plus the projections' $n\, d^2$.) You can measure the path. Torch records what was computed from what, to send
 # gradients back along it. Put a sentence through each of the two, start at the output of the last word, and go back to
 # the vector of the first: how many operations are on the shortest path? Then send a gradient back, and see how much
 # arrives.

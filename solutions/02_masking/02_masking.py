@@ -821,8 +821,8 @@ def one_mask_for_each_length():
 # Padding wastes work. To train a language model on texts, you **pack** them instead: documents follow each other in one
 # long row, each closed by a special token, and the row is cut off when it is full. Nothing is padded. But *sie* at the
 # start of a new document mustn't attend to the cat in the previous one. So a packed row needs a mask that is causal
-# *within* each document and False between documents (Krell et al. 2021, [*Efficient Sequence Packing without
-# Cross-contamination*](https://arxiv.org/abs/2107.02027)).
+# *within* each document and False between documents. (For BERT, Krell et al. 2021: [*Efficient Sequence Packing without
+# Cross-contamination*](https://arxiv.org/abs/2107.02027).)
 
 # %%
 END = 2

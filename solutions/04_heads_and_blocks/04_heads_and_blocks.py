@@ -657,7 +657,7 @@ if published is not None:
 #
 # The **first** token attracts not one head but half the model: on average, a head puts two fifths of its attention on
 # `[CLS]`, which carries no content. Weights must sum to 1, so a head with nothing to look for parks them there: an
-# **attention sink** (Xiao et al. 2023, [*Efficient Streaming Language Models with Attention
+# **attention sink** (Xiao et al. 2024, [*Efficient Streaming Language Models with Attention
 # Sinks*](https://arxiv.org/abs/2309.17453)). And for the **same** word elsewhere there is no specialist; at best a few
 # heads give it a fifth of their attention.
 #
@@ -832,7 +832,7 @@ def dropout(x, kept, p, training):
 
 # %% [markdown] tags=["reason"]
 # A number stays with probability 1 - p, so dividing those that stay by 1 - p leaves every expected value unchanged. The
-# original paper left training alone and multiplied by 1 - p in evaluation; if you do both, or neither, the next layer
+# original paper (Srivastava et al., 2014) left training alone and multiplied by 1 - p in evaluation; if you do both, or neither, the next layer
 # sees numbers of a different size than it was trained on.
 
 # %% nbgrader={"grade": true, "grade_id": "heads_and_blocks-dropout-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}

@@ -1302,7 +1302,7 @@ def what_it_looks_at():
 # %% [markdown]
 # Read a row as *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein* at
 # the very end, and both times the model turns to *invited*. It never saw labels for which words belong together. Earlier
-# translation systems needed a separate model for such **word alignments**.
+# translation systems needed a separate model for such **word alignments** (Brown et al., 1993).
 #
 # That was the mean of the heads. What does each head do? Below, type an English sentence or choose its words, press
 # *Play*, and watch the German grow. Then choose a head and a layer: some heads find the word being translated, others the

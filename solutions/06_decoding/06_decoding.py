@@ -725,8 +725,8 @@ def greedy_and_beam_on_the_translator():
 # **empty**: just `<e>`. (Stahlberg and Byrne, 2019, *On NMT Search Errors and Model Errors: Cat Got Your Tongue?*) A
 # search with few beams does well because it misses it.
 #
-# One common remedy is to divide the log-probability by a **length penalty** that grows with the number of tokens, `<e>`
-# included (Wu et al., 2016, equation 14):
+# One common remedy is to divide the log-probability by a **length penalty** (Wu et al., 2016, equation 14). It grows with
+# the number of tokens, `<e>` included here:
 #
 # $$\text{score}(e) = \frac{\log P(e \mid f)}{\left(\frac{5 + \text{length}}{6}\right)^{\alpha}}.$$
 #
@@ -939,7 +939,7 @@ for temperature in (0.5, 1.0, 2.0):
 #
 # Temperature makes the tail thinner, but doesn't remove it. **Top-k** cuts it off: keep the $k$ most probable tokens,
 # give the others probability 0, and divide by the sum so that the probabilities sum to 1 again (Fan et al., 2018;
-# GPT-2's stories were generated with $k = 40$).
+# for GPT-2's samples, Radford et al., 2019, took $k = 40$).
 #
 # ### Exercise 5 · Top-k
 # `decoding.top_k` · 3 points (2 for the values, 1 for a k beyond the vocabulary) · about 10 minutes

@@ -198,7 +198,7 @@ def packed_and_alone():
 # %% [markdown]
 # ## 2. A text to read
 #
-# GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet. We use a language so small that a laptop
+# GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet (Radford et al., 2018, 2019). We use a language so small that a laptop
 # learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a full stop, in
 # one long stream of tokens. (We don't use that mask here.)
 
@@ -1059,7 +1059,7 @@ def zero_shot():
 
 
 # %% [markdown]
-# GPT-2 made this its theme. *Without any training* on them, it was the best language model on seven of eight data sets;
+# GPT-2 (Radford et al., 2019) made this its theme. *Without any training* on them, it was the best language model on seven of eight data sets;
 # it could do reading comprehension and question answering to a degree, but was far from the best.
 
 # %% [markdown] tags=["slides"]
@@ -1285,7 +1285,7 @@ def three_candidates():
 #
 # GPT-1 had 12 layers, a d_model of 768 and a context length of 512. GPT-2 is the same model, only larger, with small
 # changes: the norms before the sublayers and one at the end, as in yours; smaller initial weights on the residual path;
-# a context length of 1024 and a vocabulary of 50,257 subword tokens. The paper's table 2 gives four sizes:
+# a context length of 1024 and a vocabulary of 50,257 subword tokens. Its report's table 2 gives four sizes:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1305,7 +1305,7 @@ def three_candidates():
 # parameters is the embedding, in the smallest GPT-2 and in the largest?
 
 # %% [markdown] tags=["slides"]
-# S3 prints the same four numbers as the paper.
+# S3 prints the same four numbers as the report.
 
 # %%
 share_of_the_embedding = {"smallest": None, "largest": None}  # in %

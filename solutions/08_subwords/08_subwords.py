@@ -1317,7 +1317,7 @@ def sums():
 # %% [markdown]
 # With digits the network learns to add. With a token for each number it memorizes the sums that it has seen, since the
 # ids don't show that 47 and 48 have a digit in common. Published models split numbers before any merge: Llama makes
-# each digit a token (Touvron et al., 2023, section 2.1), and Llama 3 takes up to three digits at a time.
+# each digit a token (Touvron et al., 2023, section 2.1), and Llama 3's tokenizer takes up to three digits at a time.
 #
 # ### 5.3 Other languages
 #

@@ -1468,7 +1468,7 @@ def does_fine_tuning_pay():
 # %% [markdown]
 # ### 5.4 Two texts
 #
-# **GLUE** is a leaderboard of nine tasks and a diagnostic set. The first two are about one text, the others about two.
+# **GLUE** (Wang et al., 2018) is a leaderboard of nine tasks and a diagnostic set. The first two are about one text, the others about two.
 #
 # | GLUE | asks |
 # |---|---|
@@ -1483,7 +1483,7 @@ def does_fine_tuning_pay():
 # | WNLI, Winograd NLI | is it true with the pronoun replaced? |
 # | Diagnostics | entailment, phenomenon by phenomenon |
 #
-# When models had overtaken people, **SuperGLUE** followed. Its tasks need a sequence classifier, or the head in brackets.
+# When models had overtaken people, **SuperGLUE** followed (Wang et al., 2019). Its tasks need a sequence classifier, or the head in brackets.
 #
 # | SuperGLUE | asks |
 # |---|---|
