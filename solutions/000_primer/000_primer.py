@@ -31,8 +31,9 @@
 # | 9 | a short answer, in words | 2 | 10 |
 
 # %% [markdown]
-# **How checks work.** Below each task is a cell for your answer and one that checks it, as often as you like. The check
-# tells you what it called, what came back and what it expected, and names your mistake if it recognizes it.
+# **How checks work.** Below each task is a cell for your answer and a cell that checks it. Run the check as often as
+# you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
+# it.
 #
 # Stuck? Each call of `hint("primer.last_words")` opens another hint. `case("primer.last_words")` returns the inputs on
 # which your answer fails. Once you have tried, `solution("primer.last_words")` shows the course's answer and explains
@@ -91,8 +92,8 @@ for indexed, shape in shapes.items():
 #
 # Then print the **dtype**, the type that all numbers of a tensor share: `float32` for numbers with a decimal point,
 # `int64` for whole numbers, `bool` for True and False. Ids and classes are whole numbers; weights and gradients need
-# floats. `x.float()` converts to `float32`. When its seven digits are not enough, use `float64`, or **double
-# precision**, with sixteen.
+# floats. `x.float()` converts to `float32`. When seven digits are not enough, use `float64`, or **double precision**,
+# with sixteen.
 
 # %%
 print(torch.tensor([3, 1]).dtype, torch.tensor([3.0, 1.0]).dtype, (torch.tensor([3, 1]) > 2).dtype)
@@ -175,9 +176,9 @@ def distance_danced(positions):
 
 
 # %% [markdown] tags=["reason"]
-# All beats but the first minus all beats but the last gives every step at once. Then come two sums: over the two
-# coordinates, under the root, and over the steps. The order matters: the root for each step gives its length, but a
-# single root at the very end doesn't give the path length.
+# Subtracting all beats but the last from all beats but the first gives every step at once. Then come two sums: one over
+# the two coordinates, before the root, and one over the steps. The order matters: each step needs its own root. A
+# single root at the end doesn't give the path's length.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-distance_danced-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.distance_danced")
@@ -225,8 +226,8 @@ beats = torch.tensor([1.0, 2.0, 3.0])
 print(cats.unsqueeze(-1) + beats)
 
 # %% [markdown]
-# **Predict first.** A square table is a trap. Below, `square` is `[3, 3]`, and each cat's mean seems to be subtracted
-# from its own scores. There is no error. Is the first cat's mean 0 afterwards?
+# **Predict first.** A square table is a trap. Below, `square` is `[3, 3]`, and the code seems to subtract each cat's
+# mean from that cat's scores. There is no error. Is the first cat's mean 0 afterwards?
 
 # %%
 is_first_mean_0 = None  # True or False
@@ -249,8 +250,8 @@ show.matrices(
 # The means, `[3]`, line up with the *columns*: Felix's mean is subtracted from the second judge's scores.
 # `keepdim=True` makes them a column, `[3, 1]`. If the table weren't square, torch would have raised an error.
 #
-# Comparisons broadcast too. Here are three words, written as numbers from 0 to 3. Each is compared with all four
-# numbers, `torch.arange(4)`, so every row has one True:
+# Comparisons broadcast too. Here are three words, written as numbers from 0 to 3. Comparing each word with all four
+# numbers, `torch.arange(4)`, gives one True in every row:
 
 # %%
 print(torch.tensor([2, 0, 2]).unsqueeze(-1) == torch.arange(4))
@@ -282,9 +283,9 @@ def bags_of_words(ids, vocab_size):
 
 # %% [markdown] tags=["reason"]
 # With a last dimension of size 1, broadcasting compares each id with the whole vocabulary at once:
-# `[sentences, words, 1]` against `[vocab_size]` gives `[sentences, words, vocab_size]`. Summing over the words counts;
-# `any` would say *whether* a word occurs, not how often. A loop is just as correct but slower; torch's `one_hot` makes
-# the same comparison.
+# `[sentences, words, 1]` against `[vocab_size]` gives `[sentences, words, vocab_size]`. Summing over the words counts
+# the matches; `any` would tell you *whether* a word occurs, not how often. A loop is just as correct but slower;
+# torch's `one_hot` makes the same comparison.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-bags_of_words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.bags_of_words")
@@ -306,7 +307,7 @@ def three_bags():
 
 
 # %% [markdown]
-# The first two rows are equal. That is what lesson 00 is about.
+# The first two rows are equal. Lesson 00 is about that.
 #
 # ## 4. A gradient says which way is up
 #
@@ -321,7 +322,8 @@ def three_bags():
 # The **gradient** answers that. For each weight, it says how fast the loss rises as that weight grows. If the number is
 # positive, make the weight smaller. Torch computes it in three steps:
 #
-# 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked one.)
+# 1. `requires_grad_()` tells torch to track a tensor. (`torch.tensor(2.0, requires_grad=True)` creates a tracked
+#    tensor.)
 # 2. `loss.backward()` goes back through everything that was computed and works out the gradient.
 # 3. The gradient is then in the tensor's `.grad`.
 #
@@ -341,7 +343,7 @@ for word, rise in zip(my_gradient, weights.grad.tolist(), strict=True):
     show.prediction(f"the gradient for {word}", my_gradient[word], rise)
 
 # %% [markdown]
-# Both are -6: a larger weight for either word would lower the loss, and each word occurs once.
+# Both gradients are -6: a larger weight for either word would lower the loss, and each word occurs once.
 #
 # **A trap.** `backward()` *adds* to `.grad`: after two calls it holds the sum of two gradients. So every training loop
 # sets the old gradients to zero before it computes new ones.
@@ -403,7 +405,7 @@ check("primer.loss_gradient", hidden=True)
 # `primer.walk_downhill` · 2 points · about 7 minutes
 #
 # Take `steps` steps and return the whole path, with the start as its first position. `gradient(w)` computes the
-# gradient at `w`. (`torch.stack` turns a list of tensors of one shape into a single tensor.)
+# gradient at `w`. (`torch.stack` turns a list of equal-shaped tensors into one tensor.)
 #
 # Shapes: `start` is `[features]`, and so is `gradient(w)`; `rate` is a number, `steps` an int; the result is
 # `[steps + 1, features]`.
@@ -431,7 +433,7 @@ def walk_downhill(gradient, start, rate, steps):
 # %% [markdown] tags=["reason"]
 # Each step takes the gradient at the last position of the path, not at the start: the slope changes as you go.
 # `w -= ...` would change the same tensor every time, and the list would hold it many times over; `w = w - ...` makes a
-# new one.
+# new tensor.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-walk_downhill-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("primer.walk_downhill")
@@ -442,7 +444,7 @@ check("primer.walk_downhill", hidden=True)
 # %% [markdown]
 # Below is the loss for three sentences and their applause: a landscape over the two weights, seen from above. Gray
 # lines join points of equal loss, and the cross is the lowest point. Three walks begin at the same point, with rates of
-# 0.05, 0.2 and 0.28. **Predict first:** which of them does *not* end in the valley?
+# 0.05, 0.2 and 0.28. **Predict first:** which walk does *not* end in the valley?
 
 # %%
 rate_that_fails = None  # 0.05, 0.2 or 0.28
@@ -474,8 +476,8 @@ def three_walks():
 
 
 # %% [markdown]
-# With a small rate, the walk is safe but slow. With a larger one, it swings across the valley but still gets down. With
-# one that is larger still, each step lands higher on the other side: the loss keeps growing. If your loss grows or
+# With a small rate, the walk is safe but slow. With a larger rate, it swings across the valley but still gets down.
+# With the largest rate, each step lands higher on the other side, and the loss keeps growing. If your loss grows or
 # becomes `nan`, try a smaller rate first.
 #
 # ## 6. A model is an nn.Module
@@ -495,8 +497,8 @@ print({name: list(parameter.shape) for name, parameter in layer.named_parameters
 print("five sentences:", list(layer(torch.zeros(5, 3)).shape))
 
 # %% [markdown]
-# **Predict first.** How many parameter tensors does each of these two models have? The second keeps its layers in a
-# plain list.
+# **Predict first.** How many parameter tensors does each of these two models have? The second model keeps its layers in
+# a plain list.
 
 # %%
 my_tensors = {"Pair": None, "Listed": None}
@@ -520,7 +522,7 @@ for kind in (Pair, Listed):
     show.prediction(kind.__name__, my_tensors[kind.__name__], len(list(kind().parameters())))
 
 # %% [markdown]
-# A plain list hides its layers. They would never learn, because the **optimizer**, which changes the weights in
+# A plain list hides its layers. Those layers would never learn, because the **optimizer**, which changes the weights in
 # training, sees only parameters. `nn.ModuleList` is a list that registers them.
 #
 # Two linear layers in a row can do no more than one, since the product of two matrices is a matrix. So a nonlinear
@@ -528,10 +530,10 @@ for kind in (Pair, Listed):
 # into 0.
 #
 # Often a model doesn't predict a number but chooses between **classes**: applause or none. It returns one number for
-# each class, the **logits**, and the largest one is its answer. To train it, `F.cross_entropy` takes the logits,
-# `[examples, classes]`, and each example's correct class, an integer tensor `[examples]`. It turns the logits into
-# probabilities itself, with a softmax (see lesson 01), so never apply one yourself. The loss is small when the correct
-# class has a high probability.
+# each class, the **logits**, and the largest logit is its answer. To train it, `F.cross_entropy` takes the logits,
+# `[examples, classes]`, and each example's correct class, an integer tensor `[examples]`. It applies a softmax (see
+# lesson 01), which turns the logits into probabilities, so never apply a softmax yourself. The loss is small when the
+# correct class has a high probability.
 
 # %%
 logits = torch.tensor([[2.0, 0.0]])  # one example, two classes: the model says 0
@@ -662,8 +664,8 @@ for step in range(100):
 print("cat, danced, slept:", model.weight.detach())
 
 # %% [markdown]
-# - The optimizer, here `sgd`, knows all parameters and takes the steps, by gradient descent as in section 5. The *S* is
-#   for *stochastic*: each step usually sees only a random batch of examples. Here one batch holds them all.
+# - The optimizer, here `sgd`, changes the parameters by gradient descent, as in section 5. The *S* is for *stochastic*:
+#   each step usually uses only a random batch of examples. Here one batch holds all four.
 # - Each iteration does the same: **loss, zero, backward, step**. Without `zero_grad`, old gradients add up; without
 #   `step`, the model learns nothing. Neither mistake raises an error.
 # - This course uses the optimizer **Adam**. It adapts the step size of each weight. If a weight's gradient keeps its
@@ -717,8 +719,8 @@ def train(weight, bias, x, labels, rate, steps):
 
 # %% [markdown] tags=["reason"]
 # Create one optimizer before the loop, for tracked copies: Adam remembers earlier gradients, and a new one at every
-# step would forget them. Then come loss, zero, backward and step. Detach each loss; otherwise it keeps the whole graph
-# of its step alive. Keep the loss from before the step: its gradient is the one that the step follows.
+# step would forget them. Inside the loop, the order is loss, zero, backward, step. Detach each loss; otherwise it keeps
+# the whole graph of its step alive. Keep the loss from before the step: the step follows that loss's gradient.
 
 # %% nbgrader={"grade": true, "grade_id": "primer-train-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("primer.train")
@@ -780,10 +782,9 @@ def two_hundred_evenings():
 
 # %% [markdown]
 # In the end, the model is right about every training evening, even the strange ones. It uses its weight for each cat's
-# name to remember how that one evening went. The test set has none of those names. Meanwhile the other weights keep
-# growing, until the model is surer about the test evenings than it should be. So the test loss is lowest at the dot,
-# and rises after it. That is **overfitting**. Without the split, you would have seen only the blue line, and been proud
-# of it.
+# name to remember that evening. The test set has none of those names. Meanwhile the other weights keep growing, until
+# the model is surer about the test evenings than it should be. So the test loss is lowest at the dot, and then rises.
+# That is **overfitting**. Without the split, you would have seen only the blue line, and been proud of it.
 #
 # No model can get the whole test set right. Even if you knew the rule, you would be wrong whenever the mood is strange,
 # about one time in six.
@@ -803,13 +804,13 @@ def two_hundred_evenings():
 # %% [markdown] nbgrader={"grade": true, "grade_id": "primer-best_of_five-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # Her number is too good, on average. The five results differ partly by chance, because the test set has only 100
 # evenings, a sixth of them strange. Choosing the lowest keeps the model that was luckiest, and on new evenings it won't
-# be. No step saw the test set, but the choice did, and choosing is learning, too. I would split the evenings into
+# be. No step used the test set, but the choice did, and choosing is learning, too. I would split the evenings into
 # three: 100 for training, 50 for validation and 50 for the test; choose the number of steps by validation, and evaluate
 # the chosen model once on the test set. With five hundred models the luckiest is even luckier, so the number is a worse
 # forecast although it looks better.
 #
-# *(One point: too good, because the choice uses the test set and keeps what was lucky on it; more models make it worse.
-# One point: a third set to choose by, and the test set used once, at the end.)*
+# *(One point: the number is too good, because the choice uses the test set and keeps the luckiest model; more models
+# make it worse. One point: choose by a third set, and use the test set once, at the end.)*
 
 # %% [markdown]
 # ## Glossary

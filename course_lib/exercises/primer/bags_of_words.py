@@ -102,7 +102,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "booleans",
-            "Your answer says True or False for each word. Sum the booleans to count them.",
+            "Your answer has True or False for each word. Sum the booleans to count them.",
             _slip((_COUNTS, "same.any(dim=1)")),
         ),
         Misconception(
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "counted_from_one",
-            "Your answer counts ids from 1. They start at 0: torch.arange(vocab_size).",
+            "Your answer counts ids from 1. Ids start at 0: torch.arange(vocab_size).",
             _slip(("arange(vocab_size)", "arange(1, vocab_size + 1)")),
         ),
         Misconception(
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "floats",
-            "Your answer has the right counts, but as floats. Return integers, as a sum of booleans does.",
+            "Your answer has the right counts, but as floats. Return integers, which a sum of booleans gives you.",
             _slip((_COUNTS, "same.float().sum(dim=1)")),
         ),
         Misconception(

@@ -127,8 +127,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "relu_left_out",
-            "Your answer has no ReLU between the layers. Without one, two linear layers can do no more than a single "
-            "one.",
+            "Your answer has no ReLU between the layers. Without a ReLU, two linear layers can do no more than one.",
             _slip((_RELU, "first")),
         ),
         Misconception(
@@ -139,7 +138,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "relu_twice",
-            "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use one only, "
+            "Your answer applies a second ReLU after the last layer, so no logit can be negative. Use only one ReLU, "
             "between the layers.",
             _slip(("return logits", "return torch.relu(logits)")),
         ),

@@ -86,7 +86,7 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Take all positions but the first, and subtract all positions but the last.\n"
-            "Square, sum over the two coordinates, and take the root: one length for each step.\n"
+            "Square the steps, sum over the two coordinates, and take the root. You get one length for each step.\n"
             "Sum the lengths over the beats.",
             answers=("end_minus_start", "no_root", "coordinates_added"),
         ),
@@ -95,7 +95,7 @@ EXERCISE = Exercise(
         Misconception(
             "end_minus_start",
             "Your answer is the distance from each cat's first position to its last. A cat that dances back to where "
-            "it started gets 0. Add up the lengths of its steps.",
+            "it started would get 0. Add up the lengths of its steps.",
             _slip((_TOTAL, "steps.sum(dim=1).norm(dim=-1)")),
         ),
         Misconception(
@@ -105,7 +105,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "root_at_the_end",
-            "Your answer adds up all the squares and then takes one root. Take the root for each step, then sum.",
+            "Your answer adds up all the squares and then takes one root. Take the root for each step, then add up "
+            "the roots.",
             _slip((_LENGTHS, "steps.square().sum(dim=-1)"), (_TOTAL, "lengths.sum(dim=1).sqrt()"), paired=False),
         ),
         Misconception(
@@ -147,8 +148,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "way_back_counted",
-            "Your answer also counts a step from the last beat back to the first, as roll does. There is one step "
-            "fewer than there are beats.",
+            "Your answer also counts a step from the last beat back to the first, as roll does. There is one fewer "
+            "step than there are beats.",
             _slip((_BEATS, "positions - positions.roll(1, dims=1)")),
         ),
         Misconception(

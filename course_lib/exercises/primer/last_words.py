@@ -50,8 +50,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Write one index for each dimension, from left to right. `:` keeps a whole dimension, and -1 picks its "
-            "last entry, however long it is.",
+            "Write one index for each dimension, from left to right. `:` keeps a whole dimension, and -1 picks the "
+            "last entry, however long the dimension is.",
         ),
         Hint(
             "shapes",
@@ -63,19 +63,20 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "last_sentence",
-            "Your answer is the whole last sentence: a single index applies to the first dimension. Keep that one "
-            "with `:`, and put -1 in the second.",
+            "Your answer is the whole last sentence: a single index applies to the first dimension. Keep the first "
+            "dimension with `:`, and put -1 in the second.",
             lambda x: x[-1],
         ),
         Misconception(
             "last_number",
-            "Your answer takes the last number of every word: it indexes the third dimension. The words are the "
-            "second.",
+            "Your answer takes the last number of every word: it indexes the third dimension. Index the words, the "
+            "second dimension.",
             lambda x: x[..., -1],
         ),
         Misconception(
             "dimension_kept",
-            "Your answer has shape [sentences, 1, d_model]: the slice -1: keeps its dimension. Index with a plain -1.",
+            "Your answer has shape [sentences, 1, d_model]: the slice -1: keeps the dimension of the words. Index "
+            "with a plain -1.",
             lambda x: x[:, -1:],
         ),
         Misconception(
@@ -91,17 +92,17 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_of_the_words",
-            "Your answer averages the words of each sentence. Take only the last one.",
+            "Your answer averages the words of each sentence. Take only the last word.",
             lambda x: x.mean(dim=1),
         ),
         Misconception(
             "sum_of_the_words",
-            "Your answer adds up the words of each sentence. Take only the last one.",
+            "Your answer adds up the words of each sentence. Take only the last word.",
             lambda x: x.sum(dim=1),
         ),
         Misconception(
             "last_but_one",
-            "Your answer takes the second-to-last word. Counting from the end starts at -1.",
+            "Your answer takes the second-to-last word. The last word has the index -1.",
             lambda x: x[:, max(x.shape[1] - 2, 0)],
         ),
     ),

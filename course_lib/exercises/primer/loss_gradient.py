@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "loss_itself",
-            "Your answer is the loss. Return its gradient: after backward(), it is w's .grad.",
+            "Your answer is the loss. Return its gradient, which backward() puts into w.grad.",
             _slip(("return gradient", "return error.square().mean()")),
         ),
         Misconception(

@@ -96,15 +96,15 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "`[examples, features]` becomes `[examples - tested, features]` and `[tested, features]`. The labels "
-            "split the same way, without the features.",
+            "become `[examples - tested]` and `[tested]`.",
             answers=("test_first", "test_in_training", "sides_swapped"),
         ),
     ),
     misconceptions=(
         Misconception(
             "not_shuffled",
-            "Your answer leaves the examples in their original order. Index them with `order`: if the data are "
-            "sorted, the two sets would contain different classes.",
+            "Your answer leaves the examples in their original order. Index them with `order`: if the data is sorted, "
+            "the two sets contain different classes.",
             _slip((_ORDERED, "x, labels")),
         ),
         Misconception(

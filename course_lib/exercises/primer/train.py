@@ -111,8 +111,9 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The loop above has five lines. Write the same ones in the same order. Copy weight and bias so that the "
-            "arguments don't change, and make one optimizer for the copies before the loop.",
+            "Your loop takes the same steps as the loop above, in the same order: loss, zero, backward, step. Copy "
+            "weight and bias so that the arguments don't change, and make one optimizer for the copies before the "
+            "loop.",
         ),
         Hint(
             "shapes",
@@ -122,7 +123,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Make parameters from copies of weight and bias, and one Adam for both with `lr=rate`.\n"
+            "Make parameters from copies of weight and bias, and one Adam optimizer for both, with `lr=rate`.\n"
             "At each step, compute the logits of all examples and their cross-entropy with the labels.\n"
             "Set the gradients to zero, call `backward()`, and take a step.\n"
             "Keep the detached loss from before the step.\n"
@@ -163,8 +164,8 @@ EXERCISE = Exercise(
                 ("optimizer.step()", "pass"),
             ),
             new_optimizer_at_every_step=(
-                "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one before "
-                "the loop.",
+                "Your answer makes a new optimizer at every step, so Adam forgets all earlier steps. Make one "
+                "optimizer before the loop.",
                 ("optimizer.step()", f"{_OPTIMIZER}.step()"),
             ),
             losses_summed=(
@@ -172,7 +173,8 @@ EXERCISE = Exercise(
                 ("labels)", 'labels, reduction="sum")'),
             ),
             losses_as_numbers=(
-                "Your losses are a list. Append loss.detach(), and torch.stack them into one tensor at the end.",
+                "Your losses are a list. Append each loss.detach(), and turn the list into one tensor at the end, "
+                "with torch.stack.",
                 ("torch.stack(losses)", "[float(loss) for loss in losses]"),
             ),
             one_step=(

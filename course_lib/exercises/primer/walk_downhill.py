@@ -132,7 +132,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_step_too_many",
-            "Your path is one step too long. Including the start, it has steps + 1 positions.",
+            "Your path is one step too long. Including the start, it should have steps + 1 positions.",
             _slip(("range(steps)", "range(steps + 1)")),
         ),
         Misconception(
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "steps_and_not_positions",
-            "Your answer lists the start and then the steps. Return positions: where each step ends.",
+            "Your answer lists the start and then the steps. Return the position where each step ends.",
             _slip(("append(w)", "append(-rate * slope)")),
         ),
     ),
