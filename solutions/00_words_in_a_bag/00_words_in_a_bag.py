@@ -19,7 +19,7 @@
 # judges by what is inside.
 #
 # It sounds like a joke, but it is a serious baseline: small, fast, and hard to beat when only the words matter. Keep
-# two sentences in mind, though. *The dog chased the cat.* *The cat chased the dog.*
+# two sentences in mind. *The dog chased the cat.* *The cat chased the dog.*
 #
 # You will turn words into vectors and sentences into means, train a classifier on them, evaluate it fairly, and say
 # exactly what it can never learn.
@@ -37,35 +37,35 @@
 # | 9 | a short answer, in words | 2 | 10 |
 
 # %% [markdown]
-# **How checks work.** Below each task is a cell for your answer and one that checks it, as often as you like. The check
-# tells you what it called, what came back and what it expected, and names your mistake if it recognizes it. A cell that
-# plots with one of your functions waits until you have written it.
+# **How checks work.** Below each task is a cell for your answer and a cell that checks it. Run the check as often as
+# you like. It tells you what it called, what came back and what it expected, and names your mistake if it recognizes
+# it. A cell that plots with one of your functions waits until you have written that function.
 #
-# **Help.** Call these in a new cell, with the id below the task's heading:
+# **Help.** Call these functions in a new cell, with the id below the task's heading:
 #
 # - `hint("words_in_a_bag.look_up")` opens a hint; call it again for the next one.
 # - `case("words_in_a_bag.cosine")` returns the inputs on which your answer fails (`.args`) and what should come out
 #   (`.expected`).
 # - `solution("words_in_a_bag.look_up")` shows the course's answer and explains it, once you have checked yours. Before
-#   that, you have to ask twice.
+#   that, you have to call it twice.
 # - `progress()` shows how far you are in every lesson.
 
 # %% [markdown]
-# **How points work.** Each task names its points. When you hand the notebook in, the same checks run again with
-# different numbers and sizes, so an answer must work in general. No task depends on your answer to an earlier one.
-# Questions marked *read by a person* are graded by a person.
+# **How points work.** When you hand the notebook in, the same checks run again with different numbers and sizes, so an
+# answer must work in general. No task depends on your answer to an earlier task. A person grades the questions marked
+# *read by a person*.
 #
 # *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The course
-# works towards it.
+# builds up to this paper.
 
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
-# [docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md) says what they are. Where a slide has a
-# slip, we show the right value *and* how the printed one came about.
+# [docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md) says what they are. Where a slide
+# has an error, we show the right value *and* where the printed value came from.
 
 # %% [markdown] tags=["fine-print"]
-# Unless a task says otherwise, a result has the dtype of its input; checks try float32 and float64. Gradients are
-# compared where a task says so.
+# Unless a task says otherwise, a result has the dtype of its input; checks try float32 and float64. They compare
+# gradients where a task says so.
 
 # %%
 import math
@@ -105,10 +105,10 @@ show.families(
 )
 
 # %% [markdown]
-# Inputs are blue, outputs are orange, and time runs to the right. The two diagrams on the right differ in only one
-# thing. A tagger can name each word's part of speech as it reads: **no time delay**. A translator must wait, because an
-# early German word may depend on a word that it hasn't read yet. That **time delay** is why a translator needs two
-# halves, one that reads and one that writes.
+# Inputs are blue, outputs are orange, and time runs to the right. The two diagrams on the right differ in only one way.
+# A tagger can name each word's part of speech as it reads: **no time delay**. A translator must wait, because an early
+# German word may depend on a word that it hasn't read yet. That **time delay** is why a translator needs two halves,
+# one that reads and one that writes.
 #
 # A *bag of words* is **one in**, although a sentence has many words. Throwing the words together turns many inputs into
 # one flat vector, and a hard kind of task into the easiest. This lesson is about that trick and its price.
@@ -130,7 +130,7 @@ print(sentence, "->", ids.tolist())
 # %% [markdown]
 # But ids are names, not quantities: *cat* is 4 and *dog* is 2, but a cat is not twice a dog. Second, give every word
 # its own vector, its **embedding**. All embeddings form a table with one row for each word. A model learns these
-# numbers. (Here they are made up, two for each word, so that we can draw them.)
+# numbers. (Here the numbers are made up, two for each word, so that we can draw them.)
 
 # %%
 table = torch.tensor(
@@ -196,16 +196,16 @@ def the_table_and_a_sentence():
 
 
 # %% [markdown]
-# *The* occurs twice, with the same two numbers. A look-up table ignores the neighbors.
+# *The* occurs twice, with the same two numbers. A look-up table ignores a word's neighbors.
 #
 # ## 3. Which words are alike?
 #
 # If the numbers are learned well, related words get similar vectors. How similar? Look at the angle between them.
-# Vectors pointing the same way have a **cosine** of 1, perpendicular ones 0, opposite ones −1:
+# Vectors pointing the same way have a **cosine** of 1, perpendicular vectors 0, opposite vectors −1:
 #
 # $$\cos(a, b) = \frac{a \cdot b}{|a|\,|b|}, \qquad |a| = \sqrt{a \cdot a} .$$
 #
-# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, it would be
+# ($a \cdot b$ is the **dot product**: entry times entry, added up.) If all vectors had the same length, that would be
 # enough. But a long vector has a large dot product with everything that points even roughly the same way. Dividing by
 # both lengths leaves only the direction.
 #
@@ -249,9 +249,9 @@ check("words_in_a_bag.cosine", hidden=True)
 # - The radio **station** was playing 60s hits.
 # - I was **stationed** on a remote island in Polynesia.
 #
-# The first two share an id. In the plot below, dimension 0 says how much a word has to do with traveling, and
-# dimension 1 how much with broadcasting. (*Stationed* is a different string and so has a different row, no more closely
-# related to *station* than *island* is. Lesson 08 fixes that.)
+# The first two sentences share *station*'s id. In the plot, dimension 0 says how much a word has to do with traveling,
+# and dimension 1 how much with broadcasting. (*Stationed* is a different string, so it has a different row, no more
+# closely related to *station* than *island* is. Lesson 08 fixes that.)
 
 # %% [markdown] tags=["slides"]
 # The three sentences come from S3, and so does the pair with *it* further down.
@@ -295,10 +295,10 @@ def neighbours_of_station():
 # One vector must serve trains and radios, so *station* is a little like both and not quite like either, in *every*
 # sentence. That is the first thing wrong with embeddings alone: they don't know the **context**.
 #
-# Now move the words yourself: pick one and drag it, or use the sliders, and watch which is nearest by dot product and
-# which by cosine. Make *train* half as long: in which of *station*'s two lists does it move? Then find a point for
-# *station* where only trains are near, and one where only radios are. No point does both, and a table has only one
-# point per word.
+# Now move the words yourself: pick a word and drag it, or use the sliders, and watch which word is nearest by dot
+# product and which by cosine. Make *train* half as long: in which of *station*'s two lists does it move? Then find a
+# point for *station* where only trains are near, and another where only radios are. No point does both, and a table has
+# only one point per word.
 
 # %% tags=["demo"]
 show.neighbours(
@@ -375,12 +375,13 @@ def station_among_real_words():
 
 
 # %% [markdown]
-# *Cat* is surrounded by kittens and dogs. *Station* has *radio* and *trains* near it, and even *chattanooga*, linked to
-# trains ever since a song of 1941. More words and 384 dimensions don't help: one row must serve every sentence, so it
-# lies between all the meanings.
+# *Cat* is surrounded by kittens and dogs. *Station* has *radio* and *trains* near it, and even *chattanooga*, which a
+# song of 1941 linked to trains. More words and 384 dimensions don't help: one row must serve every sentence, so it lies
+# between all the meanings.
 #
 # Another pair is harder still: *the animal didn't cross the street because **it** was too tired*, and *... because
-# **it** was too wide*. In the first, *it* is the animal; in the second, the street. What can a table do about that?
+# **it** was too wide*. In the first sentence, *it* is the animal; in the second, the street. What can a table do about
+# that?
 
 # %%
 tired = "the animal did not cross the street because it was too tired".split()
@@ -395,8 +396,8 @@ print("the same vector, whatever the table:", torch.equal(it_when_tired, it_when
 # %% [markdown]
 # ## 4. Directions have a meaning
 #
-# What about the *step* from one word to another? In a good table, the step from *man* to *king* is much the same as the
-# step from *woman* to *queen*. So you can calculate with words:
+# What about the *step* from one word to another? In a good table, the step from *man* to *king* is much the same as
+# from *woman* to *queen*. So you can calculate with words:
 #
 # $$\text{king} - \text{man} + \text{woman} \approx \text{queen} .$$
 #
@@ -437,9 +438,9 @@ def analogy(table, words, a, b, c, count):
 
 # %% [markdown] tags=["reason"]
 # When every length is 1, no vector outweighs the others, and a dot product with the target ranks words just as the
-# cosine does: the target's own length is the same factor for all of them. The three given words have to go, because the
-# target is built from them and is nearly always closest to one of them. Setting them to minus infinity keeps their rows
-# in place, so the other rows still match the list of words.
+# cosine does: the target's own length is the same factor for all. The three given words have to go, because the target
+# is built from them and is nearly always closest to one of them. Setting them to minus infinity keeps their rows in
+# place, so the other rows still match the list of words.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-analogy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.analogy")
@@ -449,8 +450,8 @@ check("words_in_a_bag.analogy", hidden=True)
 
 # %% [markdown]
 # **Predict first.** Below are sixteen analogies for the published table: capitals, genders, plurals, tenses,
-# comparatives, young animals, products. How many will it get right? And how many would it get right if you did *not*
-# leave out the three words?
+# comparatives, young animals, products. How many will the table get right? And how many would it get right if you did
+# *not* leave out the three words?
 
 # %%
 right_of_16 = {"three left out": None, "nothing left out": None}
@@ -514,7 +515,7 @@ print(mask)
 
 # %% [markdown]
 # You will find a lot of code that pools with `x.mean(dim=1)`. Does *meow* get the same vector alone and in this batch?
-# Write down your guess before you run the next cell.
+# Write down your guess first.
 
 # %%
 same_in_the_batch = None  # True or False
@@ -528,8 +529,8 @@ alike = bool(torch.allclose(meow_alone, meow_in_the_batch))
 show.prediction("the same vector alone and in the batch", same_in_the_batch, alike)
 
 # %% [markdown]
-# The same word, two vectors. **How was the second one computed?** Before you read on, change the line below until it
-# prints the same two numbers. You have `table`, row 5 for *meow*, row 0 for `<pad>`, and the batch above.
+# The same word has two vectors. **How was the second vector computed?** Before you read on, change the line below until
+# it prints the same two numbers. Row 5 of `table` is *meow*, and row 0 is `<pad>`.
 
 # %%
 attempt = table[5]  # change this line
@@ -537,8 +538,9 @@ found = torch.allclose(attempt, meow_in_the_batch)
 print([round(number, 4) for number in attempt.tolist()], "found it!" if found else "not yet")
 
 # %% [markdown]
-# It is `(table[5] + 4 * table[0]) / 5`. A *neighbor* was longer, so *meow* was padded, `x.mean(dim=1)` counts the
-# padding as words, and four rows of `<pad>` outvote one *meow*. A sentence's vector shouldn't depend on its neighbors.
+# The answer is `(table[5] + 4 * table[0]) / 5`. A *neighbor* was longer, so *meow* was padded, `x.mean(dim=1)` counts
+# the padding as words, and four rows of `<pad>` outvote one *meow*. A sentence's vector shouldn't depend on its
+# neighbors.
 #
 # ### Exercise 4 · The mean of the words
 # `words_in_a_bag.mean_pooling` · 4 points (3 for the values, 1 for sentences without words) · about 15 minutes
@@ -552,7 +554,7 @@ print([round(number, 4) for number in attempt.tolist()], "found it!" if found el
 # The gradient of `x` is compared too. Don't change `x` itself.
 
 # %% [markdown] tags=["slides"]
-# S3's code pools with `torch.mean(output, dim=1)`, and so counts padding.
+# S3's code pools with `torch.mean(output, dim=1)`, so it counts padding.
 
 
 # %% nbgrader={"grade": false, "grade_id": "words_in_a_bag-mean_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -570,12 +572,11 @@ def mean_pooling(x, mask):
 
 
 # %% [markdown] tags=["reason"]
-# Padding makes the batch rectangular and must not change the result; with `x.mean(dim=1)`, the usual mistake, it does.
+# Padding makes the batch rectangular and must not change the result; with the usual mistake, `x.mean(dim=1)`, it does.
 # Multiplying by the mask removes the padding from the sum, and summing the mask counts the words.
 #
 # `clamp(min=1)` changes only the empty sentence. Repairing the `nan` afterwards would fix the value but not the
-# gradient: by then the derivative of 0 / 0 has been computed, and one `nan` in a gradient ruins the weights at the next
-# step.
+# gradient: the gradient would still pass through 0 / 0, and a single `nan` in it ruins the weights at the next step.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-mean_pooling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.mean_pooling")
@@ -639,10 +640,10 @@ def same_vector(first, second):
 
 
 # %% [markdown] tags=["reason"]
-# The mean is the sum of each word's vector times that word's share. So two sentences agree for all embeddings exactly
-# when every word has the same share in both. Order doesn't matter, and neither does length. Comparing counts is nearly
-# right, but fails for “ha” and “ha ha ha”. If you repeat each sentence as many times as the other has words, you
-# compare whole numbers and don't need rounding.
+# The mean is the sum of each word's vector times that word's share. So two sentences have the same mean for all
+# embeddings exactly when every word has the same share in both. Order doesn't matter, and neither does length.
+# Comparing counts is nearly right, but fails for “ha” and “ha ha ha”. If you repeat each sentence as many times as the
+# other has words, you compare whole numbers and don't need rounding.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-same_vector-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.same_vector")
@@ -651,9 +652,9 @@ check("words_in_a_bag.same_vector", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Here is why. Lay the word vectors of a sentence end to end, like the steps of a walk. The end point is their sum. The
-# two sentences take different paths to **the same point**, since the order of addition doesn't matter. Divide by five,
-# and you have the mean.
+# Lay the word vectors of a sentence end to end, like the steps of a walk. The end point is their sum. The two sentences
+# take different paths to **the same point**, since the order of addition doesn't matter. Divide the sum by five, and
+# you have the mean.
 
 
 # %% tags=["demo"]
@@ -684,8 +685,7 @@ def two_walks_one_end():
 
 
 # %% [markdown]
-# Here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has the same words with
-# different counts.
+# Here is the bag itself: *how often* each word occurs. The first two rows are equal; the third has different counts.
 
 
 # %% tags=["demo"]
@@ -707,8 +707,8 @@ def bags_as_rows_of_counts():
 #
 # ## 7. A classifier
 #
-# Now give the bag a chance. The simplest text classifier has three parts: an embedding, mean pooling, and a linear
-# layer that turns the mean into one number for each class. These are the **logits**, and the largest one wins.
+# The simplest text classifier has three parts: an embedding, mean pooling, and a linear layer that turns the mean into
+# one number for each class. These are the **logits**, and the largest one wins.
 #
 # $$\text{logits} = W\,\frac{1}{n}\sum_{j=1}^{n} w_j + b$$
 #
@@ -738,8 +738,9 @@ def bags_as_rows_of_counts():
 # tested too; the losses are then in double precision as well.
 
 # %% [markdown] tags=["slides"]
-# This is S3's “simple model”. Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, is also given a
-# `hidden_dim` and never uses it: there is no hidden layer. A parameter of a *function* is not yet a parameter of the *model*.
+# This is S3's “simple model”. Its constructor, `EmbeddingModel(tokenizer.vocab_size, 128, 128, 2)`, also takes a
+# `hidden_dim` and never uses it: there is no hidden layer. A parameter of a *function* is not yet a parameter of the
+# *model*.
 
 
 # %%
@@ -825,9 +826,9 @@ def accuracy(logits, labels):
 
 
 # %% [markdown] tags=["reason"]
-# A softmax keeps the order, so you don't need probabilities to find the largest. Comparing the winners with the labels
-# gives booleans, and their mean, as 0s and 1s, is the share that is correct. Take `argmax`, not `max`: comparing the
-# largest logit itself with a label, an index, gives nearly 0 and no error.
+# A softmax keeps the order, so you don't need probabilities to find the largest. Comparing the predictions with the
+# labels gives booleans, and their mean, as 0s and 1s, is the share that is correct. Take `argmax`, not `max`: comparing
+# the largest logit itself with a label, an index, gives nearly 0 and no error.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-accuracy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.accuracy")
@@ -837,11 +838,11 @@ check("words_in_a_bag.accuracy", hidden=True)
 
 # %% [markdown]
 # An accuracy of 90 %: is that good? You can't tell. If nine out of ten emails are not spam, a program that answers *not
-# spam* without looking also reaches 90 %. So always ask for the **majority baseline**: the accuracy of always giving
-# the most frequent answer.
+# spam* without looking also reaches 90 %. Always ask for the **majority baseline**: the accuracy of always giving the
+# most frequent answer.
 #
 # Be fair: take the most frequent answer in the *training* data, because you mustn't look at the test labels beforehand.
-# Measure the accuracy on the *test* set, like any model's.
+# Measure the accuracy on the *test* set, as for any model.
 #
 # ### Exercise 8 · The majority baseline
 # `words_in_a_bag.majority` · 2 points · about 8 minutes
@@ -873,7 +874,7 @@ def majority_accuracy(training_labels, test_labels):
 # %% [markdown] tags=["reason"]
 # A baseline has to play by the model's rules: it may learn from the training labels and is measured on the test labels.
 # Taking the test set's majority instead would let it see the answers and make it look better than anything you could
-# deploy. An accuracy means something only next to this number.
+# deploy. An accuracy means something only next to this baseline.
 
 # %% nbgrader={"grade": true, "grade_id": "words_in_a_bag-majority-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("words_in_a_bag.majority")
@@ -886,8 +887,8 @@ check("words_in_a_bag.majority", hidden=True)
 #
 # - **Reviews.** *The film was lovely and the coffee was cold and the music was warm.* What is the **sentiment**: more praise
 #   than complaint (*positive*), or less (*negative*)? Two out of three reviews are positive.
-# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Does the animal do the acting? Each
-#   sentence comes with its mirror image, one yes and one no.
+# - **Who chases whom.** *The dog chased the queen*, or *the queen chased the dog*. Is the animal the one that acts?
+#   Each sentence comes with its mirror image, so one answer is yes and one no.
 
 # %%
 THINGS = ["film", "music", "food", "story", "hotel", "coffee", "room", "service"]
@@ -922,8 +923,9 @@ for text, label in [*reviews[:2], *chases[:2]]:
     print(label, text)
 
 # %% [markdown]
-# The third is real: sentences from reviews of telephones (Amazon), films (IMDb) and restaurants (Yelp), half of them positive.
-# Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features", under the license CC BY 4.0.
+# The third task is real: sentences from reviews of telephones (Amazon), films (IMDb) and restaurants (Yelp), half of
+# them positive. Kotzias et al. (2015) collected them for "From Group to Individual Labels Using Deep Features", under
+# the license CC BY 4.0.
 
 # %% tags=["demo"]
 from course_lib.text.reviews import read_reviews
@@ -981,7 +983,7 @@ def trained(vocabulary, training, epochs):
 
 # %% [markdown]
 # How many epochs? We save the test set for the end, and use 300 of the training sentences for **validation**. **Predict
-# first:** after how many epochs does the bag do best on them: 1, 2, 3, 5, 8 or 12? What does the loss do meanwhile?
+# first:** after how many epochs does the bag do best on those: 1, 2, 3, 5, 8 or 12? What does the loss do meanwhile?
 
 # %%
 best_epochs = None
@@ -1005,7 +1007,7 @@ def how_many_epochs():
 # time is the cheapest cure. We use two epochs.
 
 # %% [markdown]
-# **Predict the accuracies** of all three tasks on the test set. For one, you can say *exactly* what it will be.
+# **Predict the accuracies** of all three tasks on the test set. For one task, you can say *exactly* what it will be.
 
 # %%
 my_accuracies = {"reviews": None, "who chases whom": None, "real reviews": None}  # in %
@@ -1060,13 +1062,13 @@ def three_tasks():
 # %% [markdown]
 # - On the **made-up reviews**, the bag makes almost no mistakes. That says more about the task than about the bag: we
 #   wrote sentences in which only the words matter.
-# - On ***who chases whom***, it gets **half** right, and not by accident. A sentence and its mirror image get the same
-#   logits, so it gets one of each pair right and one wrong, whatever it has learned. You could have known this before
-#   the first step.
-# - On **real reviews**, it is far above the majority baseline, far from perfect, and better on its training set. That
-#   gap is **overfitting**: some of what it learned is true only of those sentences.
+# - On ***who chases whom***, the bag gets **half** right, and not by accident. A sentence and its mirror image get the
+#   same logits, so it gets one of each pair right and one wrong, whatever it has learned. You could have known this
+#   before the first step.
+# - On **real reviews**, the bag is far above the majority baseline, far from perfect, and better on its training set.
+#   That gap is **overfitting**: some of what it learned is true only of the training sentences.
 #
-# Now read the mistakes. Here are the six it was surest of.
+# Now read the mistakes. Here are the six that the bag was surest of.
 
 
 # %% tags=["demo"]
@@ -1090,17 +1092,18 @@ def the_worst_mistakes():
 
 
 # %% [markdown]
-# Sort them: what does the bag lack? A word that it never saw in training; what two words mean together; or the
-# **order** again, as in *you won't be disappointed*: both words are typical of complaints, and a bag adds up what ought
-# to cancel.
+# Sort these mistakes: what does the bag lack? Perhaps a word never occurred in training, or two words mean something
+# else together, or it is the **order** again, as in *you won't be disappointed*: *won't* and *disappointed* are typical
+# of complaints, and a bag adds up what ought to cancel.
 #
 # Everybody says that a bag fails at *not*. Compare the last two lines: on sentences with *not*, the bag is hardly worse
 # than on the others. *Not* is more frequent in complaints than in praise, so the bag counts it as a complaint and is
-# mostly right. Such a **shortcut** works most of the time. Remember it when a model seems to understand.
+# mostly right. Such a **shortcut** works most of the time. Remember that when a model seems to understand.
 #
-# What has it learned about real reviews? The output layer's weights for *positive* minus those for *negative* give a
-# direction, and the dot product of a word's embedding with it says which way that word pulls. **Predict first:** which
-# word pulls hardest towards *positive*, and which towards *negative*? Where are *not*, *the* and the exclamation mark?
+# What has the bag learned about real reviews? The output layer's weights for *positive* minus those for *negative* give
+# a direction, and the dot product of that direction with a word's embedding tells you which way the word pulls.
+# **Predict first:** which word pulls hardest towards *positive*, and which towards *negative*? Where are *not*, *the*
+# and the exclamation mark?
 
 # %%
 hardest_pulls = {"positive": "", "negative": ""}  # one word each
@@ -1141,10 +1144,9 @@ def which_way_words_pull():
 
 
 # %% [markdown]
-# It found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one before you
-# try a transformer.
+# The bag found these words from the labels of whole sentences. For many tasks a bag is all you need, so try one first.
 #
-# And how large is it? Nearly all of a bag's parameters are in the table. The table of section 3 has 30,522 rows; with
+# How large is the bag? Nearly all of its parameters are in the table. The table of section 3 has 30,522 rows; with
 # embeddings of length 128 and two classes, how many parameters are *not* in the table? Guess, then count: one weight
 # for each pair of input and output of the linear layer, and one bias for each output.
 
@@ -1159,7 +1161,7 @@ print(f"table {in_table:,}, weights {weights}, biases {biases}: {in_table + weig
 show.prediction("not in the table", outside_the_table, weights + biases)
 
 # %% [markdown]
-# So when somebody calls a model large, ask: which part of it?
+# When somebody calls a model large, ask which part of it.
 #
 # ### Exercise 9 · In your own words
 # `words_in_a_bag.told_apart` · 2 points, read by a person · about 10 minutes
@@ -1175,11 +1177,11 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 # *It was not good, it was bad* and *it was not bad, it was good* contain the same words, each the same number of times.
 # A mean weights each word only by its share of the sentence, so both get the same vector. From the same vector, every
 # later layer gives the same answer; training can't help. That does harm where the answer depends on the order: the
-# sentiment of a review, or who owes whom money. It doesn't where the words are enough, such as sorting emails by topic:
-# both sentences are about the same thing.
+# sentiment of a review, or who owes whom money. It does no harm where the words are enough, as in sorting emails by
+# topic: both sentences are about the same thing.
 #
 # *(One point: a pair in which the words have the same shares but the meanings differ. One point: the mean does not
-# depend on the order, so the vectors are equal and no training can separate them; with one task of each kind.)*
+# depend on the order, so the vectors are equal and no training can separate them; and one task of each kind.)*
 
 # %% [markdown]
 # ## Stretch · A bag that knows a little order
@@ -1224,4 +1226,4 @@ show.prediction("not in the table", outside_the_table, weights + biases)
 #
 # You have a model, a fair way to judge it, and its two limits: **no context** (one vector for *station* in every
 # sentence) and **no order** (dog and cat). The transformer is the answer to both. Context comes in lesson 01, where the
-# other words of the sentence pull at *station*; order in lesson 03.
+# other words of the sentence pull at *station*; order comes in lesson 03.

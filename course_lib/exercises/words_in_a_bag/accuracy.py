@@ -103,8 +103,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_without_remainder",
-            "Your answer is 0 unless every example is right, as with // or with a test of all examples at once. "
-            "Divide with /, or take the mean.",
+            "Your answer is 0 unless every example is right, as with //, all() or torch.equal. Divide with /, or take "
+            "the mean.",
             _slip((".float().mean()", ".all().float()")),
         ),
         Misconception(
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of wrong predictions. Return the share of correct ones.",
+            "Your answer is the share of wrong predictions. Return the share of correct predictions.",
             _slip(("==", "!=")),
         ),
         Misconception(
@@ -130,14 +130,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "over_the_examples",
-            "Your answer takes the argmax over the examples (dim=0). Take it over the classes, once per example: "
-            "dim=-1.",
+            "Your answer takes the argmax over the examples (dim=0). Take the argmax over the classes, once per "
+            "example: dim=-1.",
             _slip(("dim=-1", "dim=0")),
         ),
         Misconception(
             "one_argmax_for_all",
-            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one per "
-            "example, over the classes: argmax(dim=-1).",
+            "Your answer takes one argmax of the whole table, as argmax() without a dimension does. Take one argmax "
+            "per example, over the classes: argmax(dim=-1).",
             _slip(("dim=-1", "")),
         ),
         Misconception(

@@ -110,8 +110,8 @@ EXERCISE = Exercise(
             "outline",
             "Divide each row of the table by its length.\n"
             "Look up the rows of the three words, and compute the target: b's row minus a's plus c's.\n"
-            "Take its dot product with every row.\n"
-            "Set the three given words to minus infinity, so that they can't win.\n"
+            "Take the target's dot product with every row.\n"
+            "Set the cosines of the three given words to minus infinity, so that they can't win.\n"
             "Take the `count` largest, with topk or a sort, and return their words.",
             answers=("asked_words_kept", "only_the_last_left_out", "rows_instead_of_words", "worst_first"),
         ),
@@ -168,7 +168,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "c_subtracted",
-            "Your answer subtracts c. Add it, because the step b - a starts there: b - a + c.",
+            "Your answer subtracts c. Add c, because the step b - a starts there: b - a + c.",
             _lone(("+ unit[k]", "- unit[k]")),
         ),
         Misconception(

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
             "outline",
             "Compute the length of every row of the table, `[vocab_size]`.\n"
             "Compute the dot product of every row with row i, `[vocab_size]`.\n"
-            "Divide each one by the product of two lengths: its own row's and row i's. Put that product in "
+            "Divide each dot product by the product of two lengths: its own row's and row i's. Put that product in "
             "parentheses.",
             answers=("multiplied_by_own_length", "lengths_as_a_column", "own_length_twice"),
         ),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_minus",
-            "Your answer subtracts from 1, so it is a distance, 0 for the word itself. Return the cosine.",
+            "Your answer subtracts the cosine from 1, so it is a distance: 0 for the word itself. Return the cosine.",
             _slip(("return ", "return 1 - ")),
         ),
         Misconception(

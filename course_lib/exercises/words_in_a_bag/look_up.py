@@ -72,7 +72,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Each index becomes a row, so `[..., words]` turns into `[..., words, d_model]`. A batch needs no loop.",
+            "Each index becomes a row, so `[..., words]` turns into `[..., words, d_model]`. You need no loop over "
+            "the batch.",
             answers=("transposed",),
         ),
     ),

@@ -114,8 +114,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "share_in_training",
-            "Your answer measures the accuracy on the training labels. Measure it on the test labels, like any other "
-            "model's.",
+            "Your answer measures the accuracy on the training labels. Measure the accuracy on the test labels, as "
+            "for any other model.",
             _slip(("(test_labels ==", "(training_labels ==")),
         ),
         Misconception(
@@ -139,7 +139,7 @@ EXERCISE = Exercise(
         Misconception(
             "place_among_the_labels",
             "Your answer uses an index into the list of distinct labels, not the label itself. The two differ when a "
-            "label is missing: torch.unique also returns the labels, so take the one at that index.",
+            "label is missing: torch.unique also returns the labels, so take the label at that index.",
             _slip(
                 ("torch.bincount(training_labels).argmax()", "training_labels.unique(return_counts=True)[1].argmax()")
             ),
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "least_frequent",
-            "Your answer predicts the least frequent label. Predict the most frequent one.",
+            "Your answer predicts the least frequent label. Predict the most frequent label.",
             _slip(("argmax", "argmin")),
         ),
         Misconception(
@@ -178,7 +178,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "error_rate",
-            "Your answer is the share of wrong predictions. Return the share of correct ones.",
+            "Your answer is the share of wrong predictions. Return the share of correct predictions.",
             _slip(("==", "!=")),
         ),
         Misconception(

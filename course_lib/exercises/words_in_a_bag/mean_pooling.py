@@ -48,8 +48,8 @@ _slip = partial(Edited, bags.mean_pooling)
 _slips = partial(slips, bags.mean_pooling)
 _QUOTIENT = "total / count.clamp(min=1)"
 _NAN = (
-    "Your answer is NaN for a sentence without words, like 0 / 0 and the mean of nothing. Divide by 1 there, for "
-    "example with clamp(min=1), to get zeros."
+    "Your answer is NaN for a sentence without words: 0 / 0 is NaN, and so is the mean of nothing. Divide by 1 there, "
+    "for example with clamp(min=1), to get zeros."
 )
 
 
@@ -91,8 +91,8 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Multiply whatever must not count by 0, and sum. Then divide by the number of words, which you get from "
-            "the mask. A sentence may have none.",
+            "Multiply the padding by 0, and sum over the words. Then divide by the number of words, which you get "
+            "from the mask. A sentence may have no words.",
         ),
         Hint(
             "shapes",
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
                 ("words = mask", "words = (~mask)"),
             ),
             words_by_their_numbers=(
-                "Your answer takes zeros for padding. Padding isn't always 0, and a word may be: use the mask.",
+                "Your answer mistakes zeros for padding. Padding isn't always 0, and a word may be 0: use the mask.",
                 ("mask.unsqueeze(-1)", "(x != 0).any(dim=-1, keepdim=True)"),
             ),
             words_of_zeros_left_out=(
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
                 ("(x * words).sum(dim=1), words.sum(dim=1)", "(x * words).sum(dim=0), words.sum(dim=0)"),
             ),
             one_mean_for_the_batch=(
-                "Your answer is one mean for the whole batch. Return one per sentence, [batch, d_model].",
+                "Your answer is one mean for the whole batch. Return one mean per sentence, [batch, d_model].",
                 (_QUOTIENT, "x[mask].mean(dim=0)"),
             ),
             maximum=(
@@ -173,7 +173,8 @@ EXERCISE = Exercise(
                 ("x * words", "x.detach() * words"),
             ),
             one_more=(
-                "Your answer divides by the number of words plus one. Use clamp(min=1), which changes only a 0.",
+                "Your answer divides by the number of words plus one. Use clamp(min=1), which changes only a count of "
+                "0.",
                 ("clamp(min=1)", "clamp(min=1).add(1)"),
             ),
         ),

@@ -171,13 +171,13 @@ EXERCISE = Exercise(
                 ("* words", "* max(1, words // others)"),
             ),
             common_words_only=(
-                "Your answer compares the shares of words that both sentences have. A word in only one of them also "
+                "Your answer compares the shares of words that both sentences have. A word in only one sentence also "
                 "changes the mean: go through the words of both, set(a) | set(b).",
                 ("ours | theirs", "ours & theirs"),
             ),
             one_word_decides=(
-                "Your answer looks only at the first word: a return inside a loop ends it in the first iteration. "
-                "Return False where a share differs, and return True after the loop.",
+                "Your answer looks only at the first word: a return inside a loop ends the loop in its first "
+                "iteration. Return False where a share differs, and return True after the loop.",
                 ("ours | theirs", "first.split()[:1]"),
             ),
             always=(
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
                 (_SAME, "False"),
             ),
             inverted=(
-                "Your answer has True and False swapped. Return True where the two vectors are the same.",
+                "Your answer has True and False swapped. Return True when the two vectors are the same.",
                 ("return all", "return not all"),
             ),
         ),

@@ -148,10 +148,10 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Copy the three parameters, make the copies require gradients, and make an Adam for them.\n"
+            "Copy the three parameters, make the copies require gradients, and make an Adam optimizer for them.\n"
             "For each epoch, start a sum at 0.\n"
-            "For each batch of its order: compute the logits and the cross-entropy with the batch's labels, then "
-            "zero, backward, step.\n"
+            "For each batch of the epoch's order, compute the logits and the cross-entropy with the batch's labels. "
+            "Then set the gradients to zero, call `backward()`, and take a step.\n"
             "Add the detached loss times the number of sentences in the batch to the sum.\n"
             "After the epoch, divide the sum by the number of examples, and keep the result.\n"
             "Return the copies, detached, and the stacked losses.",
@@ -165,8 +165,8 @@ EXERCISE = Exercise(
                 ("optimizer.zero_grad()", "pass"),
             ),
             new_optimizer_each_epoch=(
-                "Your answer makes a new Adam in each epoch, which forgets earlier gradients. Make one before both "
-                "loops.",
+                "Your answer makes a new Adam optimizer in each epoch, which forgets earlier gradients. Make one "
+                "optimizer before both loops.",
                 ("for order in orders:", f"for order in orders:\n        optimizer = {_ADAM}"),
             ),
             plain_descent=(
@@ -190,7 +190,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             one_step_an_epoch=(
-                "Your answer takes one step per epoch: is step() outside the inner loop? Take one after each batch.",
+                "Your answer takes one step per epoch: is step() outside the inner loop? Take one step after each "
+                "batch.",
                 ("            optimizer.step()\n", ""),
                 ("        losses.append", "        optimizer.step()\n        losses.append"),
             ),
@@ -203,13 +204,13 @@ EXERCISE = Exercise(
                 ("order.split(batch_size)", "order[: max(len(order) // batch_size, 1) * batch_size].split(batch_size)"),
             ),
             mean_of_means=(
-                "Your loss gives a small last batch the weight of a full one. Weight each batch by its number of "
+                "Your loss gives a small last batch the weight of a full batch. Weight each batch by its number of "
                 "sentences.",
                 ("len(chosen) * loss", "loss"),
                 ("len(order))", "len(order.split(batch_size)))"),
             ),
             loss_of_the_last_batch=(
-                "Your loss is only the last batch's. Return the mean over all sentences of the epoch.",
+                "Your loss is that of the last batch alone. Return the mean over all sentences of the epoch.",
                 ("losses.append(total / len(order))", "losses.append(loss.detach())"),
             ),
         ),
