@@ -15,8 +15,7 @@
 # # Lesson 01 · Attention
 #
 # *The cat danced.* In German: *die Katze tanzte*. Suppose you have written *die Katze* and need the next word. Where in
-# the English sentence do you look? At *danced*, of course: your eyes jump past *the* and *cat*, to the word that you
-# need.
+# the English sentence do you look? At *danced*: your eyes jump past *the* and *cat*, to the word that you need.
 #
 # **Attention** is that jump of the eyes, written as arithmetic that a computer can learn. The transformer is built on
 # this one small idea: two matrix products, a division and a softmax. In this lesson, you write all of it, forward and
@@ -34,8 +33,8 @@
 # | 8 | the gradients of attention, by hand | 3 | 25 |
 # | 9 | a short answer, in words | 2 | 10 |
 #
-# **How this notebook works**, if you begin here: below each task is a cell for your answer and one that checks it, as
-# often as you like. Cells that plot with one of your functions wait for it. Stuck? Each call of
+# **How this notebook works**, if you begin here: below each task is a cell for your answer and a cell that checks it,
+# as often as you like. Cells that plot with one of your functions wait for that function. Stuck? Each call of
 # `hint("attention.contextual_embedding")` opens another hint. Once you have tried, `solution(...)` shows the answer and
 # explains it; `progress()` shows how far you have come. *The paper* is Vaswani et al. (2017), [*Attention Is All You
 # Need*](https://arxiv.org/abs/1706.03762).
@@ -43,11 +42,11 @@
 # %% [markdown] tags=["slides"]
 # The course follows five lectures, S0 to S4;
 # [docs/sources.md](https://github.com/katze-course/katze/blob/main/docs/sources.md) says what they are. Where a slide
-# has a slip, we show the right number *and* how the printed one came about: finding out what somebody else's code
+# has an error, we show the right number *and* where the printed number came from: finding out what somebody else's code
 # really computed is half the job.
 
 # %% [markdown] tags=["fine-print"]
-# Unless a task says otherwise, results have the dtype of the input. Gradients are compared where a task says so.
+# Unless a task says otherwise, results have the dtype of the input. Checks compare gradients where a task says so.
 
 # %%
 import math
@@ -65,7 +64,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # ## 1. One word in its context
 #
 # You know a word by the company it keeps. An embedding table does not: as lesson 00 showed, it gives every word one
-# vector, whatever the sentence. In both of these, *station* gets the same one:
+# vector, whatever the sentence. In both of these sentences, *station* gets the same vector:
 #
 # - The train slowly left the **station**.
 # - The radio **station** was playing old hits.
@@ -79,8 +78,8 @@ torch.set_printoptions(precision=4, sci_mode=False)
 #
 # $$\hat w_i = \sum_j s_{ij}\, w_j, \qquad s_{ij} \ge 0, \qquad \sum_j s_{ij} = 1 .$$
 #
-# So each contextual embedding is a weighted average of all the words in the sentence, including the word itself. The
-# word that attends comes first, because it will become the *row* of a matrix.
+# So each contextual embedding is a weighted average of all the words in the sentence, including the word itself. In
+# $s_{ij}$, the word that attends comes first, because it will become the *row* of a matrix.
 #
 # Here are made-up embeddings with two dimensions, so that we can plot them. Dimension 0 says how much a word has to do
 # with traveling, dimension 1 how much with broadcasting.
@@ -112,7 +111,7 @@ embeddings = torch.tensor(
 #
 # $$s_{ij} = \frac{\exp(w_i \cdot w_j)}{\sum_{j'} \exp(w_i \cdot w_{j'})}$$
 #
-# Here it is for *station*, in plain Python.
+# Here is the softmax for *station*, in plain Python.
 
 # %%
 powers = []
@@ -136,7 +135,7 @@ show.bars(
 
 # %% [markdown]
 # *Station* keeps about half of itself and takes a third from *train*. No rule says that trains matter more than
-# adverbs; the dot products do.
+# adverbs: the dot products decide.
 #
 # ### Exercise 1 · A word in its context
 # `attention.contextual_embedding` · 2 points · about 10 minutes
@@ -179,7 +178,7 @@ check("attention.contextual_embedding", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now put the word into its two sentences. The same vector goes in, and two different ones come out.
+# Now put the word into its two sentences. The same vector goes in, and two different vectors come out.
 
 
 # %% tags=["demo"]
@@ -288,8 +287,8 @@ def who_is_near_station():
 # In the table, radio is a little ahead, whatever the sentence is about. In context, each sentence has its own
 # *station*: next to *train*, it is nearest to *train* and *railway*; next to *radio*, to *radio* and *broadcast*.
 #
-# And the harder pair? Write down which word you expect nearer to *it* when the animal is tired, and when the street is
-# wide.
+# And the harder pair? Write down which word you expect to be nearer to *it* when the animal is tired, and when the
+# street is wide.
 
 # %%
 nearer_to_it = {"tired": "", "wide": ""}  # "animal" or "street"
@@ -311,7 +310,7 @@ def nearer_to_it_in_both():
 
 # %% [markdown]
 # The last word does move *it* away from the animal and towards the street, but not far enough: the animal stays ahead
-# in both. A small model leans towards the right reading but doesn't decide.
+# in both sentences. A small model leans towards the right reading but doesn't decide.
 #
 # ## 2. The general recipe
 #
@@ -320,12 +319,12 @@ def nearer_to_it_in_both():
 # $$\alpha(x_i)_k = \operatorname{softmax}_k\big(\operatorname{sim}(x_i, z_k)\big), \qquad
 #   u_i = \sum_{k=1}^{K} \alpha_k\, z_k .$$
 #
-# First comes a distribution $\alpha$ over the items to look at, then the average under it. Any similarity will do; ours
-# is the dot product.
+# First comes a distribution $\alpha$ over the items to look at, then the average weighted by it. Any similarity will
+# do; ours is the dot product.
 #
 # Another cat: a model translates *The cat is on the chair.* into *Le chat est sur la chaise*, and the first French word
-# looks back at the seven source tokens (the full stop is one). The weights must sum to 1, or the result isn't an
-# average: with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
+# looks back at the seven source tokens (the period is one). The weights must sum to 1, or the result isn't an average:
+# with weights that sum to 0.8, the average of seven equal vectors would be a fifth too short.
 
 # %%
 source = ["The", "cat", "is", "on", "the", "chair", "."]
@@ -514,8 +513,8 @@ def scale_scores(scores, d_head):
 # A dot product of `d_head` independent terms of variance 1 has variance `d_head`, and so a typical size of √d_head.
 # Dividing by √d_head brings the scores back to a size of about 1, whatever the width, and keeps the softmax in the
 # range where it has gradients. Dividing by `d_head` overdoes it: in a wide head, all scores shrink towards 0, and every
-# query attends to all keys almost equally. The number of keys has nothing to do with it, although it is easily confused
-# with the width in small examples.
+# query attends to all keys almost equally. The number of keys has nothing to do with the scaling, although it is easily
+# confused with the width in small examples.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-scale-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("attention.scale")
@@ -542,8 +541,8 @@ print("exp(89)   =", torch.tensor(89.0).exp().item(), " too large for float32")
 print("inf / inf =", (torch.tensor(89.0).exp() / torch.tensor(89.0).exp()).item())
 
 # %% [markdown]
-# A score of 89 is not unusual, and it would turn a whole row into `nan`. The way out: a softmax doesn't change when you
-# subtract the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
+# A score of 89 is not unusual, and it would turn a whole row into `nan`. But a softmax doesn't change when you subtract
+# the same number $c$ from every score of a row, because the factor $e^{-c}$ cancels:
 #
 # $$\frac{e^{x_i - c}}{\sum_j e^{x_j - c}} = \frac{e^{-c}\, e^{x_i}}{e^{-c} \sum_j e^{x_j}}
 # = \frac{e^{x_i}}{\sum_j e^{x_j}} .$$
@@ -576,13 +575,13 @@ def attention_weights(scaled):
 
 
 # %% [markdown] tags=["reason"]
-# exp(x - m) / Σ exp(x - m) is exp(x) / Σ exp(x), because exp(-m) cancels. So you may choose any m, and the maximum of
-# the row is always safe: the largest exponent is 0, nothing overflows, and the sum is at least 1, so you never divide
-# by 0.
+# exp(x - m) / Σ exp(x - m) equals exp(x) / Σ exp(x), because exp(-m) cancels. So you may choose any m, and the maximum
+# of the row is always safe: the largest exponent is 0, nothing overflows, and the sum is at least 1, so you never
+# divide by 0.
 #
-# One maximum for the whole tensor is not enough. In a row far below it, all exponentials underflow to 0, and the result
-# is 0 / 0. The other usual mistake is a forgotten `keepdim=True`: with as many queries as keys, the division still
-# runs, but divides columns by the sums of rows.
+# One maximum for the whole tensor is not enough. In a row far below that maximum, all exponentials underflow to 0, and
+# the result is 0 / 0. The other usual mistake is a forgotten `keepdim=True`: with as many queries as keys, the division
+# still runs, but divides columns by the sums of rows.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.weights")
@@ -603,8 +602,8 @@ check("attention.weights", hidden=True)
 # its word. (Values may have a different number of components from queries and keys; they are never compared.)
 
 # %% [markdown]
-# Here are your three functions and this last step, one after the other. Follow one query along each row. Before you run
-# the cell, say which English word will get most of the attention from *die*, and which from *Katze*.
+# Here are your three functions and this last step. Follow one query along each row. Before you run the cell, say which
+# English word will get most of the attention from *die*, and which from *Katze*.
 
 
 # %% tags=["demo"]
@@ -627,9 +626,9 @@ def worked_example_step_by_step():
 
 
 # %% [markdown]
-# Where does each number come from? Click on any cell, or move there with the arrow keys and press Enter: the cells that
-# it was computed from light up. Then try a common slip: divide by 3, the number of *keys*. Which matrices
-# change, and does `alpha` still choose the same words?
+# Click on any cell, or move there with the arrow keys and press Enter: the cells that it was computed from light up.
+# Then try a common slip: divide by 3, the number of *keys*. Which matrices change, and does `alpha` still choose the
+# same words?
 
 # %% tags=["demo"]
 show.attention_stepper()
@@ -644,15 +643,15 @@ show.attention_stepper()
 # ### Exercise 5 · Scaled dot-product attention
 # `attention.scaled_dot_product` · 4 points · about 15 minutes
 #
-# Write the equation in a few lines with `torch.softmax` rather than your functions from above: then a mistake in those
-# costs you nothing here. Don't use torch's built-in attention.
+# Write the equation in a few lines with `torch.softmax` rather than your functions from above, so that a mistake in
+# those costs you nothing here. Don't use torch's built-in attention.
 #
 # Shapes: `q` is `[..., queries, d_head]`, `k` is `[..., keys, d_head]`, `v` is `[..., keys, d_value]`, the result is
 # `[..., queries, d_value]`.
 
 # %% [markdown] tags=["fine-print"]
 # The gradients of `q`, `k` and `v` are compared, so don't `detach` anything. Scores are moderate here; exercise 4 dealt
-# with large ones.
+# with large scores.
 
 
 # %% nbgrader={"grade": false, "grade_id": "attention-scaled_dot_product-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -673,8 +672,8 @@ def scaled_dot_product_attention(q, k, v):
 
 
 # %% [markdown] tags=["reason"]
-# Each line computes one of the course's names: scores, scaled, alpha, out. Dimensions are counted from the end, so the
-# same four lines work for a sentence, a batch and a batch of heads.
+# Each line computes one tensor: scores, scaled, alpha, out. Dimensions are counted from the end, so the same four lines
+# work for a sentence, a batch and a batch of heads.
 #
 # The order matters. Scaling after the softmax only makes the result smaller and leaves the softmax saturated, which is
 # what scaling should prevent. The softmax runs over the keys, because each query divides a weight of 1 among the keys;
@@ -689,7 +688,7 @@ check("attention.scaled_dot_product", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Torch has the same computation as one fused kernel. Yours should agree with it to nearly the last digit.
+# Torch has the same computation as one fused kernel. Your function should agree with it to nearly the last digit.
 
 
 # %% tags=["demo"]
@@ -713,7 +712,7 @@ show.query_explorer()
 # %% [markdown] tags=["slides"]
 # ### The slide, proofread
 #
-# S2 prints different numbers. Yours are right, and it is worth seeing exactly why the slide's are not.
+# S2 prints different numbers. Your numbers are right, and it is worth seeing exactly why the slide's are not.
 #
 # | step | right | printed on the slide |
 # |---|---|---|
@@ -725,8 +724,8 @@ show.query_explorer()
 # | out, *Katze* | 4.5000, 2.5000 | 4.49, 2.49 |
 #
 # The formula on the slide says $\sqrt{D_1}$ with $D_1 = 2$. **Which computation printed 4.0000?** Find it before you
-# read on: change the first line below until it prints the slide's row. A single number gives all six, and the slide's
-# own matrices show where it comes from.
+# read on: change the first line below until it prints the slide's row. A single number gives all six entries, and the
+# slide's own matrices show where it comes from.
 
 
 # %% tags=["slides", "demo"]
@@ -740,7 +739,7 @@ print([[round(number, 4) for number in row] for row in reconstructed.tolist()])
 print("found it!" if torch.allclose(reconstructed, evidence, atol=1e-4) else "not yet")
 
 # %% [markdown] tags=["slides"]
-# Got it? Then here is the whole chain, down to the last line of the table.
+# Here is the whole chain, down to the last line of the table.
 
 # %% tags=["slides", "demo"]
 slide_scores = torch.tensor([[12.0, 3.75, -10.75], [-20.0, -11.5, 25.5]])
@@ -763,7 +762,7 @@ print("softmax(scores), never scaled\n", torch.softmax(slide_scores, dim=-1))
 print("softmax(scores / 2), S1's formula\n", torch.softmax(slide_scores / 2, dim=-1))
 
 # %% [markdown] tags=["slides"]
-# Four slips, one on top of the other:
+# The slide has four slips, one on top of the other:
 #
 # 1. **The divisor.** The printed `scaled` is `scores / 3`: divided by the number of *keys*, without a root.
 # 2. **The variable.** The slide's code reads `alpha = softmax(scores)`, which would skip the scaling altogether and give
@@ -912,8 +911,8 @@ check("attention.softmax_jacobian", hidden=True)
 
 # %% [markdown]
 # The **norm** of $J$, the root of the sum of its squared entries, says how strongly a change in the scores can move the
-# weights. Look at it first for three equal scores and for the two rows of our example, *die* and *Katze*, and then for
-# random queries and sixteen random keys, as the dimension grows.
+# weights. Look at the norm first for three equal scores and for the two rows of our example, *die* and *Katze*, and
+# then for random queries and sixteen random keys, as the dimension grows.
 
 
 # %% tags=["demo"]
@@ -958,9 +957,9 @@ def gradient_against_dimension():
 
 
 # %% [markdown]
-# See it all in one picture: increase `d_head`, and divide by 1, by the root, or by `d_head` itself. When is the
-# derivative nearly 0, and when can alpha no longer choose? Then keep the root and change the **temperature**, a further
-# divisor that you will need in lesson 06: a low one sharpens alpha, a high one flattens it.
+# Increase `d_head`, and divide by 1, by the root, or by `d_head` itself. When is the derivative nearly 0, and when can
+# alpha no longer choose? Then keep the root and change the **temperature**, a further divisor that you will need in
+# lesson 06: a low temperature sharpens alpha, a high one flattens it.
 
 # %% tags=["demo"]
 show.softmax_gradient()
@@ -1030,17 +1029,17 @@ def what_reaches_the_query():
 # %% [markdown]
 # So the gradient does **not** vanish at 64: its mean is several times *larger* without the division. Something else
 # goes wrong. Look at the shaded band, which contains four queries out of five. Divided by $\sqrt d$, it is narrow:
-# every query gets about the same gradient, at every width. Undivided, it spans several powers of ten: a few queries get
-# very large gradients and others almost none, and the random start decides which. From 256 on, the *median* collapses
-# as well, and only then is the usual story true. Divided by $d$, all queries get similar gradients again, but these
-# shrink as the head gets wider.
+# every query gets about the same gradient, at every width. Undivided, the band spans several powers of ten: a few
+# queries get very large gradients and others almost none, and the random start decides which. At 256 and above, the
+# *median* collapses as well, and only there is the usual story true. Divided by $d$, all queries get similar gradients
+# again, but these shrink as the head gets wider.
 #
 # ### 4.4 Backwards by hand
 #
-# Now the whole backward pass. Attention receives one gradient, that of the loss with respect to `out`, and must turn it
-# into three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a product
-# $C = A B$, the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row
-# by its Jacobian, which is symmetric. You don't need to build it, since
+# In the backward pass, attention receives one gradient, that of the loss with respect to `out`, and must turn it into
+# three: with respect to $q$, $k$ and $v$. Write $\bar x$ for the gradient with respect to $x$. For a product $C = A B$,
+# the chain rule says $\bar A = \bar C B^\top$ and $\bar B = A^\top \bar C$. The softmax multiplies each row by its
+# Jacobian, which is symmetric. You don't need to build it, since
 #
 # $$\big(J \bar\alpha\big)_i = \alpha_i \Big(\bar\alpha_i - \sum_j \alpha_j \bar\alpha_j\Big) .$$
 #
@@ -1081,9 +1080,9 @@ def attention_gradients(q, k, v, of_out):
 # %% [markdown] tags=["reason"]
 # The backward pass visits the steps in reverse. `out = alpha v` gives both `of_v` and `of_alpha`. In the softmax, you
 # subtract each row's alpha-weighted mean and multiply by alpha: a weight can only grow at the others' expense. The
-# scores were divided by the root, so their gradient is, too. `q kᵀ` gives the last two. You need only alpha from the
-# forward pass, and you can recompute it from `q` and `k`: that is why FlashAttention (Dao et al., 2022, appendix B.2)
-# never stores the large matrix.
+# scores were divided by the root, so their gradient is, too. `q kᵀ` gives `of_q` and `of_k`. You need only alpha from
+# the forward pass, and you can recompute it from `q` and `k`: that is why FlashAttention (Dao et al., 2022, appendix
+# B.2) never stores the large matrix.
 
 # %% nbgrader={"grade": true, "grade_id": "attention-gradients-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("attention.gradients")
@@ -1196,11 +1195,11 @@ def which_divisor_learns():
 
 
 # %% [markdown]
-# Without the division, it depends on the start: with one, the loss falls soon enough; with another, it has hardly begun
-# to fall when all others are done; and its path is always jerky. So both stories were too simple. The root is first
-# with every seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo
-# part of the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query
-# about the same gradient, at every width**, so one learning rate and one initialization suit heads of 2 and of 1024
+# Without the division, learning depends on the random start: with one start, the loss falls soon enough; with another,
+# it has hardly begun to fall when all other runs are done. Its path is always jerky. The root learns first with every
+# seed. Dividing by $d$ is slower than the root, but reliable. And `nn.Linear`'s smaller initial weights undo part of
+# the damage: the size of the scores matters, and the divisor is one way to set it. Scaling gives **every query about
+# the same gradient, at every width**, so one learning rate and one initialization suit heads of 2 and of 1024
 # components.
 #
 # ### Exercise 9 · In your own words
@@ -1208,9 +1207,9 @@ def which_divisor_learns():
 #
 # A friend trains a transformer with $d_\text{head} = 64$ but has left out the division. "Then no gradient gets through,
 # and it learns nothing", says a second friend. "It is only a constant; the weights will make up for it", says a third.
-# You have measured it. In three to six sentences: what does leaving it out do to the scores, to alpha, and to the
-# gradients of different queries at the start of training? Who is right about the training? And why is dividing by
-# $d_\text{head}$ wrong too?
+# You have measured what happens. In three to six sentences: what does leaving out the division do to the scores, to
+# alpha, and to the gradients of different queries at the start of training? Who is right about the training? And why is
+# dividing by $d_\text{head}$ wrong too?
 #
 # Learning on your own? Once you have written yours,
 # `solution("attention.why_scale")` in a new cell shows one good answer and what earns points.
@@ -1219,14 +1218,14 @@ def which_divisor_learns():
 # With components of mean 0 and variance 1, a dot product over 64 dimensions has variance 64, so the scores have a
 # typical size of 8, and alpha is nearly one-hot for many queries; the random start decides which key wins. For those
 # queries the derivative of softmax, alpha_i (δ_ij - alpha_j), is close to 0, and hardly any gradient reaches them.
-# Others are not saturated, and theirs is larger than with the root, because the keys in J K are not divided: the mean
-# grows, and the gradients of the queries are very unequal. So neither friend is quite right: the curves showed that the
-# model can learn, but late, unevenly, and with some starts hardly at all in the same time. Dividing by 64 gives scores
-# of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another factor of 8, and learning starts
-# later. Only the root brings the variance to 1 at any width.
+# Other queries are not saturated, and their gradient is larger than with the root, because the keys in J K are not
+# divided: the mean grows, and the gradients of the queries are very unequal. So neither friend is quite right: the
+# curves showed that the model can learn, but late, unevenly, and with some starts hardly at all in the same time.
+# Dividing by 64 gives scores of variance 1/64: alpha starts nearly uniform, every gradient is smaller by another factor
+# of 8, and learning starts later. Only the root brings the variance to 1 at any width.
 #
-# *(One point: the size of the scores grows like √d, many rows saturate, gradients become uneven, not simply zero;
-# training is slower, not impossible. One point: the root makes the variance 1, d overshoots: alpha is nearly uniform,
+# *(One point: the size of the scores grows like √d, many rows saturate, and gradients become uneven, not simply zero;
+# training is slower, not impossible. One point: the root makes the variance 1; d overshoots, so alpha is nearly uniform
 # and gradients are small.)*
 
 # %% [markdown]
@@ -1248,10 +1247,10 @@ def which_divisor_learns():
 # | RNN | $n$ | $n$ | about $n\, d^2$ |
 # | self-attention | 1 | 1 | about $n\, d^2 + n^2 d$ |
 #
-# (Vaswani et al., 2017, table 1, plus the projections' $n\, d^2$.) You can measure the path. Torch records what was computed from what, to send
-# gradients back along it. Put a sentence through each of the two, start at the output of the last word, and go back to
-# the vector of the first: how many operations are on the shortest path? Then send a gradient back, and see how much
-# arrives.
+# (Vaswani et al., 2017, table 1, plus the projections' $n\, d^2$.) You can measure the path. Torch records what was
+# computed from what, to send gradients back. Put a sentence through each of the two, start at the output of the last
+# word, and go back to the vector of the first: how many operations are on the shortest path? Then send a gradient back,
+# and see how much arrives.
 #
 # **Guess first.** Torch needs a handful of operations for one step of an RNN, and another handful for all of attention.
 # How many are on the path in a sentence of 50 words? And how many words back has an RNN's gradient fallen to a
@@ -1327,15 +1326,16 @@ def the_way_back():
 
 
 # %% [markdown]
-# This is the table's *n* and *1* on a real graph: every further word makes the path through an RNN longer, but not the
-# path through attention. The right-hand plot shows the consequence. With torch's default initialization, almost none of
-# an RNN's gradient is left after a dozen words. With an orthogonal matrix, which preserves lengths, it shrinks more
-# slowly, but every step still loses some. In attention, all words before the last get about the same gradient, however
-# far away they are. (The last word gets more, since it is also the query.)
+# The left-hand plot shows the table's *n* and *1* on a real graph: every further word makes the path through an RNN
+# longer, but not the path through attention. The right-hand plot shows the consequence. With torch's default
+# initialization, almost none of an RNN's gradient is left after a dozen words. With an orthogonal matrix, which
+# preserves lengths, the gradient shrinks more slowly, but every step still loses some. In attention, all words before
+# the last get about the same gradient, however far away they are. (The last word gets more, since it is also the
+# query.)
 #
 # Fewer steps need not mean less time: attention compares all $n^2$ pairs. On a device that does thousands of
-# multiplications at once, that hardly matters, but waiting does. On a laptop's processor, it soon matters. So measure
-# the time **on your own machine**. Guess first: at 64 words, how many times as fast as the RNN is attention?
+# multiplications at once, that work hardly matters, but waiting does. On a laptop's processor, the work soon matters.
+# So measure the time **on your own machine**. Guess first: at 64 words, how many times as fast as the RNN is attention?
 
 # %%
 times_as_fast_at_64 = None  # a number; below 1 if you think attention is slower
@@ -1385,11 +1385,11 @@ def steps_and_time():
 
 
 # %% [markdown]
-# On an ordinary processor you will most likely see three regions: for a few words, attention gains **little or
-# nothing** (there is little to wait for); somewhere in between it wins, though by nothing like the ratio of the steps;
-# and for long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention
-# is that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the whole sentence
-# is available from the start. (Generating a sentence still goes word by word: lesson 06.)
+# On an ordinary processor you will most likely see three regions. For a few words, attention gains **little or
+# nothing** (there is little to wait for). Somewhere in between it wins, though by far less than the ratio of the steps.
+# For long sentences it **loses**, because $n^2$ pairs are a lot of work for a few cores. The promise of attention is
+# that the work *can* be done in parallel. Parallel hardware keeps that promise in training, where the whole sentence is
+# available from the start. (Generating a sentence still goes word by word: lesson 06.)
 
 # %% [markdown] tags=["slides"]
 # S2 and S4 say only that transformers are faster *to train*.
@@ -1403,7 +1403,7 @@ def steps_and_time():
 #    grow?
 # 2. Replace Adam with plain gradient descent (`torch.optim.SGD`, with a learning rate that you tune). Adam divides each
 #    gradient by its usual size. Which of the three divisors does that help most?
-# 3. Make the divisor a *learned* number, an `nn.Parameter` that starts at 1. Where does it go?
+# 3. Make the divisor a *learned* number, an `nn.Parameter` that starts at 1. What value does it reach?
 # 4. Plot the share of saturated rows (largest alpha above 0.99) during training, undivided and divided by the root.
 
 # %%

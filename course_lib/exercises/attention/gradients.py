@@ -108,18 +108,19 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "The gradients of alpha, of the scaled scores and of the scores are all `[..., queries, keys]`. Multiply "
-            "by the keys to get `[..., queries, d_head]`. Transpose, and multiply by the queries to get `[..., keys, "
-            "d_head]`.",
+            "the gradient of the scores by the keys to get `[..., queries, d_head]`. Transpose it, and multiply by "
+            "the queries to get `[..., keys, d_head]`.",
             answers=("alpha_not_transposed", "scores_not_transposed", "queries_and_keys_swapped"),
         ),
         Hint(
             "outline",
             "Compute alpha as in the forward pass.\n"
-            "For `v`: alpha transposed, times the gradient of out. For alpha: the gradient of out, times `v` "
-            "transposed.\n"
-            "Softmax: in each row, subtract the alpha-weighted mean of alpha's gradient, then multiply by alpha.\n"
-            "Division: divide by the same root again.\n"
-            "For `q`: the result times the keys. For `k`: the result transposed, times the queries.",
+            "For `v`, multiply alpha transposed by the gradient of out. For alpha, multiply the gradient of out by "
+            "`v` transposed.\n"
+            "For the softmax, subtract the alpha-weighted mean of alpha's gradient from each row, then multiply by "
+            "alpha.\n"
+            "For the scaling, divide by the same root again.\n"
+            "For `q`, multiply the result by the keys. For `k`, multiply the transposed result by the queries.",
             answers=("weights_alone", "through_a_sigmoid", "no_softmax", "not_weighted", "scaled_once", "over_queries"),
         ),
     ),
@@ -171,7 +172,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1.",
+            "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1.",
             _slip(("softmax(scaled, dim=-1", "softmax(scaled, dim=-2")),
         ),
         Misconception(
@@ -182,7 +183,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scores_not_transposed",
-            "Your gradient of k doesn't transpose the gradient of the scores. Key j belongs to column j: transpose it.",
+            "Your gradient of k doesn't transpose the gradient of the scores. Key j belongs to column j: transpose "
+            "that gradient.",
             _slip(("of_scores.mT @ q", "of_scores @ q")),
         ),
         Misconception(

@@ -61,12 +61,12 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "A dot product is a sum of `d_head` products, some positive and some negative. So its typical size grows "
-            "like the root of their number. Divide by that root.",
+            "like the root of `d_head`. Divide by that root.",
         ),
         Hint(
             "outline",
             "Use `math.sqrt` for the root: `d_head` is an ordinary number.\n"
-            "Divide the whole tensor by it; every score gets divided.\n"
+            "Divide the whole tensor by the root; that divides every score.\n"
             "If you write a power instead, watch the order: `x ** 1/2` is half of x.",
         ),
     ),
@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "softmax_too_early",
-            "Your answer takes a softmax. That is the next step: here, only divide.",
+            "Your answer takes a softmax. The softmax is the next step: here, only divide.",
             _slip(("return scaled", "return torch.softmax(scaled, dim=-1)")),
         ),
     ),

@@ -120,7 +120,8 @@ EXERCISE = Exercise(
                 (" / math.sqrt(d_head)", ""),
             ),
             multiplied=(
-                "Your answer multiplies the scores by √d_head. Divide by it, so that the softmax doesn't saturate.",
+                "Your answer multiplies the scores by √d_head. Divide by √d_head, so that the softmax doesn't "
+                "saturate.",
                 ("scores / ", "scores * "),
             ),
             no_softmax=(
@@ -128,7 +129,7 @@ EXERCISE = Exercise(
                 (_SOFTMAX, "scaled"),
             ),
             softmax_over_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys: dim=-1.",
+                "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys: dim=-1.",
                 ("dim=-1", "dim=-2"),
             ),
             keys_as_values=(
@@ -136,7 +137,7 @@ EXERCISE = Exercise(
                 ("@ v", "@ k"),
             ),
             values_as_keys=(
-                "Your answer compares the queries with the values. Compare them with the keys: q @ k.mT.",
+                "Your answer compares the queries with the values. Compare the queries with the keys: q @ k.mT.",
                 ("k.mT", "v.mT"),
             ),
             keys_ask=(
@@ -156,7 +157,7 @@ EXERCISE = Exercise(
                 ("return out", "return out.detach()"),
             ),
             weights_returned=(
-                "Your answer returns the weights. Multiply them by the values: weights @ v.",
+                "Your answer returns the weights. Multiply the weights by the values: weights @ v.",
                 (" @ v", ""),
             ),
         ),
@@ -173,11 +174,13 @@ EXERCISE = Exercise(
                 ("alpha @ v", "alpha / math.sqrt(d_head) @ v"),
             ),
             softmax_over_the_first_dimension=(
-                "Your answer takes the softmax over the first dimension. Take it over the keys, the last one: dim=-1.",
+                "Your answer takes the softmax over the first dimension. Take it over the keys, the last dimension: "
+                "dim=-1.",
                 ("dim=-1", "dim=0"),
             ),
             softmax_over_the_second_dimension=(
-                "Your answer takes the softmax over dim=1, not always the keys. Use the last dimension: dim=-1.",
+                "Your answer takes the softmax over dim=1, which is not always the keys. Use the last dimension: "
+                "dim=-1.",
                 ("dim=-1", "dim=1"),
             ),
             softmax_twice=(

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Find the largest score of each row: maximum over the last dimension, keeping the dimension.\n"
+            "Find the largest score of each row: take the maximum over the last dimension, keeping the dimension.\n"
             "Subtract it from the row and take `exp`.\n"
             "Sum each row, keeping the dimension.\n"
             "Divide.",
@@ -112,8 +112,8 @@ EXERCISE = Exercise(
                 ("scaled - largest", "scaled"),
             ),
             one_maximum_for_all_rows=(
-                "Your answer subtracts one maximum from all rows. A row far below it becomes all 0, and its weights "
-                "are NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
+                "Your answer subtracts one maximum from all rows. A row far below that maximum becomes all 0, and its "
+                "weights are NaN. Subtract each row's own largest score (dim=-1, keepdim=True).",
                 (_LARGEST, "scaled.max()"),
             ),
             nan_to_zero=(
@@ -133,7 +133,7 @@ EXERCISE = Exercise(
                 (_LARGEST, f"{_LARGEST}.clamp(min=0)"),
             ),
             one_sum_for_everything=(
-                "Your answer divides by the sum of the whole tensor. Divide every row by its own (dim=-1, "
+                "Your answer divides by the sum of the whole tensor. Divide every row by its own sum (dim=-1, "
                 "keepdim=True).",
                 (_SUM, "exps.sum()"),
             ),
@@ -144,7 +144,7 @@ EXERCISE = Exercise(
             ),
             too_little_subtracted=(
                 "Your answer subtracts less than each row's largest score (its mean or minimum, for example), so a "
-                "score far above that still overflows. Subtract the largest: then no exp is larger than 1.",
+                "score far above that still overflows. Subtract the largest score: then no exp is larger than 1.",
                 (_LARGEST, "scaled.mean(dim=-1, keepdim=True)"),
             ),
             maximum_without_keepdim=(
@@ -153,8 +153,8 @@ EXERCISE = Exercise(
                 (_LARGEST, "scaled.amax(dim=-1)"),
             ),
             small_number_added_1e_8=(
-                "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need it: "
-                "once you subtract the row's largest score, the sum is at least 1.",
+                "Your answer adds a small number to the sum, so the weights don't quite sum to 1. You don't need that "
+                "number: once you subtract the row's largest score, the sum is at least 1.",
                 (_SUM, f"{_SUM} + 1e-8"),
             ),
         ),
@@ -166,7 +166,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "normalised_over_the_second_dimension",
-            "Your answer normalizes over dim=1, the keys of a single sequence only. Use the last dimension: dim=-1.",
+            "Your answer normalizes over dim=1, which is the keys only for a single sequence. Use the last dimension: "
+            "dim=-1.",
             lambda scaled: torch.softmax(scaled, dim=1),
         ),
         *_slips(
