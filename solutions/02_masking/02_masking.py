@@ -17,7 +17,7 @@
 # Cats like to sit on whatever you are reading. Here that is useful: a **mask** is a cat on the page. It decides which
 # **tokens** a query may see and which are covered up.
 #
-# (From here on, the units that a model reads are called *tokens*: here still words, later also parts of words,
+# (From now on, we call the units that a model reads *tokens*: in this lesson words, later also parts of words,
 # characters or special symbols.)
 #
 # There are two reasons to cover tokens. Some lie in the **future**: a model that learns to predict the next token must
@@ -38,10 +38,10 @@
 # Stuck? Each call of `hint("masking.causal_mask")` opens another hint. Once you have tried, `solution(...)` shows the
 # answer and explains it; `progress()` shows how far you have come.
 #
-# Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys, as
-# before. *The paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The
-# demos in section 4 use your own scores and scaling from lesson 01 if they have passed, and say whose they are. No
-# check depends on them.
+# Masks are boolean throughout the course, and **True means "may attend"**. Rows are queries, columns are keys. *The
+# paper* is Vaswani et al. (2017), [*Attention Is All You Need*](https://arxiv.org/abs/1706.03762). The demos in section
+# 4 use your own scores and scaling from lesson 01 if they have passed, and say whose functions they use. No check
+# depends on them.
 
 # %%
 import math
@@ -71,9 +71,9 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # In the self-attention of lesson 01, position *I*, whose target is *saw*, attends to all tokens of the input. One of
 # them is *saw*. The model needn't learn any English; it only has to look one token to the right.
 #
-# Catch one in the act. The sentences below are **random**: eight symbols, each equally likely whatever came before. An
-# honest model can do no better than give each a probability of 1/8, a loss of $\log 8 \approx 2.08$. We train the same
-# small model twice, without a mask and with one. **Predict** both losses after 80 steps.
+# Catch such a model in the act. The sentences below are **random**: eight symbols, each equally likely whatever came
+# before. An honest model can do no better than give each symbol a probability of 1/8, a loss of $\log 8 \approx 2.08$.
+# We train the same small model twice, without a mask and with one. **Predict** both losses after 80 steps.
 
 # %% [markdown] tags=["slides"]
 # S0 asks why such a model reaches perfect accuracy so easily. This is the answer.
@@ -137,8 +137,8 @@ show.prediction("sees everything", my_losses["sees everything"], cheating[-1])
 show.prediction("sees only the past", my_losses["sees only the past"], honest[-1])
 
 # %% [markdown]
-# The loss is near 0 on pure noise. The average attention weights of both models show how. The cheat's row 0 attends to
-# column 1, row 1 to column 2, and so on: always one to the right, to the answer.
+# Without a mask, the loss is near 0 on pure noise. The average attention weights of both models show why. The cheat's
+# row 0 attends to column 1, row 1 to column 2, and so on: always one column to the right, to the answer.
 
 # %% tags=["demo"]
 positions = [str(index) for index in range(LENGTH)]
@@ -171,8 +171,8 @@ show.matrices(
 )
 
 # %% [markdown]
-# Read it row by row: `<s>` sees only itself, *die* sees two tokens, *tanzte* all four. The ticks fill the **lower**
-# triangle, diagonal included.
+# Read the mask row by row: `<s>` sees only itself, *die* sees two tokens, *tanzte* all four. The ticks fill the
+# **lower** triangle, diagonal included.
 #
 # Others write masks differently. A mask may be **additive**: 0 where a query may attend and $-\infty$ where it may not,
 # to be added to the scores. And in some PyTorch modules, True means "may **not** attend". Read the documentation each
@@ -198,7 +198,7 @@ show.matrices(
 # $$\hat w_4 = s_{1,4} V w_1 + s_{2,4} V w_4 + s_{3,4} V w_3 + s_{4,4} V w_4 .$$
 #
 # The second term should be $s_{2,4} V w_2$: word 2's weight belongs to word 2. In the printed sum, word 4 counts twice
-# and word 2 not at all. Here are both, with S3's own indices and made-up words.
+# and word 2 not at all. Here are both sums, with S3's own indices and made-up words.
 
 # %% tags=["demo", "slides"]
 w = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.5, -0.5]])  # w_1 to w_4; K, Q and V leave them as they are
@@ -221,8 +221,7 @@ print("our way, transposed: row 3 of alpha @ w is", (s.T @ w)[3])
 
 # %% [markdown] tags=["fine-print"]
 # Your mask will be used on a GPU one day, so create it on the given `device`: pass `device` on, as in
-# `torch.ones(3, device=device)`. None, torch's default, is the CPU. The check can test another device without having
-# one.
+# `torch.ones(3, device=device)`. None, torch's default, is the CPU.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-causal_mask-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -240,8 +239,8 @@ def causal_mask(length, device=None):
 
 # %% [markdown] tags=["reason"]
 # Row i is query i, and it may attend to keys 0 to i: without the diagonal, the first token would have nothing to attend
-# to. Booleans say what you mean, and can't be mistaken for numbers to multiply or add. The upper triangle would show
-# every token the future but not the past, and a model trained that way has read each answer before it gives it.
+# to. Booleans can't be mistaken for numbers to multiply or add. The upper triangle would show every token the future
+# but not the past, and a model trained that way has read each answer before it gives it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-causal_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("masking.causal_mask")
@@ -284,8 +283,8 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 
 # %% [markdown]
 # **A score of 0 is not a weight of 0.** The softmax turns 0 into $e^0 = 1$, which gets an ordinary weight. The token
-# `<s>` spends 42 % of its attention on tokens that it mustn't see. It gets worse: if the allowed scores are negative,
-# the forbidden zeros are the *largest* scores in the row.
+# `<s>` spends 42 % of its attention on tokens that it mustn't see. If the allowed scores are negative, the forbidden
+# zeros are even the *largest* scores in the row.
 #
 # To get a weight of 0 out of a softmax, put in $-\infty$, because $e^{-\infty} = 0$.
 
@@ -305,8 +304,8 @@ show.prediction("leaked by <s>", leaked_by_the_first_token, 100 * wrong_alpha[0,
 #
 # The masked keys vanish from the numerator *and* from the sum in the denominator, so each row still sums to 1.
 #
-# Instead of $-\infty$, people also use a large negative number such as $-10^9$. Usually that makes no difference. In
-# extreme cases it does:
+# Instead of $-\infty$, people also use a large negative number such as $-10^9$. That makes a difference only in extreme
+# cases:
 
 # %%
 nothing_allowed = torch.full((3,), -math.inf)
@@ -319,8 +318,8 @@ print("-1e9 in half precision:", torch.tensor(-1e9).half())
 # `nan`, which spreads through the whole model at the next training step. With $-10^9$, the row attends evenly to
 # exactly the tokens that it mustn't see. (And half precision can't represent $-10^9$ at all.)
 #
-# Such rows do occur: padding, empty sentences. So let's agree on what they mean: **a query that may attend to nothing
-# gets weights of 0**, and its output is the zero vector.
+# Such rows do occur, in padding and in empty sentences. So let's agree: **a query that may attend to nothing gets
+# weights of 0**, and its output is the zero vector.
 #
 # ### Exercise 2 · Masked weights
 # `masking.masked_weights` · 4 points · about 15 minutes
@@ -357,12 +356,12 @@ def masked_weights(scaled, mask):
 
 # %% [markdown] tags=["reason"]
 # Replace forbidden scores before the softmax, so that the allowed weights of the row still sum to 1. If you zero
-# weights afterwards, rows sum to less.
+# weights afterwards, rows sum to less than 1.
 #
 # Fill with the lowest finite number, not minus infinity, because of rows that allow nothing: there, minus infinity
 # gives 0 / 0. Replacing that `nan` afterwards fixes the value, but if you added minus infinity, the gradient stays
-# `nan`. With a finite fill, such a row comes out uniform, and the product with the mask makes it 0, gradient included.
-# A fixed fill such as -1000 works until a real score lies below it.
+# `nan`. With a finite fill, a row that allows nothing comes out uniform, and the product with the mask makes it 0,
+# gradient included. A fixed fill such as -1000 works until a real score lies below it.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_weights")
@@ -381,7 +380,7 @@ check("masking.masked_weights", hidden=True)
 #
 # Forbidden keys drop out of the numerator and of the sum, so you get the same weights as with $-\infty$.
 #
-# It needs care, though. A bare `exp` overflows (lesson 01), so you subtract a number from each row first. It must be
+# That needs care. A bare `exp` overflows (lesson 01), so you subtract a number from each row first. That number must be
 # the largest **allowed** score: if you subtracted a forbidden 1000, all allowed exponentials would underflow to 0. But
 # then the forbidden 1000 overflows, and the mask can't fix that, because $0 \times \infty$ is `nan`:
 
@@ -467,9 +466,8 @@ x_b = torch.tensor([[1.0, 1.0], [-1.0, -2.5], [4.0, 3.0], [2.0, -3.0]])
 # ### Exercise 3 · Masked self-attention
 # `masking.masked_self_attention` · 3 points · about 10 minutes
 #
-# Scores, scaling, mask, softmax, average, with `x` in all three roles. You may call your own `masked_weights`, but then
-# a slip in it costs you points here too; if you write it out again, each exercise is independent. Torch's built-in
-# attention is not allowed.
+# Write scores, scaling, mask, softmax and average, with `x` in all three roles. You may call your own `masked_weights`,
+# but then a slip in it costs you points here too. Torch's built-in attention is not allowed.
 #
 # Shapes: `x` is `[..., tokens, d_model]`, `mask` is boolean and has the shape `[..., tokens, tokens]` or broadcasts to it,
 # the result is `[..., tokens, d_model]`. Each token may attend to something.
@@ -498,8 +496,8 @@ def masked_self_attention(x, mask):
 # %% [markdown] tags=["reason"]
 # The mask goes between scaling and softmax: after the softmax, forbidden tokens have already taken some of the weight,
 # and the rows no longer sum to 1. Fill with the lowest number of the dtype, since long vectors give scores in the
-# thousands, among which -1000 might be one of the larger ones. All three roles of `x` carry gradients; if you detach
-# one of them, the model learns only through the others.
+# thousands, where -1000 might be one of the larger ones. All three roles of `x` carry gradients; if you detach one of
+# them, the model learns only through the others.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-masked_self_attention-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("masking.masked_self_attention")
@@ -573,31 +571,31 @@ for name, values in (("scores / 4", quarter), ("scores, unscaled", scores_b)):
 # So the slide shows two different computations at once:
 #
 # 1. The printed `scaled` and `masked` are `scores / 4`: divided by the number of *keys*, where $\sqrt{2}$ belongs.
-# 2. The printed `alpha` and `out` do **not** follow from them. They are the softmax of the *unscaled* scores: the code says
-#    `masked = scores.masked_fill(...)`, so `scaled` is computed and then never used.
+# 2. The printed `alpha` and `out` do **not** follow from the printed `scaled`. They come from the softmax of the
+#    *unscaled* scores: the code says `masked = scores.masked_fill(...)`, so `scaled` is computed and then never used.
 #
-# Such a line is easy to miss in a program that runs: shapes fit, rows sum to 1, the causal rule holds. Only the numbers
-# give it away.
+# Such a line is easy to miss in a program that runs: the shapes fit, the rows sum to 1, and the causal rule holds. Only
+# the numbers give it away.
 
 # %% [markdown]
 # ### 4.2 The leak test
 #
 # Here is a test to keep for every model you will ever build: **change the future, and see whether the past notices.**
-# Change one token, run the model again, and compare the outputs with the old ones. Those that differ have seen that
+# Change one token, run the model again, and compare the outputs with the old ones. Outputs that differ have seen that
 # token. Do it for each token, and you have a table of who sees whom. In a causal model, everything above its diagonal
 # must be False.
 #
 # ### Exercise 4 · The leak test
 # `masking.leak_test` · 4 points · about 20 minutes
 #
-# Write it for any model, that is, any function of one tensor that returns a row for each token.
+# Write the test for any model, that is, any function of one tensor that returns a row for each token.
 #
 # Shapes: `x` is `[tokens, d_model]`, `model(x)` is `[tokens, d_out]`, the result is boolean `[tokens, tokens]`: True at
 # `[i, j]` where the output of token `i` changes when token `j` is changed.
 
 # %% [markdown] tags=["fine-print"]
-# The check's models see a token clearly or not at all, so you needn't think about rounding here. Some of them ignore
-# one of the components, and some tokens are all zeros: change a token so thoroughly that an output that sees it must
+# The check's models see a token clearly or not at all, so you needn't think about rounding here. Some models ignore one
+# of the components, and some tokens are all zeros: change a token so thoroughly that an output that sees it must
 # change. Don't change `x`.
 
 
@@ -623,8 +621,8 @@ def leak_test(model, x):
 # %% [markdown] tags=["reason"]
 # Change one token at a time, on a fresh copy; otherwise the changes pile up, and a difference is blamed on the wrong
 # token. The new vector is random: doubling a token of zeros changes nothing, and a model that ignores one component
-# doesn't notice a change in it. An output has changed if any of its numbers has. Rows are outputs and columns are
-# inputs, so you read the result like a mask; it says what a model does, while the mask says what it should do.
+# doesn't notice a change in it. An output has changed if any of its numbers has changed. Rows are outputs and columns
+# are inputs, so you read the result like a mask; it says what a model does, while the mask says what it should do.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-leak_test-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.leak_test")
@@ -633,8 +631,8 @@ check("masking.leak_test", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Use it on your masked self-attention and on the leaky kind from 3.1. **Predict:** how many of the three earlier tokens
-# notice a new *tanzte* with the leaky kind?
+# Use the test on your masked self-attention and on the leaky kind from 3.1. **Predict:** how many of the three earlier
+# tokens notice a new *tanzte* with the leaky kind?
 
 # %%
 notice_the_leak = None  # 0, 1, 2 or 3
@@ -676,8 +674,9 @@ def does_the_past_notice():
 # and with shorter vectors it would show. So the test finds leaks, but finding none proves little: try several
 # sentences, with small numbers in them.
 #
-# Now repeat the experiment by hand. Replace the last token, then paint: let a token look ahead, and it notices. Does a
-# token that only looks at *that* token notice as well? And what changes when the mask multiplies the scores?
+# Now repeat the experiment by hand. Replace the last token, then paint the mask: a token that you let look ahead
+# notices the change. Does a token that only looks at *that* token notice as well? And what changes when the mask
+# multiplies the scores?
 
 # %% tags=["demo"]
 show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
@@ -718,7 +717,7 @@ show.mask_painter(tokens, x_b, torch.tensor([-5.0, 1.0]))
 # ### 5.1 Padding
 #
 # Training rarely uses one sentence at a time. A **batch** is a single tensor `[batch, tokens, d_model]`, so all its
-# sentences must have the same length, and short ones are filled up with a **padding** token.
+# sentences must have the same length, and short sentences are filled up with a **padding** token.
 
 # %% [markdown] tags=["slides"]
 # S2 says that transformers don't need inputs of matching size or padding. That is true for one sentence at a time; a batch
@@ -738,8 +737,8 @@ for sentence in padded:
     print("  ".join(f"{token:6}" for token in sentence))
 
 # %% [markdown]
-# The dots mean nothing, and no token should attend to them; otherwise *meow* would be mostly about dots. So each
-# sentence gets a mask that fits its length: True for its tokens, False for the padding after them.
+# The dots are padding and mean nothing, so no token should attend to them; otherwise *meow* would be mostly about dots.
+# So each sentence gets a mask that fits its length: True for its tokens, False for the padding after them.
 #
 # ### Exercise 6 · Padding mask
 # `masking.padding_mask` · 2 points · about 8 minutes
@@ -768,7 +767,7 @@ def padding_mask(lengths, max_length):
 
 
 # %% [markdown] tags=["reason"]
-# Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2: less than the length. *Less
+# Position 0 is the first token, so a sentence of three tokens has positions 0, 1 and 2, all less than its length. *Less
 # than or equal* lets every sentence attend to one padding token. The width is `max_length` and not the greatest length
 # in the batch, because the mask has to fit the tensor that it is used on. Comparing a row with a column replaces the
 # loop over sentences, and the result is already boolean.
@@ -813,15 +812,15 @@ def one_mask_for_each_length():
 
 
 # %% [markdown]
-# Padding is masked as a *key*. As a query, it still attends to something, but the loss ignores its outputs. Forbidding
-# that too would only give you fully masked rows.
+# Padding is masked as a *key*. As a query, it still attends to something, but the loss ignores its outputs. Masking
+# padding as a query too would only give you fully masked rows.
 #
 # ### 5.2 Packing
 #
 # Padding wastes work. To train a language model on texts, you **pack** them instead: documents follow each other in one
-# long row, each closed by a special token, and the row is cut off when it is full. Nothing is padded. But *sie* at the
-# start of a new document mustn't attend to the cat in the previous one. So a packed row needs a mask that is causal
-# *within* each document and False between documents. (For BERT, Krell et al. 2021: [*Efficient Sequence Packing without
+# long row, each closed by a special token, and the row is cut off when it is full. But *sie* at the start of a new
+# document mustn't attend to the cat in the previous one. So a packed row needs a mask that is causal *within* each
+# document and False between documents. (For BERT, Krell et al. 2021: [*Efficient Sequence Packing without
 # Cross-contamination*](https://arxiv.org/abs/2107.02027).)
 
 # %%
@@ -862,9 +861,10 @@ def packed_mask(ids, end):
 
 # %% [markdown] tags=["reason"]
 # A token's document number is the number of ends before it. `cumsum` counts the token itself as well, which would put
-# an end into the next document; so subtract it again. Two tokens are in the same document if their numbers are equal,
-# and comparing a column with a row gives the whole table. Then comes the causal rule, the same for all rows. Without
-# the first half, a model learns to look for its topic in another text; without the second, it reads its answers.
+# an end into the next document; so subtract the token itself. Two tokens are in the same document if their numbers are
+# equal, and comparing a column with a row gives the whole table. Then comes the causal rule, the same for all rows.
+# Without the first rule, a model learns to look for its topic in another text; without the causal rule, it reads its
+# answers.
 
 # %% nbgrader={"grade": true, "grade_id": "masking-packed_mask-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("masking.packed_mask")
@@ -916,7 +916,7 @@ def documents_side_by_side():
 # %% [markdown] tags=["fine-print"]
 # Keep the name `query`: the check loads weights into it. One point is for values and gradients (of `x` and `query`),
 # and one each for scores in the thousands, for a batch of a single sentence, and for padding that does not come after
-# the tokens. In one case, both are in double precision: compute in the dtype of `x`.
+# the tokens. In one case, `x` and `query` are in double precision: compute in the dtype of `x`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "masking-attention_pooling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -961,10 +961,10 @@ check("masking.attention_pooling", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# To see it learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens. Exactly
-# one, at a random position, is a *signal*: one dimension marks it, and another says whether the answer is yes or no. A
-# plain mean blurs the signal; a query can learn to find it. How often will each be right? Guessing is right half the
-# time.
+# To see the layer learn, give it a task in which most tokens are noise. Every sentence has between 3 and 10 tokens.
+# Exactly one token, at a random position, is a *signal*: one dimension marks it, and another says whether the answer is
+# yes or no. A plain mean blurs the signal; a query can learn to find it. How often will each method be right? Guessing
+# is right half the time.
 
 # %%
 my_pooling = {"mean": None, "attention": None}  # in %
@@ -1043,7 +1043,8 @@ def pooling_learns_where_to_look():
 # - **Language model**: predicts each next token from the tokens before it.
 # - **Leak**: attention to a token that a query mustn't see, such as the answer.
 # - **Fully masked row**: a query that may attend to nothing; its weights and its output are 0.
-# - **Attention pooling**: one vector for a sentence, the average of its tokens under the attention of one learned query.
+# - **Attention pooling**: one vector for a sentence, the average of its tokens, weighted by the attention of one
+#   learned query.
 # - **Parameter**: a tensor that training changes; in torch an `nn.Parameter`.
 # - **Encoder and decoder**: the half that reads the source and sees all of it, and the half that writes and sees only the
 #   past.
@@ -1055,6 +1056,5 @@ def pooling_learns_where_to_look():
 # leaks, and a layer that learns where to look.
 #
 # Here is one question to take with you. Shuffle the tokens of a sentence: what happens to the outputs of
-# self-attention, with a mask and without? Make up your mind before you open lesson 03, which begins with that question
-# and then gives the tokens their positions. In lesson 04, several heads attend at once, and lesson 05 puts encoder and
-# decoder together.
+# self-attention, with a mask and without? Decide before you open lesson 03, which begins with that question. In lesson
+# 04, several heads attend at once, and lesson 05 puts encoder and decoder together.

@@ -155,8 +155,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Score each token: `x` times the learned query.\n"
-            "Divide by the root of the number of components.\n"
+            "Score each token: multiply `x` by the learned query.\n"
+            "Divide the scores by the root of the number of components.\n"
             "Fill the padding with the lowest finite number of the dtype of `x`.\n"
             "Take the softmax over the tokens, the last dimension.\n"
             "Return the weighted sum of the tokens, `[batch, d_model]`.",
@@ -169,20 +169,22 @@ EXERCISE = Exercise(
     misconceptions=(
         *_slips(
             padding_counted=(
-                "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where it is "
-                "False, and use the result: masked_fill, without an underscore, doesn't change the old tensor.",
+                "Your answer gives weight to padding, as if there were no mask. Fill the scores with -inf where the "
+                "mask is False, and use the result: masked_fill, without an underscore, doesn't change the old tensor.",
                 (MASKED, "scaled"),
             ),
             not_scaled=(
-                "Your answer takes the softmax of the unscaled dot products. Divide them by √d_model first.",
+                "Your answer takes the softmax of the unscaled dot products. Divide the dot products by √d_model "
+                "first.",
                 (" / math.sqrt(x.shape[-1])", ""),
             ),
             scores_times_mask=(
-                "Your answer sets the scores of padding to 0, but exp(0) is 1. Fill them with -inf before the softmax.",
+                "Your answer sets the scores of padding to 0, but exp(0) is 1. Fill forbidden scores with -inf before "
+                "the softmax.",
                 (MASKED, "scaled * mask"),
             ),
             masked_after_softmax=(
-                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before it.",
+                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before the softmax.",
                 (MASKED, "scaled"),
                 _TIMES_MASK,
             ),
@@ -191,7 +193,7 @@ EXERCISE = Exercise(
                 (SOFTMAX, "torch.softmax(masked, dim=0)"),
             ),
             weighted_mean=(
-                "Your answer averages the weighted tokens. Sum them: the weights already sum to 1.",
+                "Your answer averages the weighted tokens. Sum the weighted tokens: the weights already sum to 1.",
                 ("sum(dim=1)", "mean(dim=1)"),
             ),
             dimension_kept=(
@@ -217,7 +219,8 @@ EXERCISE = Exercise(
         *_slips(
             paired=False,
             mean_pooling=(
-                "Your answer is the plain mean of the tokens. Weight them by a softmax of their scores with the query.",
+                "Your answer is the plain mean of the tokens. Weight the tokens by a softmax of their scores with the "
+                "query.",
                 (SOFTMAX, "mask.to(x.dtype) / mask.sum(dim=-1, keepdim=True)"),
             ),
             mean_pooling_with_padding=(
@@ -235,11 +238,13 @@ EXERCISE = Exercise(
                 _TIMES_MASK,
             ),
             weights_returned=(
-                "Your answer returns the weights. Average the tokens with them: sum alpha times x over the tokens.",
+                "Your answer returns the weights. Average the tokens with those weights: sum alpha times x over the "
+                "tokens.",
                 (_AVERAGED, "alpha"),
             ),
             first_words_counted=(
-                "Your answer assumes that tokens come first. Go by the mask: padding may come before or between them.",
+                "Your answer assumes that tokens come first. Go by the mask: padding may come before tokens or "
+                "between them.",
                 ("~mask", "torch.arange(mask.shape[1]) >= mask.sum(dim=1, keepdim=True)"),
             ),
             softmax_left_out=(

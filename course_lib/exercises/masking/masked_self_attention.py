@@ -109,7 +109,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "outline",
-            "Compute the scores: `x` times itself, with the last two dimensions of the second swapped.\n"
+            "Compute the scores: multiply `x` by itself, with the last two dimensions of the second factor swapped.\n"
             "Divide by the root of the last dimension of `x`.\n"
             "Fill the forbidden positions with the lowest finite number of the dtype.\n"
             "Take the softmax over the keys, the last dimension.\n"
@@ -132,11 +132,11 @@ EXERCISE = Exercise(
             ),
             scores_times_mask=(
                 "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
-                "forbidden tokens still get weight. Fill them with -inf before the softmax.",
+                "forbidden tokens still get weight. Fill forbidden scores with -inf before the softmax.",
                 (MASKED, "scaled * mask"),
             ),
             masked_after_softmax=(
-                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before it.",
+                "Your answer masks after the softmax, so weights don't sum to 1. Mask the scores before the softmax.",
                 (MASKED, "scaled"),
                 ("alpha @ x", "(alpha * mask) @ x"),
             ),
@@ -172,7 +172,7 @@ EXERCISE = Exercise(
                 ("alpha @ x", "alpha * mask / (alpha * mask).sum(dim=-1, keepdim=True) @ x"),
             ),
             always_causal=(
-                "Your answer ignores the given mask and uses a causal one. Use the argument: it can be any mask.",
+                "Your answer ignores the given mask and uses a causal mask. Use the argument: it can be any mask.",
                 (
                     "    scores =",
                     "    mask = torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool).tril()\n    scores =",
@@ -180,7 +180,7 @@ EXERCISE = Exercise(
             ),
             keys_as_rows=(KEYS_AS_ROWS, ("    scores =", "    mask = mask.mT\n    scores =")),
             weights_returned=(
-                "Your answer returns the weights. Average the tokens with them: alpha @ x.",
+                "Your answer returns the weights. Average the tokens with those weights: alpha @ x.",
                 ("alpha @ x", "alpha"),
             ),
             no_gradients=(

@@ -75,7 +75,7 @@ _EVEN_IN_A_ROW = (
 
 
 _NOT_LOW_ENOUGH = (
-    "Your answer fills forbidden scores with a number that isn't low enough: if the allowed scores are lower, "
+    "Your answer fills forbidden scores with a number that isn't low enough: if the allowed scores are even lower, "
     "forbidden keys take the weight. Fill with -inf or torch.finfo(scaled.dtype).min."
 )
 
@@ -153,13 +153,14 @@ EXERCISE = Exercise(
             uniform_where_nothing_is_allowed=(_EVEN_IN_A_ROW, _NOTHING_AFTER),
             scores_times_mask=(
                 "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
-                "forbidden keys still get weight. Fill them with -inf before the softmax.",
+                "forbidden keys still get weight. Fill forbidden scores with -inf before the softmax.",
                 (MASKED, "scaled * mask"),
                 _NOTHING_AFTER,
             ),
             scores_times_mask_then_zeroed=(
                 "Your answer sets forbidden scores to 0. But exp(0) is 1, so they take part of the weight, and "
-                "zeroing their weights afterwards doesn't return it. Fill them with -inf before the softmax.",
+                "zeroing their weights afterwards doesn't return it. Fill forbidden scores with -inf before the "
+                "softmax.",
                 (MASKED, "scaled * mask"),
             ),
             masked_after_softmax=(
@@ -197,11 +198,11 @@ EXERCISE = Exercise(
             ),
             inverted_throughout=(WRONG_WAY_ROUND, (_BEFORE, f"    mask = ~mask\n{_BEFORE}")),
             always_causal=(
-                "Your answer always uses a causal mask. Use the mask that you are given: it can be any.",
+                "Your answer always uses a causal mask. Use the mask that you are given: it can be any mask.",
                 (_BEFORE, f"    mask = torch.ones(scaled.shape[-2:], dtype=torch.bool).tril()\n{_BEFORE}"),
             ),
             scaled_again=(
-                "Your answer scales the scores again. They are already scaled: use them directly.",
+                "Your answer scales the scores again. The scores are already scaled: use them directly.",
                 (_BEFORE, f"    scaled = scaled / scaled.shape[-1] ** 0.5\n{_BEFORE}"),
             ),
         ),

@@ -104,27 +104,27 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Count along each row how many documents have ended: `[batch, tokens]`. Compare that as a column, "
-            "`[batch, tokens, 1]`, with itself as a row, `[batch, 1, tokens]`. The causal mask, `[tokens, tokens]`, "
-            "is the same for every row of the batch.",
+            "Count along each row how many documents have ended: `[batch, tokens]`. Compare these numbers as a "
+            "column, `[batch, tokens, 1]`, with the same numbers as a row, `[batch, 1, tokens]`. The causal mask, "
+            "`[tokens, tokens]`, is the same for every row of the batch.",
             answers=("counted_over_the_batch", "end_opens_the_next"),
         ),
         Hint(
             "outline",
             "Find where the ids are `end`.\n"
-            "Find each token's document: how many have ended before it. `cumsum` counts the token itself, so subtract "
-            "it again where it is an end.\n"
+            "Find each token's document number: how many documents have ended before it. `cumsum` counts the token "
+            "itself, so subtract 1 where the token is an end.\n"
             "Compare the documents of all queries with those of all keys.\n"
             "Make a causal mask on the device of the ids.\n"
-            "Allow a key only where both masks do.",
+            "Allow a key only where both masks allow it.",
             answers=("both_directions", "only_causal", "either_is_enough"),
         ),
     ),
     misconceptions=(
         *_slips(
             end_opens_the_next=(
-                "Your answer assigns an end to the next document. It closes its own: count the ends before a token, "
-                "without the token itself.",
+                "Your answer assigns an end to the next document. An end belongs to the document that it closes: "
+                "count only the ends before a token.",
                 (_DOCUMENT, "ends.cumsum(dim=-1)"),
             ),
             counted_over_the_batch=(

@@ -60,13 +60,13 @@ KEYS_AS_ROWS = (
 
 
 FORBIDDEN_FAR_ABOVE = (
-    "If a forbidden score is far above the allowed ones, your answer leaves them no weight: their exponentials "
-    "underflow to 0. Fill forbidden scores with -inf (or the lowest number) before the softmax."
+    "If a forbidden score is far above the allowed ones, your answer leaves the allowed keys no weight: their "
+    "exponentials underflow to 0. Fill forbidden scores with -inf (or the lowest number) before the softmax."
 )
 
 
 BARE_EXP = (
-    "Your answer takes exp of the raw scores, which overflows for large ones and underflows for very low ones. "
+    "Your answer takes exp of the raw scores, which overflows for large scores and underflows for very low ones. "
     "Subtract each row's largest allowed score first, or fill with -inf and use torch.softmax."
 )
 
@@ -122,8 +122,8 @@ def wrong_dimensions(right: Callable[..., Any], *, paired: bool = True) -> tuple
     return (
         Misconception(
             "softmax_over_queries",
-            "Your answer takes the softmax over the queries (dim=-2). Take it over the keys, dim=-1, so that each row "
-            "sums to 1.",
+            "Your answer takes the softmax over the queries (dim=-2). Take the softmax over the keys, dim=-1, so that "
+            "each row sums to 1.",
             Edited(right, (SOFTMAX, "torch.softmax(masked, dim=-2)"), paired=paired),
         ),
         Misconception(
