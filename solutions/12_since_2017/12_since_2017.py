@@ -69,7 +69,7 @@ torch.set_printoptions(precision=4, sci_mode=False)
 # To measure a change, you need something to change, something to read, and some patience.
 #
 # **Something to read.** A real text that is already on your computer: Python's own handbook (the pages that
-# `help("lambda")` shows), half a million characters of English by many hands. We hold out the last tenth.
+# `help("lambda")` shows), half a million characters of English by many authors. We hold out the last tenth.
 
 # %%
 text = python_documentation()
@@ -161,10 +161,10 @@ class SmallModel(nn.Module):
 
 
 # %% [markdown]
-# **Some patience.** `measured` trains three models that differ only in their seed: 160 steps of Adam, each on eight windows
-# of 64 characters. That is a hundredth of what good training would take, but it is the same for all models. We compare the
-# loss on the held-out text, in nats per character. Seed 0 draws the same windows in every trial, so the data can't explain
-# a difference.
+# **Some patience.** `measured` trains three models that differ only in their seed: 160 steps of Adam, each on eight
+# windows of 64 characters. Good training would take far longer, but this is the same for all models. We compare the
+# loss on the held-out text, in nats per character. Each seed draws the same windows in every trial, so the data can't
+# explain a difference.
 
 # %%
 STEPS, RATE = 160, 0.003
@@ -219,8 +219,8 @@ guesses
 #
 # $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
 #
-# It doesn't have a mean or a $\beta$. The vector keeps its direction and gets a standard length. Llama, Qwen, Mistral and
-# Gemma all use **RMSNorm**.
+# It uses neither the mean nor $\beta$. Apart from $\gamma$, the vector keeps its direction and gets a standard length.
+# Llama, Qwen, Mistral and Gemma all use **RMSNorm**.
 
 # %% [markdown]
 # ### Exercise 1 · RMSNorm
@@ -303,8 +303,8 @@ def the_other_norm():
 # ### Exercise 2 · Pre-norm, and the norm at its end
 # `since_2017.pre_norm` · 2 points · about 8 minutes
 #
-# `sublayers` and `norms` are lists of equal length, of functions from `[..., tokens, d_model]` to the same shape;
-# `final_norm` is one more. Pass `x` through all of them.
+# `sublayers` and `norms` are equally long lists of functions from `[..., tokens, d_model]` to the same shape, and
+# `final_norm` is one more such function. Pass `x` through all of them.
 
 # %% [markdown] tags=["fine-print"]
 # Without any sublayers, only the final norm is left.
@@ -399,8 +399,8 @@ def before_or_after():
 # and on nothing else about their positions.** Whatever a head learns about "two tokens back" at position 10 holds at
 # position 10,000.
 #
-# Only queries and keys are rotated, in every layer. Values are not: what a token has to say doesn't depend on its position.
-# This is *rotary position embedding*, **RoPE** (Su et al., 2021), and nearly every model that you can download uses it.
+# Only queries and keys are rotated, in every layer. Values are not rotated: what a token has to say doesn't depend on
+# its position. This is *rotary position embedding*, **RoPE** (Su et al., 2021), and Llama, Qwen and Mistral all use it.
 #
 # $$\begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
 #   \begin{pmatrix} \cos pf_i & -\sin pf_i \\ \sin pf_i & \cos pf_i \end{pmatrix}
@@ -477,9 +477,10 @@ def only_the_distance():
 #
 # ### 4.2 The answer to lesson 03
 #
-# Here is its section 9 again: name the symbol two positions back, train on 16 symbols, test on 64. The sinusoids were right
-# within the 16 and wavered between chance and perfect after them. The task and the training are the same, but we rotate
-# queries and keys and add nothing. **Guess first:** how often is each model right beyond the 16?
+# Here is lesson 03's section 9 again: name the symbol two positions back, train on 16 symbols, test on 64. The
+# sinusoids were right within the 16 and wavered between chance and perfect after them. The task and the training are
+# the same, but we rotate queries and keys and add nothing. **Guess first:** how often is each model right beyond the
+# 16?
 
 # %%
 right_beyond = {"sinusoids, added": None, "rotary": None}  # in percent
@@ -543,10 +544,10 @@ def past_the_trained_length():
 
 
 # %% [markdown]
-# What "two positions back" means was learned once and holds everywhere. (Not quite perfectly: at position 60 there are keys
-# fifty tokens away, a distance never seen in training, and now and then one of them scores high. Rotary positions cover
-# every *position*, but not every *distance*. That is why models are still trained for long contexts, with slower rotations:
-# Peng et al. 2023, "YaRN", and `course_lib.modern.rotary`.)
+# The model learned once what "two positions back" means, and that holds everywhere. (Not quite perfectly: at position
+# 60 there are keys fifty tokens away, a distance never seen in training, and now and then one of them scores high.
+# Rotary positions cover every *position*, but not every *distance*. That is why models are still trained for long
+# contexts, with slower rotations: Peng et al. 2023, "YaRN", and `course_lib.modern.rotary`.)
 #
 # ### 4.3 And the small model?
 
@@ -566,10 +567,10 @@ def positions_that_turn():
 
 
 # %% [markdown]
-# The difference is larger than the spread of the seeds. The model has no more numbers than before, and learned in 160 steps what takes the
-# other many more. Why? To write the handbook in characters, you mostly need the few characters before this one, and *the
-# letter before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters;
-# here they are built in.
+# The difference is larger than the spread of the seeds. The model has no more numbers than before. Why does it learn
+# faster? To write the handbook in characters, you mostly need the few characters before this one, and *the letter
+# before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters; here
+# they are built in.
 #
 # (To be fair, sinusoids are easy to beat in such a short training run. To see whether they catch up, set `STEPS = 1600` and
 # wait a few minutes.)
@@ -650,9 +651,9 @@ def with_a_gate():
 
 
 # %% [markdown]
-# It gains a little, or nothing: compare it with the numbers in brackets. Shazeer's gains are just as small. In his table 1, the loss
-# after 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on such a large model, five hundredths matter. On ours, you
-# couldn't tell them from luck.
+# It gains a little, or nothing: compare the difference with the numbers in brackets. Shazeer's gains are small, too. In
+# his table 1, the loss after 65,536 steps goes from 1.997 (ReLU) to 1.944 (SwiGLU): on such a large model, five
+# hundredths matter. On ours, you couldn't tell them from luck.
 #
 # ## 6. Fewer keys
 #
@@ -776,8 +777,8 @@ def caches():
 caches()
 
 # %% [markdown]
-# That is four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache fills the
-# machine. That is why hardly any model still has as many heads of keys as of queries.
+# That is four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache fills
+# the machine. That is why Llama 3, Qwen and Mistral have fewer heads of keys than of queries.
 #
 # ## 7. A softmax in one pass
 #
@@ -874,10 +875,10 @@ def block_by_block():
 # %% [markdown]
 # The results agree to the last digits. The steps show how rarely the sums have to shrink.
 #
-# Does it make the small model better? It can't: it computes the same thing. But it works at lengths where the table would
-# not fit. And on a GPU it is faster, too: Dao et al. (2022) trained GPT-2 three times as fast as Hugging Face's
-# implementation, and 1.7 times as fast as Megatron's (table 2). It even does a little more arithmetic; it saves the trips
-# to memory and back.
+# Does it make the small model better? It can't: it computes the same thing. But it works at lengths where the table
+# would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained medium GPT-2 three times as fast as Hugging
+# Face's implementation, and 1.7 times as fast as Megatron's (table 2). It even does a little more arithmetic; it saves
+# the trips to memory and back.
 #
 # ## 8. How it is trained
 #
@@ -967,12 +968,12 @@ def with_decay():
 
 
 # %% [markdown]
-# The first value makes no difference; the second makes the model worse. The usual 0.1 takes only five hundredths off a
-# weight in all of our 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because
+# The first value makes no difference; the second makes the model worse. The usual 0.1 takes only 5 % off a weight in
+# all of our 160 steps. Twenty times as much makes the weights smaller, as it should, and the model worse, because
 # weights that it still needs shrink as fast as it learns them.
 #
-# Decay is for training runs of a hundred thousand steps. There it keeps the weights from growing forever, so that a step of
-# a given size still makes a difference.
+# Decay is meant for long training runs. There it keeps the weights from growing forever, so that a step of a given size
+# still makes a difference.
 #
 # ### 8.2 Down to nothing
 #
@@ -1189,10 +1190,10 @@ def all_of_it():
 
 
 # %% [markdown]
-# The gray band is the ruler, as wide as the widest bracket. Most of the changes are in it or next to it. One isn't. And all
-# of them together, at our usual rate, are *worse* than rotary positions alone. Changes don't add up like money: this model
-# has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Double the rate, and it makes up most
-# of the difference, or all of it.
+# The gray band is the ruler, as wide as the widest bracket. Most of the changes are in it or next to it. One lies far
+# outside. And all of them together, at our usual rate, are *worse* than rotary positions alone. Changes don't add up
+# like money: this model has a tenth fewer weights, and with every norm in a branch it takes smaller steps. Double the
+# rate, and it makes up most of the difference, or all of it.
 #
 # So are the others just fashion? No. A change may make a model **better** (rotary), or **trainable** where it wasn't
 # (pre-norm), or **cheaper** at the same quality (RMSNorm, grouped queries, the softmax in blocks), or help so little that
@@ -1238,9 +1239,8 @@ def llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, 
 
 
 # %% [markdown] tags=["reason"]
-# Keys and values are where a formula from 2017 goes wrong: they have their own number of heads. In the 8B model they are a
-# quarter as wide as the queries, and the savings went into the feed-forward layers and the vocabulary. Apart from the
-# matrices, only the norms have parameters: `d_model` gains each.
+# Keys and values are where a formula from 2017 goes wrong: they have their own number of heads. In the 8B model, they
+# are a quarter as wide as the queries. Apart from the matrices, only the norms have parameters: `d_model` gains each.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-llama_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.llama_parameters")
@@ -1338,8 +1338,8 @@ def yours_and_the_librarys():
 # billion weights, that takes seven billion gradients and fourteen billion running averages for Adam, and leaves you with
 # another thirteen gigabytes for every task.
 #
-# Hu et al. (2022) guessed that what a model has to *change* for a task is simple, however large the model. So they leave $W$
-# as it is and learn the change as a product of two narrow matrices, of **rank** $r$:
+# Hu et al. (2022) guessed that the *change* that a model needs for a task is simple, however large the model. So they
+# leave $W$ as it is and learn the change as a product of two narrow matrices, of **rank** $r$:
 #
 # $$W x + \frac{\alpha}{r}\, B A x, \qquad A: r \times d_\text{in},\quad B: d_\text{out} \times r .$$
 #

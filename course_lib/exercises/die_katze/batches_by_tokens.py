@@ -152,8 +152,8 @@ EXERCISE = Exercise(
             _slip((f"sorted(range(len(lengths)), key={_KEY})", "range(len(lengths))")),
         ),
         *alike(
-            "Your answer sorts in a different order. Sort by the source, shortest first, and by the target for equal "
-            "sources.",
+            "Your answer sorts the pairs in the wrong order. Sort by the source, shortest first, and by the target for "
+            "equal sources.",
             longest_first=_slip((_KEY, f"{_KEY}, reverse=True")),
             by_the_sum=_slip((_KEY, "lambda i: sum(lengths[i])")),
             by_the_source_alone=_slip((_KEY, "lambda i: lengths[i][0]")),

@@ -135,7 +135,7 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "means_of_counts",
-            "Your answer passes the mean counts of a sample to `score`. Pass the sums: not all scores are ratios.",
+            "Your answer passes the mean counts of a sample to `score`. Pass the sums: they can score differently.",
             _slip((_SUMS, "counts[sample].double().mean(0)")),
         ),
         Misconception(
@@ -188,7 +188,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_sample_too_few",
-            "Your answer leaves out the last sample. Include it like the others.",
+            "Your answer leaves out the last sample. Score every row of `drawn`.",
             _slip(("in drawn", "in drawn[:-1]")),
         ),
     ),

@@ -99,8 +99,8 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Return two ints. The first is an index, counted from 0; the second is a number of measurements, which is "
-            "one more than the index of the last one.",
+            "Return two ints. The first int is an index, counted from 0. The second is the number of measurements, one "
+            "more than the index of the last one.",
             answers=("counted_from_one", "place_of_the_last"),
         ),
     ),
@@ -131,19 +131,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_too_patient",
-            "Your answer waits one measurement longer than `patience`. Stop at the `patience`-th in a row without a "
-            "new best.",
+            "Your answer waits one measurement longer than `patience`. Stop at the `patience`-th measurement in a "
+            "row without a new best.",
             _slip((_END, "waited > patience")),
         ),
         Misconception(
             "one_too_hasty",
-            "Your answer stops one measurement too early. Stop at the `patience`-th in a row without a new best.",
+            "Your answer stops one measurement too early. Stop at the `patience`-th measurement in a row without a new "
+            "best.",
             _slip((_END, "waited >= patience - 1")),
         ),
         Misconception(
             "worse_than_the_one_before",
-            "Your answer compares with the previous measurement. A loss can fall for a while without being a new "
-            "best: count since the best.",
+            "Your answer compares each loss with the previous one. A loss can fall for a while without being a new "
+            "best: count the measurements since the best.",
             _slip((_WAITED, "waited = next((n for n in range(i) if losses[i - n] < losses[i - n - 1]), i)")),
         ),
         Misconception(

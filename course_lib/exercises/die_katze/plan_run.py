@@ -122,7 +122,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "accumulation_forgotten",
-            "Your answer ignores accumulation. The weights change only after `accumulate` batches: multiply by it.",
+            "Your answer ignores accumulation. The weights change only after `accumulate` batches: multiply by that.",
             _slip(_NO_ACCUMULATION),
         ),
         Misconception(
@@ -164,7 +164,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "whole_epochs",
-            "Your answer rounds the number of epochs down to a whole number. Half an epoch counts as well.",
+            "Your answer rounds the number of epochs down to a whole number. Keep the fraction: half an "
+            "epoch has steps, too.",
             _slip(("epochs * tokens", "math.floor(epochs) * tokens")),
         ),
         Misconception(

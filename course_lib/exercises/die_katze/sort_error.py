@@ -148,7 +148,7 @@ EXERCISE = Exercise(
             sets_of_words_compared=_slip(_SETS_OF_WORDS),
         ),
         *alike(
-            'Your answer checks the classes in a different order. Follow the list: "order" before "form", "repeated" '
+            'Your answer checks the classes in the wrong order. Follow the list: "order" before "form", "repeated" '
             'before "short".',
             form_before_order=_slip(("in holds", "in ('right', 'form', 'order', 'repeated', 'short')")),
             short_before_repeated=_slip(("in holds", "in ('right', 'order', 'form', 'short', 'repeated')")),
@@ -160,8 +160,8 @@ EXERCISE = Exercise(
             _slip((_STEMS, "False")),
         ),
         *alike(
-            'Your answer compares the wrong stems for "form". Count how often each word\'s first four letters occur, '
-            "in any order.",
+            'Your answer compares the wrong letters for "form". Take the first four of each word, and compare how '
+            "often they occur, in any order.",
             stems_in_order=_slip((_STEMS, "stems == right_stems")),
             one_letter=_slip(("word[:4]", "word[:1]")),
         ),
@@ -177,17 +177,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "no_repetition",
-            'Your answer never says "repeated". Say it if a word of the reference occurs too often.',
+            'Your answer never says "repeated". Return it if a word of the reference occurs more often in the '
+            "translation.",
             _slip((f"any({_REPEATED} for word in said)", "False")),
         ),
         *alike(
-            'Your answer says "repeated" too often. A repeated word occurs in the reference, but less often.',
+            'Your answer says "repeated" too often. A repeated word also occurs in the reference, but less often.',
             strangers_repeated=_slip((_REPEATED, "wanted.count(word) < said.count(word)")),
             twice_is_too_often=_slip((_REPEATED, "said.count(word) > 1")),
         ),
         *alike(
-            'Your answer says "short" for the wrong lengths. Say it if there are fewer words than in the reference '
-            "and no earlier class fits.",
+            'Your answer says "short" for the wrong lengths. Return it if the translation has fewer words than the '
+            "reference and no earlier class fits.",
             another_length=_slip(("len(said) <", "len(said) !=")),
             no_word_is_new=_slip(("len(said) < len(wanted)", "False")),
         ),

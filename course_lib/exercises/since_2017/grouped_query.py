@@ -158,7 +158,7 @@ EXERCISE = Exercise(
             _slip(("sqrt(", "sqrt(q.shape[1] * ")),
         ),
         *alike(
-            "Your mask is inverted. True means that a query may attend: fill where it is False.",
+            "Your mask is inverted. True means that a query may attend: fill the scores where it is False.",
             mask_inverted=_slip(("~mask", "mask")),
             mask_inverted_to_nan=_slip(*_INVERTED_TO_NAN),
             mask_inverted_and_repaired=_slip(*_INVERTED_TO_NAN, ("return out", "return out.nan_to_num()")),

@@ -132,14 +132,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "always_tied",
-            "Your answer counts one embedding matrix. If `tied` is False, the output has its own, vocab_size times "
-            "d_model.",
+            "Your answer counts one embedding matrix. If `tied` is False, the output has a matrix of its own, "
+            "vocab_size times d_model.",
             _slip((_TABLES, "1")),
         ),
         Misconception(
             "keys_in_full",
-            "Your answer gives keys and values as many heads as queries. They have `key_value_heads`, so W_k and W_v "
-            "are narrower.",
+            "Your answer gives keys and values as many heads as queries. They have only `key_value_heads` heads, so "
+            "W_k and W_v are narrower.",
             _slip((_GROUPS, "heads * (d_model")),
         ),
         Misconception(

@@ -175,7 +175,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "size_given_back",
-            "Your answer multiplies by the norm at the end. Don't: the learning rate sets the size of the step.",
+            "Your answer multiplies by the norm at the end. Leave that out: the learning rate sets the size of the "
+            "step.",
             _slip(("return x", "return x * size")),
         ),
         Misconception(

@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "norms_left_out",
-            "Your sublayers read x without a norm. Each has its own: sublayer(norm(x)).",
+            "Your sublayers read x without a norm. Each sublayer has its own norm: sublayer(norm(x)).",
             _slip((_STEP, "x + sublayer(x)")),
         ),
         Misconception(

@@ -160,15 +160,15 @@ EXERCISE = Exercise(
             grown_where_something_was_seen=_slip((_SHRINK, "(finite - largest).exp().nan_to_num(posinf=0.0)")),
         ),
         *alike(
-            "Your exponentials do not subtract the new largest score. Subtract it, so that all sums have the same "
-            "scale and exp does not overflow.",
+            "Your answer doesn't subtract the new largest score before the exponential. Do that, so that all sums have "
+            "the same scale and exp doesn't overflow.",
             own_largest_subtracted=_slip((_POWERS, "(scores - scores.amax(dim=-1, keepdim=True)).exp().nan_to_num()")),
             old_largest_subtracted=_slip(("finite.unsqueeze", "largest.unsqueeze"), paired=False),
             nothing_subtracted=_slip((_POWERS, "scores.exp()")),
         ),
         Misconception(
             "old_sums_forgotten",
-            "Your sums cover only this block. Add the sums of the earlier ones.",
+            "Your sums cover only this block. Add the sums of the earlier blocks.",
             _slip((_OLD_TOTAL, "0 * total"), (_OLD_OUT, "0 * out")),
         ),
         *alike(

@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "mean_subtracted",
-            "Your answer subtracts the mean before it squares, as layer norm does. RMSNorm does not.",
+            "Your answer subtracts the mean before it squares, as layer norm does. RMSNorm squares x itself.",
             _slip((_SQUARE, "(x - x.mean(dim=-1, keepdim=True)).square()")),
         ),
         Misconception(

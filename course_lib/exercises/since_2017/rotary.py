@@ -103,8 +103,8 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "There are `d_head / 2` pairs. The angles are `[tokens, d_head / 2]`, the product of the positions as a "
-            "column and the frequencies as a row. So are their cosines and sines. The first and the second numbers of "
-            "the pairs are `[..., tokens, d_head / 2]` each.",
+            "column and the frequencies as a row. Their cosines and sines have the same shape. The first and the "
+            "second numbers of the pairs are `[..., tokens, d_head / 2]` each.",
             answers=("halves_as_pairs", "halves_joined", "counted_from_zero"),
         ),
         Hint(
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_forgotten",
-            "Your exponent lacks the 2: it is i / d_head, where i counts pairs. Use 2i / d_head.",
+            "Your exponent is i / d_head, where i counts pairs. Use 2i / d_head.",
             _slip((_NUMBERS, "torch.arange(x.shape[-1] // 2)")),
         ),
         Misconception(
@@ -169,8 +169,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "fastest_last",
-            "Your pairs rotate faster and faster. The exponent needs a minus: pair 0 rotates by one radian per token, "
-            "the others more slowly.",
+            "Your later pairs rotate faster than the first. The exponent needs a minus: pair 0 rotates by one radian "
+            "per token, the others more slowly.",
             _slip((_NUMBERS, f"-{_NUMBERS}")),
         ),
         Misconception(
