@@ -7,8 +7,6 @@ give the model and its sizes. What is trained in earnest is `course_lib.models.G
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,8 +15,6 @@ from torch import Tensor, nn
 
 from course_lib.masking import causal_mask
 from course_lib.objectives.losses import shift_right
-from course_lib.positions import LearnedPositions
-from course_lib.references.heads_and_blocks import AddAndNorm, EncoderBlock, FeedForward, MultiHeadAttention
 
 
 def training_windows(
@@ -83,32 +79,6 @@ class CausalLanguageModel(nn.Module):
         for block in self.blocks:
             x = block(x, mask)
         return tied_logits(self.norm(x), self.embedding.weight)
-
-
-def gpt_parts(vocab_size: int, context_length: int, d_model: int, heads: int, layers: int) -> dict[str, Any]:
-    """The parts of a `CausalLanguageModel`, with GPT-2's choices: pre-norm, the approximate GELU, small embeddings.
-
-    Args:
-        vocab_size: how many tokens there are.
-        context_length: the longest sequence.
-        d_model: the length of a token's vector.
-        heads: in each multi-head attention.
-        layers: blocks.
-    """
-
-    def block() -> EncoderBlock:
-        first, second = (AddAndNorm(nn.LayerNorm(d_model), nn.Identity(), norm_first=True) for _ in range(2))
-        network = FeedForward(d_model, 4 * d_model, partial(F.gelu, approximate="tanh"))
-        return EncoderBlock(MultiHeadAttention(d_model, heads), first, network, second)
-
-    embedding = nn.Embedding(vocab_size, d_model)
-    nn.init.normal_(embedding.weight, std=0.02)
-    return {
-        "embedding": embedding,
-        "positions": LearnedPositions(d_model, context_length),
-        "blocks": [block() for _ in range(layers)],
-        "norm": nn.LayerNorm(d_model),
-    }
 
 
 NAMES_IN_GPT2 = {

@@ -5,30 +5,33 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.testing import assert_close
 
 from course_lib.decoding.greedy import greedy_decode
 from course_lib.masking import packed_mask
 from course_lib.models import GPT, GPTConfig
 from course_lib.objectives.losses import language_model_loss
+from course_lib.positions import LearnedPositions
 from course_lib.published.hub import PublishedModel
 from course_lib.references.gpt import (
     CausalLanguageModel,
     fine_tuning_loss,
     from_gpt2,
     generate,
-    gpt_parts,
     influence,
     loss_without_mask,
     tied_logits,
     training_windows,
 )
+from course_lib.references.heads_and_blocks import AddAndNorm, EncoderBlock, FeedForward, MultiHeadAttention
 from course_lib.text.batches import TextBatch
 from tests.course_lib.parameters import count_parameters
 
@@ -40,9 +43,27 @@ def test_without_a_mask_only_the_last_target_is_not_there_to_be_copied() -> None
     assert_close(loss_without_mask(honest), torch.tensor([[0.0, 0.0, 0.5], [0.0, 0.0, 2.5]]))
 
 
+def parts(vocab_size: int, context_length: int, d_model: int, heads: int, layers: int) -> dict[str, Any]:
+    """The parts of a `CausalLanguageModel`, with GPT-2's choices: pre-norm, the approximate GELU, small embeddings."""
+
+    def block() -> EncoderBlock:
+        first, second = (AddAndNorm(nn.LayerNorm(d_model), nn.Identity(), norm_first=True) for _ in range(2))
+        network = FeedForward(d_model, 4 * d_model, partial(F.gelu, approximate="tanh"))
+        return EncoderBlock(MultiHeadAttention(d_model, heads), first, network, second)
+
+    embedding = nn.Embedding(vocab_size, d_model)
+    nn.init.normal_(embedding.weight, std=0.02)
+    return {
+        "embedding": embedding,
+        "positions": LearnedPositions(d_model, context_length),
+        "blocks": [block() for _ in range(layers)],
+        "norm": nn.LayerNorm(d_model),
+    }
+
+
 def model(causal: bool = True) -> CausalLanguageModel:
     torch.manual_seed(0)
-    made = CausalLanguageModel(**gpt_parts(11, context_length=7, d_model=12, heads=3, layers=2), causal=causal)
+    made = CausalLanguageModel(**parts(11, context_length=7, d_model=12, heads=3, layers=2), causal=causal)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return made
@@ -100,7 +121,7 @@ class TestCausalLanguageModel:
         assert_close(loss, language_model_loss(as_gpt(ours), TextBatch(IDS)))
 
     def test_starts_knowing_nothing(self) -> None:
-        fresh = CausalLanguageModel(**gpt_parts(11, context_length=7, d_model=12, heads=3, layers=2))
+        fresh = CausalLanguageModel(**parts(11, context_length=7, d_model=12, heads=3, layers=2))
         loss = F.cross_entropy(fresh(IDS).flatten(0, 1), IDS.flatten())
         assert loss.item() == pytest.approx(math.log(11), abs=0.1)
 
@@ -121,7 +142,7 @@ def test_gpt2s_weights_make_it_gpt2(config: GPTConfig, tmp_path: Path) -> None:
             torch.nn.init.normal_(parameter, mean=0.5, std=0.3)
     library.save_pretrained(tmp_path)
     sizes = (config.vocab_size, config.context_length, config.d_model, config.heads, config.layers)
-    own = CausalLanguageModel(**gpt_parts(*sizes))
+    own = CausalLanguageModel(**parts(*sizes))
     own.load_state_dict(from_gpt2(dict(PublishedModel.read(tmp_path, "gpt2").tensors)))
     ids = torch.randint(config.vocab_size, (2, 9))
     with torch.no_grad():
@@ -178,7 +199,7 @@ def test_what_was_printed_is_gpt_2_with_the_vocabulary_of_gpt_1(
 ) -> None:
     with torch.device("meta"):
         found, with_gpt_1s = (
-            count_parameters(CausalLanguageModel(**gpt_parts(vocab_size, 1024, d_model, 8, layers)))
+            count_parameters(CausalLanguageModel(**parts(vocab_size, 1024, d_model, 8, layers)))
             for vocab_size in (50_257, 40_478)
         )
     assert found == released
