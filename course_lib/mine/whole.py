@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -16,6 +17,8 @@ from course_lib.learner.kept_answers import kept_at
 from course_lib.learner.solutions import solution_of
 from course_lib.learner.transformer_pieces import GPT_PIECES, PIECES
 from course_lib.mine.joining import GPT_NAME, NAME, Joined, Piece, are, join_answers
+
+_NO_PAGES: Mapping[str, str] = {}
 
 TRANSLATOR = Path(__file__).parent / "translator"
 """The folder with the words and weights that are written: of a translator of lesson 05's sentences (`weights.py`)."""
@@ -57,9 +60,15 @@ class MyTransformer:
         """All of them, in reading order."""
         return [*self.joined.pieces, *self.gpt.pieces]
 
+    @property
+    def shown(self) -> list[Piece]:
+        """Those to show, in reading order: the GPT's only once the learner has written one of them."""
+        begun = any(piece.own or piece.problem for piece in self.gpt.pieces)
+        return self.pieces if begun else list(self.joined.pieces)
+
     def text(self) -> str:
         """It for a terminal: each piece of the learner's, and a line for each of the others."""
-        shown = [piece.text if piece.own else f"  {told(piece)}" for piece in self.pieces]
+        shown = [piece.text if piece.own else f"  {told(piece)}" for piece in self.shown]
         return "\n\n".join([self.counted, *shown, _ADVICE])
 
     def html(self) -> str:
@@ -68,7 +77,7 @@ class MyTransformer:
             f'<pre class="katze-code">{escape(piece.text)}</pre>'
             if piece.own
             else f'<p class="katze-score">{escape(told(piece))}</p>'
-            for piece in self.pieces
+            for piece in self.shown
         )
         return (
             f'<div class="katze-verdict katze-open">{style_sheet("verdict")}'
@@ -76,10 +85,14 @@ class MyTransformer:
             f'{shown}<p class="katze-closing">{_ADVICE}</p></div>'
         )
 
-    def write(self, folder: Path) -> Path:
+    def write(self, folder: Path, pages: Mapping[str, str] = _NO_PAGES) -> Path:
         """Write the files, and the words and weights where they are not there; return the transformer's path.
 
         The GPT's file is left out where a piece of it is missing.
+
+        Args:
+            folder: where to.
+            pages: texts to write beside them, by file name; one that the learner has changed stays as it is.
 
         Raises:
             CannotWrite: a piece is missing, or a file has been changed since it was written.
@@ -92,9 +105,15 @@ class MyTransformer:
         contents = {name: text.encode() for name, text in texts.items() if text}
         words, weights = (folder / f"{NAME}{ending}" for ending in (".json", ".safetensors"))
         known = _words(words)
+        earlier = known.get("written", {})
+
+        def is_changed(file: Path) -> bool:
+            return file.exists() and sha256_of(file) != earlier.get(file.name)
+
         for file in map(folder.joinpath, contents):
-            if file.exists() and sha256_of(file) != known.get("written", {}).get(file.name):
+            if is_changed(file):
                 raise CannotWrite(f"{file} has been changed, and would be overwritten: give your version another name")
+        contents |= {name: text.encode() for name, text in pages.items() if not is_changed(folder / name)}
         if not weights.exists():
             with put_in_place(weights) as unfinished:
                 unfinished.write_bytes((TRANSLATOR / weights.name).read_bytes())

@@ -456,6 +456,11 @@ def test_mine_writes_a_transformer_and_says_whose_its_pieces_are(
     record = json.loads((tmp_path / "out.json").read_text())
     assert [piece["exercise"] for piece in record["pieces"] if piece["own"]] == ["attention.scores"]
     assert f"written: {tmp_path / 'my_course.md'}, with what you have built" in said
+    assert "from_gpt2" not in said
+    (tmp_path / "next.md").write_text("More to read.")
+    monkeypatch.setattr("course_lib.learner.ending.NEXT", tmp_path / "next.md")
+    assert main(["mine", str(tmp_path)]) == 0
+    assert (tmp_path / "my_course.md").read_text().endswith("More to read.")
     (tmp_path / "my_course.md").write_text("mine")
     assert main(["mine", str(tmp_path)]) == 0
     assert "my_course.md stays as it is" in capsys.readouterr().out

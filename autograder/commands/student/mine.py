@@ -33,21 +33,19 @@ def run(options: argparse.Namespace) -> None:
     work_in(options.folder)
     found = my_transformer()
     try:
-        file, page = found.write(options.folder), options.folder / PAGE
-        is_new = not page.exists()
-        if is_new:  # else it may be the learner's by now
-            page.write_text(ending_page().markdown(), encoding="utf-8")
+        page, text = options.folder / PAGE, ending_page().markdown()
+        file = found.write(options.folder, {PAGE: text})
+        is_written = page.read_bytes() == text.encode()
     except CannotWrite as problem:
         raise BadInput(str(problem)) from None
     except OSError as problem:
         raise BadInput(f"nothing can be written to {options.folder}: {problem.strerror}") from None
-    pieces = found.pieces
-    records = [{"exercise": one.exercise_id, "own": one.own, "problem": one.problem} for one in pieces]
-    borrowed = [told(piece) for piece in pieces if not piece.own]
-    if is_new:
+    records = [{"exercise": one.exercise_id, "own": one.own, "problem": one.problem} for one in found.pieces]
+    borrowed = [told(piece) for piece in found.shown if not piece.own]
+    if is_written:
         kept = f"written: {page}, with what you have built, and what to read and build next"
     else:
-        kept = f"{page} stays as it is: remove it to have it written anew"
+        kept = f"{page} stays as it is, since you have changed it: give it another name to have a new one written"
     lines = [found.counted, *borrowed, kept, f"written: {file}; run it with: {join([sys.executable, str(file)])}"]
     record: dict[str, object] = {"file": str(file), "page": str(page), "pieces": records}
     if options.gpt2:

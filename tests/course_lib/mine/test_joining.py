@@ -437,9 +437,11 @@ def test_a_notebook_shows_own_pieces_and_a_grey_line_for_each_other(
     html = shown._repr_html_()
     assert ">1 of the 14 pieces of your transformer is your own, and 0 of the 7 that make a GPT of it.</p>" in html
     assert "    return scores * (d_head &lt; 1) ** -0.5</pre>" in html
-    assert html.count('<p class="katze-score">') == 20
+    assert html.count('<p class="katze-score">') == 13  # the GPT's pieces come once one of them is written
     assert "because yours cannot be joined: it is not Python" in html
     assert "dot_product_scores: the course's own, until yours has passed" in f"{shown}"
+    kept_at("positions.learned_positions").write_text("class LearnedPositions: pass")
+    assert "from_gpt2: the course's own, until yours has passed" in f"{mine()}"
 
 
 def test_a_file_that_was_changed_is_not_overwritten(tmp_path: Path) -> None:
