@@ -79,10 +79,10 @@ print(
 print("".join(text.characters[number] for number in text.training[:300].tolist()))
 
 # %% [markdown]
-# **Something to change.** A language model as 2017 would have built it: the paper's block (lesson 04) under a causal mask.
-# Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the feed-forward network uses ReLU,
-# and every head has its own keys. It has two layers, four heads and 64 numbers per character, and trains in two seconds.
-# Each part that we will change is an argument.
+# **Something to change.** A language model as 2017 would have built it: the paper's block (lesson 04) under a causal
+# mask. Sinusoids are added to the embeddings, the layer norm comes after each residual sum, the feed-forward network
+# uses ReLU, and every head has its own keys. It has two layers, four heads and 64 numbers per character, and trains in
+# two seconds. Each part that we will change is an argument of the model.
 
 # %%
 D_MODEL, HEADS, D_HEAD, LAYERS = 64, 4, 16, 2
@@ -162,7 +162,7 @@ class SmallModel(nn.Module):
 
 # %% [markdown]
 # **Some patience.** `measured` trains three models that differ only in their seed: 160 steps of Adam, each on eight
-# windows of 64 characters. Good training would take far longer, but this is the same for all models. We compare the
+# windows of 64 characters. Good training takes far longer, but all models get the same number of steps. We compare the
 # loss on the held-out text, in nats per character. Each seed draws the same windows in every trial, so the data can't
 # explain a difference.
 
@@ -200,8 +200,8 @@ print(f"it learns {trials['2017'].parameters:,} numbers")
 #
 # **Guess** before you go on. Now come six changes: RMSNorm instead of layer norm; the norm before the sublayer; rotated
 # queries and keys; a gate in the feed-forward network; keys shared by four heads (multi-query attention, MQA); weight
-# decay. What will each, by itself, do to this model's loss? Click, copy the line that appears into a new cell, and run it.
-# Section 9 comes back to it.
+# decay. What will each, by itself, do to this model's loss? Choose your answers, copy the line that appears into a new
+# cell, and run it. Section 9 comes back to your guesses.
 
 # %% tags=["demo"]
 guesses = show.questionnaire(
@@ -219,8 +219,8 @@ guesses
 #
 # $$\text{RMSNorm}(x) = \gamma \odot \frac{x}{\sqrt{\tfrac{1}{d}\sum_i x_i^2 + \varepsilon}}$$
 #
-# It uses neither the mean nor $\beta$. Apart from $\gamma$, the vector keeps its direction and gets a standard length.
-# Llama, Qwen, Mistral and Gemma all use **RMSNorm**.
+# RMSNorm uses neither the mean nor $\beta$. Apart from $\gamma$, the vector keeps its direction and gets a standard
+# length. Llama, Qwen, Mistral and Gemma all use **RMSNorm**.
 
 # %% [markdown]
 # ### Exercise 1 · RMSNorm
@@ -477,10 +477,10 @@ def only_the_distance():
 #
 # ### 4.2 The answer to lesson 03
 #
-# Here is lesson 03's section 9 again: name the symbol two positions back, train on 16 symbols, test on 64. The
-# sinusoids were right within the 16 and wavered between chance and perfect after them. The task and the training are
-# the same, but we rotate queries and keys and add nothing. **Guess first:** how often is each model right beyond the
-# 16?
+# Here is lesson 03's section 9 again: name the symbol two positions back, train on 16 symbols, test on 64. The models
+# with sinusoids were right within the 16 and wavered between chance and perfect after them. The task and the training
+# are the same, but we rotate queries and keys and add nothing. **Guess first:** how often is each model right beyond
+# the 16?
 
 # %%
 right_beyond = {"sinusoids, added": None, "rotary": None}  # in percent
@@ -569,8 +569,8 @@ def positions_that_turn():
 # %% [markdown]
 # The difference is larger than the spread of the seeds. The model has no more numbers than before. Why does it learn
 # faster? To write the handbook in characters, you mostly need the few characters before this one, and *the letter
-# before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters; here
-# they are built in.
+# before* is a distance. With sinusoids, the model must first find distances in sums of sines mixed with letters; rotary
+# positions have them built in.
 #
 # (To be fair, sinusoids are easy to beat in such a short training run. To see whether they catch up, set `STEPS = 1600` and
 # wait a few minutes.)
@@ -777,8 +777,8 @@ def caches():
 caches()
 
 # %% [markdown]
-# That is four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and the cache fills
-# the machine. That is why Llama 3, Qwen and Mistral have fewer heads of keys than of queries.
+# That is four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and their caches
+# take forty. That is why Llama 3, Qwen and Mistral have fewer heads of keys than of queries.
 #
 # ## 7. A softmax in one pass
 #
@@ -877,8 +877,8 @@ def block_by_block():
 #
 # Does it make the small model better? It can't: it computes the same thing. But it works at lengths where the table
 # would not fit. And on a GPU it is faster, too: Dao et al. (2022) trained medium GPT-2 three times as fast as Hugging
-# Face's implementation, and 1.7 times as fast as Megatron's (table 2). It even does a little more arithmetic; it saves
-# the trips to memory and back.
+# Face's implementation, and 1.7 times as fast as Megatron's (table 2). FlashAttention even does a little more
+# arithmetic, but it saves trips to memory.
 #
 # ## 8. How it is trained
 #
@@ -1239,8 +1239,8 @@ def llama_parameters(vocab_size, d_model, layers, heads, key_value_heads, d_ff, 
 
 
 # %% [markdown] tags=["reason"]
-# Keys and values are where a formula from 2017 goes wrong: they have their own number of heads. In the 8B model, they
-# are a quarter as wide as the queries. Apart from the matrices, only the norms have parameters: `d_model` gains each.
+# A formula from 2017 gets keys and values wrong: they have their own number of heads. In the 8B model, they are a
+# quarter as wide as the queries. Apart from the matrices, only the norms have parameters: `d_model` gains each.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-llama_parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.llama_parameters")
@@ -1267,9 +1267,9 @@ def llamas():
 
 
 # %% [markdown]
-# These are the published numbers, to the last digit; the name on the box is rounded. Compare with GPT-2 (lesson 07): the
-# feed-forward network takes a larger share, attention a smaller one, and with a vocabulary of 128,256, the tables are a
-# fifth of a small model.
+# These are the published numbers, to the last digit; those in the models' names are rounded. Compare with GPT-2 (lesson
+# 07): the feed-forward network takes a larger share, attention a smaller one, and with a vocabulary of 128,256, the
+# tables are a fifth of a small model.
 #
 # ### 9.3 Is it really a Llama?
 #
@@ -1444,9 +1444,9 @@ def beside_gpt2():
 
 
 # %% [markdown]
-# Our small modern model has read the handbook. Now teach it the toy grammar's sentences about cats, in three ways: train
-# all weights, or only LoRA for $W_q$, $W_k$, $W_v$ and $W_o$, with rank 4 or with rank 1. After each, we measure two
-# losses: on the cats, and on the handbook. What will it forget? **Predict** the loss on the handbook for each way.
+# Our small modern model has read the handbook. Now teach it the toy grammar's sentences about cats, in three ways:
+# train all weights, or only LoRA for $W_q$, $W_k$, $W_v$ and $W_o$, with rank 4 or with rank 1. After each, we measure
+# two losses: on the cats, and on the handbook. What will it forget? **Predict** the loss on the handbook after each.
 
 # %%
 loss_on_the_handbook = {"all weights": None, "LoRA, rank 4": None, "LoRA, rank 1": None}  # nats per character
@@ -1483,11 +1483,11 @@ def a_handbook_learns_about_cats():
 
 
 # %% [markdown]
-# Training all weights gives the best loss on the cats, but the handbook is gone; the model is now worse at it than one that
-# knows nothing. The wider LoRA is, the better it learns the cats, though a good deal worse than training all weights; but
-# it trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old model back, to the
-# last digit, because its weights were never touched. On a model this small, LoRA costs something; on GPT-3, it didn't (Hu
-# et al., table 4).
+# Training all weights gives the best loss on the cats, but the handbook is gone; the model is now worse at it than one
+# that knows nothing. The wider LoRA is, the better it learns the cats. It stays well behind training all weights, but
+# trains few numbers and forgets far less of the handbook. And without $A$ and $B$ you have the old model back, to the
+# last digit, because its weights were never touched. On a model this small, LoRA costs something; on GPT-3, it didn't
+# (Hu et al., table 4).
 #
 # **Stretch, ungraded: LoRA on the real GPT-2.** If you are online and have 500 MB and some patience (or a GPU), the same
 # function adapts the real one. Set `GPT2 = "gpt2"`.
