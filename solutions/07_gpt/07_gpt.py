@@ -40,7 +40,7 @@
 # answer and explains it; `progress()` shows how far you have come.
 #
 # `packed_mask`, `LearnedPositions` and the parts of the block come from earlier lessons: your own if they have passed
-# their checks, otherwise the library's. The first cell says which. The checks don't use them.
+# their checks, otherwise the library's. The first cell prints which. The checks don't use them.
 
 # %% [markdown] tags=["fine-print"]
 # Results have the same dtype as the inputs; checks try float32 and float64.
@@ -101,13 +101,14 @@ for question in range(steps):
     shades[question, question + 1] = 1.0
 show.matrices(
     show.Panel(
-        "pale: read dark: to predict",
+        "pale: input, dark: target",
         shades,
         [f"question {question + 1}" for question in range(steps)],
         [f"token {index}" for index in range(steps + 1)],
         texts=[sentence[: question + 2] + [""] * (steps - question - 1) for question in range(steps)],
     ),
-    alt="A staircase: the first question is I, answer saw; the last is I saw the dog, answer running.",
+    alt="A staircase: the first question is “I”, with the answer “saw”; the last is “I saw the dog”, with the answer "
+        "“running”.",
 )
 
 # %% [markdown]
@@ -115,14 +116,14 @@ show.matrices(
 # the inputs are the sentence without its last token, which has no successor. The targets are the sentence without its
 # first token, which the model never predicts. They are the same tokens, **shifted by one**.
 #
-# Lesson 05's `shift_right` did the same to the German half of a sentence pair. A language model doesn't have a second
-# half or an `<s>`: its text is one long stream, and it reads a window cut from anywhere in it. The largest number of
-# tokens that fits into the window is its **context length**. The stream continues after the window, so even the last
-# token of a window has a next one.
+# Lesson 05's `shift_right` did the same to the German half of a sentence pair. A language model's text has no second
+# half and no `<s>`: it is one long stream, and the model reads a window cut from anywhere in it. The largest number of
+# tokens that the model can read at once is its **context length**. The stream continues after the window, so even a
+# window's last token has a next token.
 
 # %% [markdown] tags=["slides"]
-# The example sentence is from S0. S0 also warns about a term: several questions from one sentence are *not* a batch. A
-# batch is several sentences. This lesson has both.
+# The example sentence is from S0. S0 also warns about the word *batch*: several questions from one sentence are *not* a
+# batch, but several sentences are.
 
 # %% [markdown]
 # ### Exercise 1 · Training windows
@@ -177,9 +178,9 @@ check("gpt.training_windows", hidden=True)
 # document is then processed exactly as if it had the row to itself. (Learned positions must also restart in each
 # document.)
 #
-# You have already written that mask: `packed_mask` in lesson 02. *Exactly as if it had the row to itself*? Test it. One
-# of your attention modules reads two documents packed in one row, under your mask and under a plain causal one, and
-# then the second document alone.
+# You have already written that mask: `packed_mask` in lesson 02. Is the result *exactly* the same? Test it. One of your
+# attention modules reads two documents packed in one row, under your mask and under a plain causal one, and then the
+# second document alone.
 
 
 # %% tags=["demo"]
@@ -198,9 +199,9 @@ def packed_and_alone():
 # %% [markdown]
 # ## 2. A text to read
 #
-# GPT-1 read seven thousand books, GPT-2 forty gigabytes from the internet (Radford et al., 2018, 2019). We use a language so small that a laptop
-# learns it in seconds: the English half of the course's toy grammar, six thousand sentences, each with a full stop, in
-# one long stream of tokens. (We don't use that mask here.)
+# GPT-1 read seven thousand books, GPT-2 forty gigabytes of text from the internet (Radford et al., 2018, 2019). We use
+# a language so small that a model learns it in seconds on a laptop: the English half of the course's toy grammar. Six
+# thousand sentences, each with a period, make one long stream of tokens. (We don't mask documents here.)
 
 # %%
 drawing = random.Random(7)
@@ -245,18 +246,18 @@ print(f"a model that knows nothing: {knows_nothing:.2f} nats per token")
 print(f"a model that knows the grammar: {best_possible:.2f} nats per token")
 
 # %% [markdown]
-# Keep the second number in mind. It is a floor. **On new text, a loss below it isn't talent; it's a leak.**
+# Keep the second number in mind: it is a floor. **On new text, a loss below this floor isn't talent; it's a leak.**
 #
 # ## 3. One loss for a whole batch
 #
-# The log-softmax of the model's scores gives a log-probability for every token, at every position of every text:
-# `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the target's
-# log-probability, flips its sign and takes the mean. But it expects the classes in dimension 1: `[items, classes]` and
-# `[items]`.
+# The log-softmax of the model's scores gives a log-probability for every token in the vocabulary, at every position of
+# every text: `[batch, tokens, vocab_size]`. The targets are `[batch, tokens]`. PyTorch's `nn.NLLLoss` picks the
+# target's log-probability, flips its sign and takes the mean. But it expects the classes in dimension 1: `[items,
+# classes]` and `[items]`.
 #
 # So we **collapse** the first two dimensions: all positions of all texts, one after another, `[batch * tokens,
-# vocab_size]`. The loss doesn't care which text a question came from. Here are two texts of three positions, over five
-# words, shaded by probability:
+# vocab_size]`. The loss doesn't care which text a question came from. Here are two texts of three positions each, with
+# the probabilities of five words as shades:
 
 # %% tags=["demo"]
 shaded = torch.softmax(2 * torch.cos(torch.arange(30.0)), dim=0).reshape(2, 3, 5) * 6
@@ -274,7 +275,7 @@ show.matrices(
 )
 
 # %% [markdown]
-# Rows must stay intact: `reshape` cuts the numbers into *any* shape you ask for, and doesn't complain if it tears the
+# Keep the rows intact: `reshape` cuts the numbers into *any* shape you ask for, and doesn't complain if it tears the
 # rows apart.
 
 
@@ -291,25 +292,25 @@ print(f"collapsed: {lm_loss(few_logits, few_targets):.4f}   transposed: ", end="
 print(f"{F.cross_entropy(few_logits.transpose(1, 2), few_targets):.4f}   reshaped to [2, 5, 3]: {torn:.4f}")
 
 # %% [markdown]
-# Transposing moves the classes to dimension 1 and keeps every row together. Reshaping gives the same shape, and a
-# number that looks just as plausible.
+# Transposing moves the classes to dimension 1 and keeps every row together. Reshaping to the same shape tears the rows
+# apart, but the wrong loss looks just as plausible.
 
 # %% [markdown] tags=["slides"]
-# S0 collapses the batch for `NLLLoss`, in the same two steps.
+# S0 collapses the batch for `NLLLoss` in the same way.
 
 # %% [markdown]
 # ## 4. From a vector to a word
 #
 # The transformer computes a vector for each position: $h_i$, the contextual embedding of *dog* in *I saw the dog*. How
 # do we get probabilities for the next token from it? Ask how well each token in the vocabulary fits: take the dot
-# product of $h_i$ with its row of a matrix $W$, then a softmax over all tokens.
+# product of $h_i$ with the token's row of a matrix $W$, then a softmax over all tokens.
 #
 # $$P(w \mid \text{context}) = \frac{\exp(\mathbf{w} \cdot \mathbf{h}_i)}{\sum_{w'} \exp(\mathbf{w}' \cdot \mathbf{h}_i)},
 #   \qquad\text{for all tokens at once}\qquad \operatorname{softmax}(W \mathbf{h}_i) .$$
 #
-# $W$ has a vector for each token. We already have such a matrix: the embedding. GPT uses one matrix for both, which is
-# called **weight tying**. Press and Wolf (2017) found that it makes language models better. It also makes them smaller:
-# GPT-2 saves tens of millions of parameters, as you will see in section 9.
+# $W$ has a vector for each token. We already have such a matrix: the embedding. GPT uses one matrix for both layers,
+# which is called **weight tying**. Press and Wolf (2017) found that it makes language models better. It also makes them
+# smaller: GPT-2 saves tens of millions of parameters.
 
 # %% [markdown] tags=["slides"]
 # S0 writes this softmax, and says in passing that the rows of $W$ **are word embeddings**.
@@ -340,10 +341,10 @@ def tied_logits(states, embedding):
 
 
 # %% [markdown] tags=["reason"]
-# The embedding says what each token looks like as a vector, so comparing a state with all its rows shows which token it
-# resembles most. Using the same table twice saves `vocab_size * d_model` parameters, about a third of the smallest
-# GPT-2, and gives rare words gradients from both sides. Unlike in attention, don't scale: the model learns the size of
-# its logits itself. If you detach the table on its second use, it gets only half of its training.
+# Each row of the embedding is a token's vector, so comparing a state with all rows shows which token it resembles most.
+# Using the same table twice saves `vocab_size * d_model` parameters, about a third of the smallest GPT-2, and gives
+# rare words gradients from both uses. You don't need attention's scaling here: the model learns the size of its logits
+# itself. If you detach the table on its second use, it learns only from its first use.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-tied_logits-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.tied_logits")
@@ -394,8 +395,9 @@ one_triangle()
 
 # %% [markdown]
 # All three attentions are still there, as parts of one triangle: orange is the encoder's self-attention, green is
-# cross-attention, blue is the decoder's own. You lose only one thing: source tokens no longer see what is to their
-# right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated or not.
+# cross-attention, blue is the decoder's self-attention. You lose only one thing: source tokens no longer see what is to
+# their right. In return you save nearly half of the parameters, and the model can learn from *any* text, translated or
+# not.
 #
 # Without cross-attention, a decoder block is masked self-attention and a feed-forward network. So a GPT block **is an
 # encoder block with a causal mask**. You have everything you need:
@@ -403,22 +405,22 @@ one_triangle()
 # 1. the embeddings of the tokens, `[batch, tokens, d_model]`,
 # 2. plus a learned vector for each position,
 # 3. all blocks, under the causal mask,
-# 4. a final layer norm (the blocks are pre-norm, so their sum isn't normalized otherwise),
+# 4. a final layer norm (the blocks are pre-norm, so nothing else normalizes their sum),
 # 5. logits from the embedding itself, `[batch, tokens, vocab_size]`.
 #
 # ### Exercise 3 · A causal language model
 # `gpt.causal_language_model` · 5 points (3 for the values, 1 for the model without the mask, 1 for another device) · about 25 minutes
 #
-# The constructor is given, and stores the modules you pass in. Write `forward`. Call each block as `block(x, mask)`;
-# the mask is `[batch, tokens, tokens]`, where `batch` may be 1. Create it on the same device as the ids. With
-# `causal=False`, don't use a mask; section 6 needs that once.
+# The given constructor stores the modules you pass in. Write `forward`. Call each block as `block(x, mask)`; the mask
+# is `[batch, tokens, tokens]`, where `batch` may be 1. Create it on the same device as the ids. With `causal=False`,
+# don't use a mask: section 6 trains such a model.
 #
 # Shapes: `ids` is an integer tensor `[batch, tokens]`; `embedding` is an `nn.Embedding`; the result is `[batch, tokens,
 # vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# Don't rename the parts: the check loads weights into them, and at the end of the lesson you load GPT-2's. The check
-# passes in its own parts, and compares the gradients of all parameters too.
+# Don't rename the parts: the check loads weights into them, and in section 9 you load GPT-2's. The check passes in its
+# own parts, and also compares the gradients of all parameters.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-causal_language_model-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -456,12 +458,12 @@ class CausalLanguageModel(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Every block gets the mask: a single block without it leaks the next token to all the blocks after it, and the loss
+# Give every block the mask: a single block without it leaks the next token to all the blocks after it, and the loss
 # becomes too good to be true.
 #
 # Pre-norm blocks add to `x` without ever normalizing it, so you need one norm after the last block, or the logits grow
 # with depth. Return the logits of all positions, because in training every position is a question. Don't apply a
-# softmax, since the loss does.
+# softmax, because the loss applies one.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-causal_language_model-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check("gpt.causal_language_model")
@@ -470,7 +472,7 @@ check("gpt.causal_language_model", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now the parts, with GPT-2's choices: the norms come first, GELU uses the tanh approximation that GPT-2 was trained
+# Now make the parts as GPT-2 does: norms come before sublayers, GELU is the tanh approximation that GPT-2 was trained
 # with, and embeddings start small. Models this small don't need dropout.
 
 # %%
@@ -495,13 +497,13 @@ def language_model(vocab_size, context_length, d_model, heads, layers, causal=Tr
 # ### 5.1 The same model from PyTorch's parts
 #
 # Have you built the real thing? PyTorch has modules for it: `nn.TransformerEncoder`, a stack of
-# `nn.TransformerEncoderLayer`s. (It's called an *encoder* because without cross-attention only the mask differs.) Their
+# `nn.TransformerEncoderLayer`s. (PyTorch calls it an *encoder*: without cross-attention, only the mask differs.) Their
 # mask is either *additive*, 0 where a token may attend and $-\infty$ where it may not, as in lesson 02, or boolean,
 # with True where it may **not** attend. They also expect the tokens in the **first** dimension unless you pass
 # `batch_first=True`.
 
 # %% [markdown] tags=["slides"]
-# S0 builds the model from these modules. Here are the two lines of its constructor, as printed:
+# S0 builds the model from these modules. Here are two lines of the constructor, as the slide prints them:
 
 # %% tags=["slides", "demo"]
 try:
@@ -569,19 +571,19 @@ def ours_beside_torchs():
 
 
 # %% [markdown]
-# They are equal apart from rounding: in either precision the difference is at most a few units in the last digit. What
-# you wrote *is* the model.
+# The logits are equal apart from rounding: in either precision the difference is at most a few units in the last digit.
+# What you wrote *is* the model.
 #
 # ## 6. What would happen without the mask?
 #
 # In lesson 02 you caught a tiny attention module cheating on random symbols. Now take two whole language models of the
 # same size, trained on the same text. The honest one has the mask. The other sees everything.
 #
-# After long training, the honest one still has a loss at every position: large at the first, where it knows little,
+# After long training, the honest one still has a loss at every position: large at the first, where it knows little, and
 # smaller later. What is the other model's loss, position by position?
 #
 # Decide before you scroll. Does it improve a little everywhere, because it sees more? Is it as good everywhere as the
-# honest one at the last position, which has seen everything? Does overfitting make it worse?
+# honest model at the last position, which has seen everything? Does overfitting make it worse?
 
 # %% [markdown] tags=["slides"]
 # S0 asks the same question, and calls it "a small problem": without a mask the model would easily reach perfect
@@ -591,8 +593,8 @@ def ours_beside_torchs():
 # ### Exercise 4 · Predict: the loss without a mask
 # `gpt.loss_without_mask` · 1 point · about 6 minutes
 #
-# From the honest model's loss at each position, predict the loss of the model without a mask: the lowest it can reach,
-# however long it trains.
+# From the honest model's loss at each position, predict the loss of the model without a mask: the lowest loss it can
+# reach, however long it trains.
 #
 # Shapes: `honest` is `[..., tokens]`, a loss for each position; so is the result.
 
@@ -617,8 +619,8 @@ def loss_without_mask(honest):
 # %% [markdown] tags=["reason"]
 # Without a mask, every position sees the whole input, and the target of position i is the input of position i + 1: the
 # model only has to copy it. So the loss can fall to 0 everywhere except at the last position, whose target isn't in the
-# input. There the model sees exactly what an honest one sees and can't do any better. A training loss close to 0 on
-# real text is a bug, and this shape gives it away.
+# input. There the model sees exactly what an honest one sees and can't do any better. A loss close to 0 everywhere
+# except at the last position gives a leak away.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-loss_without_mask-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("gpt.loss_without_mask")
@@ -627,11 +629,11 @@ check("gpt.loss_without_mask", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now try it, with windows of 25 tokens. Both models are yours, with `causal=True` and `causal=False`, and both are
-# tested on text that **neither has seen**. (The cheat needs fewer steps.) Together they take about 15 seconds on a CPU.
+# Now try it, with windows of 25 tokens. Train your model twice, with `causal=True` and with `causal=False`, and test
+# both on text that **neither has seen**. Training both takes about 15 seconds on a CPU.
 #
-# You have predicted the shape. **Now guess the numbers:** on new text, what is the mean loss of the honest model, and
-# what is the other one's loss at the last position, where it can't copy?
+# **Now guess two numbers:** on new text, what is the honest model's mean loss, and what is the cheat's loss at the last
+# position, where it can't copy?
 
 # %%
 my_losses = {"with the mask": None, "without, at the last position": None}  # in nats
@@ -725,27 +727,27 @@ def the_loss_hits_zero():
 
 
 # %% [markdown]
-# **The loss is nearly zero, and the model is cheating.** Wherever it can copy the target, the loss *is* zero; the rest
-# of the curve comes from the last position. It is far below the floor, so something leaks. The same happens on new
-# text: this isn't overfitting, because copying works on any text, and a validation set wouldn't have shown it. (The
-# honest model's loss wobbles around the floor from position to position, with only about two hundred questions at each.
-# Its mean stays above.)
+# **The loss is nearly zero, and the model is cheating.** Wherever it can copy the target, the loss *is* zero; all that
+# remains comes from the last position. The mean is far below the floor, so something leaks. The same happens on new
+# text, because copying works on any text. So this isn't overfitting, and a validation set doesn't show it. (The honest
+# model's loss wobbles around the floor, with only about two hundred questions at each position, but its mean stays
+# above.)
 #
-# At the last position the cheat is *worse* than the honest model, though it need not be: only one question in 24 made
-# it think, and it trained for fewer steps.
+# At the last position the cheat is *worse* than the honest model, though it could be as good: only one target in 24
+# made it think, and it trained for fewer steps.
 #
 # How would you find such a leak in a thousand lines of code? **Change one token, and see which predictions move.** A
 # prediction may depend only on the tokens up to its own position.
 #
-# Lesson 02's `leak_test` did this with vectors, and said whether an output moved. A GPT reads ids, which you can't
-# change just a little, and here you ask *how far* each prediction moves: that also shows what an honest model looks at.
+# Lesson 02's `leak_test` changed vectors, and said whether an output moved. A GPT reads ids, which you can't change
+# just a little. And here you measure *how far* each prediction moves: that also shows what an honest model looks at.
 #
 # ### Exercise 5 · A test for leaks
 # `gpt.influence` · 4 points · about 18 minutes
 #
-# Write the experiment. Run the model once on the text as it is. Then replace one token at a time with the next id in
-# the vocabulary, `(ids[j] + 1) % vocab_size`, and measure how much every prediction moves: the largest absolute change
-# in its logits.
+# Write this test. Run the model once on the text as it is. Then replace one token at a time with the next id in the
+# vocabulary, `(ids[j] + 1) % vocab_size`, and measure how much every prediction moves: the largest absolute change in
+# its logits.
 #
 # Shapes: `model` is a function from ids `[batch, tokens]` to logits `[batch, tokens, vocab_size]`, and `ids` is int64
 # `[tokens]`. The result is `[tokens, tokens]`: the entry in row i and column j says how far the logits after token i
@@ -777,10 +779,10 @@ def influence(model, ids, vocab_size):
 
 
 # %% [markdown] tags=["reason"]
-# The test treats the model as a black box, so it finds every leak, wherever it is: a forgotten mask, a mask of the
-# wrong shape, a norm over the tokens. Start each changed text from a fresh copy; otherwise the changes pile up, and
-# every column also measures all earlier changes. The absolute value matters, since a logit that falls has moved too. In
-# a causal model everything above the diagonal must be exactly 0.
+# The test treats the model as a black box, so it finds a leak wherever it is: a forgotten mask, a mask of the wrong
+# shape, a norm over the tokens. Start each changed text from a fresh copy; otherwise the changes pile up, and every
+# column also measures all earlier changes. The absolute value matters, since a logit that falls has moved too. In a
+# causal model everything above the diagonal must be exactly 0.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-influence-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.influence")
@@ -789,7 +791,7 @@ check("gpt.influence", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Run your test on both models. Each row is scaled to sum to 1.
+# Run your test on both models. The plot scales each row to sum to 1.
 
 
 # %% tags=["demo"]
@@ -815,7 +817,8 @@ def a_test_for_leaks():
 
 # %% [markdown]
 # On the left you see a triangle: nothing moves above the diagonal. On the right each prediction depends almost entirely
-# on the next token; only the last prediction doesn't have one. Keep this test: it works on any model.
+# on the next token; only the last prediction has no next token to look at. Keep this test: it works on any language
+# model.
 #
 # ## 7. Let it write
 #
@@ -844,13 +847,12 @@ def what_comes_next():
 
 
 # %% [markdown]
-# After *a hungry* it expects only animals and people in the singular, after *these hungry* only the plural. *Invited*
-# needs an object, so a determiner follows; after *slept* the sentence may end. It never saw a label saying what a
-# plural is.
+# After *a hungry* the model expects only singular animals and people, after *these hungry* only plural ones. *Invited*
+# needs an object, so a determiner follows; after *slept* the sentence may end. Nobody told the model what a plural is.
 #
-# What did it look at to know that? Here are the weights of its heads as it reads. Each row is a token that looks back,
-# and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then put your
-# own sentences into `YOURS`, and run the cell again.
+# What did the model look at to know that? Here are the attention weights of its heads. Each row is a token that looks
+# back, and the triangle is your mask. Go to *hungry*, and find the heads that look at the determiner before it. Then
+# put your own sentences into `YOURS`, and run the cell again.
 
 
 # %% tags=["demo"]
@@ -873,7 +875,7 @@ def where_it_looks():
 
 # %% [markdown]
 # The simplest choice is the most probable word: greedy decoding. One thing is new: a text may outgrow the **context**.
-# Position 25 of 24 has no learned vector, so the model reads only the last `context_length` tokens.
+# Ours has no learned vector for a 25th position, so it reads only the last `context_length` tokens.
 #
 # ### Exercise 6 · Writing
 # `gpt.generate` · 3 points (2 for the values, 1 for long texts) · about 15 minutes
@@ -905,10 +907,10 @@ def generate(model, prompt, max_new_tokens, context_length):
 
 
 # %% [markdown] tags=["reason"]
-# Cut a new window in each round: the model forgets the tokens that drop out of it, but they stay in the text. If you
-# kept the first tokens instead of the last, the model would answer the same question again and again. All logits except
-# those of the last position answer old questions. You can't run the model once and take several tokens from it: the
-# second new token depends on the first.
+# Cut a new window in each round: the model forgets the tokens that drop out of the window, but they stay in the text.
+# If you kept the first tokens instead of the last, the model would answer the same question again and again. Only the
+# last position's logits predict a token that isn't there yet. You can't run the model once and take several tokens from
+# it: the second new token depends on the first.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-generate-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("gpt.generate")
@@ -928,12 +930,12 @@ def both_write():
 
 
 # %% [markdown]
-# The cheat can't copy the next token when it has to write it: a model with a loss of nearly 0 can't string three words
+# When the cheat has to write the next token, it can't copy it: a model with a loss of nearly 0 can't string three words
 # together.
 #
 # The honest model writes well, but dully: always taking the most probable word soon leads in circles. So let it sample:
-# draw each token with the model's probability. Then we can *grade* the author: we can check whether the grammar allows
-# a sentence. **Predict:** how many of a hundred sentences are right, with the mask and without?
+# draw each token with the probability that the model gives it. Then we can *grade* the author: we can check whether the
+# grammar allows a sentence. **Predict:** how many of a hundred sentences are right, with the mask and without?
 
 # %%
 right_of_100 = {"with the mask": None, "without": None}
@@ -942,7 +944,7 @@ right_of_100 = {"with the mask": None, "without": None}
 # %% tags=["demo"]
 @torch.no_grad()
 def sampled_sentences(model, count, most=CONTEXT - 1):
-    """Sentences drawn token by token, each from the full stop before it to its own."""
+    """Sentences drawn token by token, each from the period before it to its own."""
     torch.manual_seed(1)
     ids = torch.full((count, 1), id_of["."], device=device)
     for _ in range(most):
@@ -969,11 +971,11 @@ def the_author_graded():
 
 
 # %% [markdown]
-# Most of its sentences are right, and nearly all of those are **new**: it hasn't memorized the text, it has learned the
-# language. Its mistakes are marked with a star. What does it get wrong?
+# Most of the honest model's sentences are right, and nearly all of those are **new**: it hasn't memorized the text, it
+# has learned the language. Stars mark its mistakes. What does it get wrong?
 #
-# Watch it write: choose a beginning, and roll the dice again. Then put your own beginnings into the last line of the
-# cell, in lower case and with words that it knows, and run it.
+# Watch the model write: choose a beginning, and roll the dice again. Then put your own beginnings into the last line of
+# the cell, in lower case and with words that it knows, and run it.
 
 
 # %% tags=["demo"]
@@ -1001,15 +1003,15 @@ def your_turn():
 # ## 8. GPT-1: what is it good for?
 #
 # In 2018 people wanted to classify texts, compare them, and answer questions. GPT-1 (Radford et al., 2018) was the
-# first to show that a transformer language model is a splendid **starting point** for all of these: train it on text,
-# which doesn't need labels, and then fine-tune it for the task. The letters stand for *generative pre-training*.
+# first to show that a transformer language model is a good **starting point** for all of these: train it on text, which
+# doesn't need labels, and then fine-tune it for the task. *GPT* stands for *generative pre-training*.
 #
 # ### 8.1 No training at all
 #
-# Sometimes you don't even have to fine-tune. A model that knows how probable a sentence is can already judge it:
+# Sometimes you don't even have to fine-tune. A model that knows how probable a sentence is can already judge it
 # **zero-shot**. GPT-1 (section 5) judged whether English sentences are acceptable by comparing their mean
 # log-probability per token with a threshold. We do the same with held-out sentences, and a copy of each with two
-# neighboring words swapped. **Guess first:** how often will it be right? Tossing a coin is right half the time.
+# neighboring words swapped. **Guess first:** how often will the model be right?
 
 # %%
 right_without_a_label = None  # in %
@@ -1020,7 +1022,7 @@ def spoiled(tokens, spoiling):
     """The tokens with two neighbors swapped, so that they are no longer a sentence of the grammar."""
     while True:
         changed = list(tokens)
-        position = spoiling.randrange(len(tokens) - 2)  # the full stop stays
+        position = spoiling.randrange(len(tokens) - 2)  # the period stays
         changed[position], changed[position + 1] = changed[position + 1], changed[position]
         if not is_english(" ".join(changed[:-1])):
             return changed
@@ -1059,19 +1061,20 @@ def zero_shot():
 
 
 # %% [markdown]
-# GPT-2 (Radford et al., 2019) made this its theme. *Without any training* on them, it was the best language model on seven of eight data sets;
-# it could do reading comprehension and question answering to a degree, but was far from the best.
+# GPT-2's paper (Radford et al., 2019) is all about zero-shot. *Without any training* on them, GPT-2 was the best
+# language model on seven of eight data sets. It could also do some reading comprehension and question answering, but
+# was far from the best.
 
 # %% [markdown] tags=["slides"]
-# S2 quotes these results. (S1 dates GPT-2 to 2018. That was GPT-1: *Improving Language Understanding by Generative
-# Pre-Training*. GPT-2's report, *Language Models are Unsupervised Multitask Learners*, is from **2019**. Both have Radford as
-# their first author.)
+# S2 quotes these results. (S1 dates GPT-2 to 2018, but that was GPT-1: *Improving Language Understanding by Generative
+# Pre-Training*. GPT-2's report, *Language Models are Unsupervised Multitask Learners*, is from **2019**. Both have
+# Radford as their first author.)
 
 # %% [markdown]
 # GPT-3 added **few-shot**: put a handful of solved examples into the prompt, and the model continues in the same way,
-# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size. Can ours
-# do it? Its simplest form is noticing a repetition: three random tokens, over and over. From the second round on, you
-# can know what comes next.
+# without any training. This is **in-context learning** (Brown et al., 2020), and it improves with model size. Can our
+# model do it? The simplest form is noticing a repetition: three random tokens, over and over. After the first round,
+# you can know what comes next.
 
 
 # %% tags=["demo"]
@@ -1094,15 +1097,14 @@ def in_context():
 
 
 # %% [markdown]
-# No: the second round surprises it as much as the first, and so does the fifth. Its training text never repeated three
-# random words, and its two small blocks never needed copying. Section 9.2 asks GPT-2 the same question.
+# No: the second round surprises our model as much as the first, and so does the fifth. Its training text never repeated
+# three random words, so its two small blocks never needed to copy. Section 9.2 asks GPT-2 the same question.
 #
 # ### 8.2 Fine-tuning
 #
 # For other tasks you do need labels, but only a few. GPT-1's recipe (Radford et al., 2018):
 #
-# - keep the whole model, and put **one linear layer** on the state of the last token (for us, the full stop at the
-#   end);
+# - keep the whole model, and put **one linear layer** on the state of the last token (for us, the period at the end);
 # - train everything, for about **three epochs**;
 # - keep the language model's loss as an **auxiliary loss**, weighted by $\lambda$ (0.5 in the paper):
 #
@@ -1140,10 +1142,10 @@ def fine_tuning_loss(class_logits, labels, lm_logits, targets, weight):
 
 
 # %% [markdown] tags=["reason"]
-# The language model's loss reminds the model of what it knew. Both losses are means, so the weight doesn't depend on
-# the length of the texts; a sum over tokens would drown out the labels. Weight only the auxiliary part. Weighting both,
-# or mixing as w and 1 - w, changes how fast the model learns the task itself. `F.cross_entropy` takes logits: with a
-# softmax before it, you apply softmax twice.
+# The auxiliary loss helps the model keep what it learned before. Both losses are means, so the weight doesn't depend on
+# the length of the texts; a sum over tokens would drown out the labels' loss. Weight only the auxiliary loss. Weighting
+# both, or mixing them as w and 1 - w, changes how fast the model learns the task itself. `F.cross_entropy` takes
+# logits: with a softmax before it, you apply softmax twice.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-fine_tuning_loss-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check("gpt.fine_tuning_loss")
@@ -1178,7 +1180,7 @@ def labeled(count, with_labels, seed):
 
 
 # %% [markdown]
-# **Predict** for each of the three: how often is it right about the *other* nouns after three epochs?
+# **Predict** how often each candidate is right about the *other* nouns after three epochs.
 
 # %%
 right_on_other_tokens = {"new": None, "pre-trained": None, "pre-trained, auxiliary loss": None}  # in %
@@ -1263,19 +1265,19 @@ def three_candidates():
 
 
 # %% [markdown]
-# You can see three things here, each the mean of three runs.
+# Each point is the mean of three runs.
 #
-# **Pre-training pays off.** All three learn the labeled nouns, the new model as fast as the others. But it has no idea
-# about the other nouns, while the pre-trained models simply know them: they have read thousands of sentences that use
-# *doors* and *apples* in the same way. Labels for half of the nouns were enough for all of them.
+# **Pre-training pays off.** All three learn the labeled nouns, the new model as fast as the pre-trained ones. But it
+# has no idea about the other nouns, while the pre-trained models know them: they have read thousands of sentences that
+# use *doors* and *apples* in the same way. Labels for half of the nouns were enough.
 #
-# **Fine-tuning forgets.** Meanwhile the loss as a language model rises: a model loses what it doesn't practice. With
-# the auxiliary loss it rises less; so it did on three of four seeds, and on the fourth both rose little.
+# **Fine-tuning forgets.** Meanwhile the language-modeling loss rises: a model forgets what it doesn't practice. With
+# the auxiliary loss it rises less. (So it did with three of four seeds; with the fourth, both rose little.)
 #
 # **Does the auxiliary loss help the task?** GPT-1's paper says that it speeds up convergence (section 3.2). Compare the
 # two pre-trained candidates after the first epoch and after the last: you won't see a speedup here. The paper's own
 # ablation (section 5) is cautious too: the auxiliary loss helped on the larger data sets, but not on the smaller ones.
-# Ours is small.
+# Our data set is small.
 
 # %% [markdown] tags=["slides"]
 # S2 repeats the claim that the auxiliary loss speeds up convergence.
@@ -1284,8 +1286,9 @@ def three_candidates():
 # ## 9. GPT-2
 #
 # GPT-1 had 12 layers, a d_model of 768 and a context length of 512. GPT-2 is the same model, only larger, with small
-# changes: the norms before the sublayers and one at the end, as in yours; smaller initial weights on the residual path;
-# a context length of 1024 and a vocabulary of 50,257 subword tokens. Its report's table 2 gives four sizes:
+# changes: the norms before the sublayers and one more at the end, as in your model; smaller initial weights on the
+# residual path; a context length of 1024 and a vocabulary of 50,257 subword tokens. Its report's table 2 gives four
+# sizes:
 #
 # | parameters, as printed | layers | d_model |
 # |---|---|---|
@@ -1297,8 +1300,8 @@ def three_candidates():
 # ### 9.1 How large is GPT-2?
 #
 # Build your own model in these sizes, and count its parameters. On torch's device `meta` a tensor has a shape but no
-# numbers, so even the largest takes only a second to build. (Lesson 04 counted a block by formula: about $12\,
-# d_\text{model}^2$, four for attention and eight for the feed-forward network.)
+# numbers, so even the largest model takes only a second to build. (Lesson 04 counted a block's parameters with a
+# formula: about $12\, d_\text{model}^2$, four for attention and eight for the feed-forward network.)
 #
 # The printed numbers are all wrong. The notes in the authors' code say that this was *due to an error*, but not which
 # one. Try GPT-2's blocks with the vocabulary of **GPT-1**, 40,478 subword tokens. **Guess first:** what share of the
@@ -1360,22 +1363,22 @@ def four_sizes():
 
 
 # %% [markdown]
-# That reproduces all four printed numbers to the last digit. We can't know what they did, but this fits: they used the
-# old vocabulary in the count, and the new one in the model. In the smallest model, 9,779 more tokens add seven and a
-# half million parameters.
+# GPT-1's vocabulary reproduces all four printed numbers to the last digit. We can't know what the authors did, but this
+# fits: they counted with the old vocabulary, and trained with the new one. Its 9,779 additional tokens add seven and a
+# half million parameters to the smallest model.
 #
-# The bars also show that two thirds of every block is the feed-forward network, one third is attention, and in the
-# smallest model the embedding alone is nearly a third of all parameters. Without tying you would count it twice. (The
-# number of heads doesn't matter.)
+# The bars also show that two thirds of every block is the feed-forward network, and one third is attention. In the
+# smallest model the embedding is nearly a third of all parameters. Without tying you would count it twice. (The number
+# of heads doesn't matter.)
 #
 # ### 9.2 GPT-2, in your own model
 #
-# If yours is the same model, GPT-2's weights must fit into it, and it must produce exactly GPT-2's outputs. The weights
-# are public: a dict of tensors, 148 of them for the smallest. Three things are different.
+# If your model is a GPT-2, its weights must fit into it, and it must produce exactly GPT-2's outputs. The weights are
+# public: a dict of tensors, 148 of them for the smallest model. Three things are different from yours.
 #
 # 1. **The names.** GPT-2's `h.0.mlp.c_fc.weight` is your `blocks.0.feed_forward.W_1.weight`. The table `NAMES_IN_GPT2`
 #    below lists all parts that differ.
-# 2. **The direction of matrices.** GPT-2 computes $x W$, so it stores the matrix of a linear layer as `[in, out]`.
+# 2. **The layout of matrices.** GPT-2 computes $x W$, so it stores the matrix of a linear layer as `[in, out]`.
 #    PyTorch's `nn.Linear` computes $x W^T$ and stores `[out, in]`. The linear layers are those with `c_` in their
 #    names.
 # 3. **Three in one.** `c_attn` computes queries, keys and values in a single product: its `3 d_model` outputs are those
@@ -1394,7 +1397,7 @@ NAMES_IN_GPT2 = {
     "mlp.c_fc.": "feed_forward.W_1.",
     "mlp.c_proj.": "feed_forward.W_2.",
     "ln_f.": "norm.",
-}  # the parts of GPT-2's names, and what your model calls them; W_qkv is still to be cut into three
+}  # the parts of GPT-2's names, and what your model calls them; you still have to split W_qkv into three
 
 # %% [markdown]
 # ### Exercise 8 · GPT-2's weights
@@ -1406,10 +1409,10 @@ NAMES_IN_GPT2 = {
 # Shapes: `tensors` is a dict from names to tensors, and so is the result.
 
 # %% [markdown] tags=["fine-print"]
-# Some copies contain more tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
+# Some copies of GPT-2 contain more tensors. Leave these out: `h.0.attn.bias`, which isn't a bias but the causal mask;
 # `h.0.attn.masked_bias`, the score of a masked position; and `lm_head.weight`, the tied output layer, which is the
-# embedding again. In others every name except the head's begins with `transformer.`: remove it. Block numbers don't
-# change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
+# embedding again. In other copies every name except the head's begins with `transformer.`: remove that. Block numbers
+# don't change, and `self_attention` has `W_q`, `W_k`, `W_v` and `W_o`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-from_gpt2-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1440,8 +1443,8 @@ def from_gpt2(tensors):
 # One table of ten lines works for any number of blocks. Transpose only the matrices of linear layers: `c_attn`,
 # `c_proj` and `c_fc` are the names that contain `c_` (for *convolution*: GPT-2's code writes a linear layer as a
 # convolution over single tokens). The embedding and the positions are lookup tables, so they stay as they are. Shapes
-# catch most mistakes here, but not all: attention's `c_proj` is square and fits either way. A model loaded like that
-# runs, but writes nonsense. So compare the logits, not only the shapes.
+# catch most mistakes here, but not all: attention's `c_proj` is square and fits either way. With `c_proj` left as it
+# is, the model runs, but writes nonsense. So compare the logits, not only the shapes.
 
 # %% nbgrader={"grade": true, "grade_id": "gpt-from_gpt2-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("gpt.from_gpt2")
@@ -1450,12 +1453,12 @@ check("gpt.from_gpt2", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Now load it. The first time, the cell downloads `"gpt2"` from the Hugging Face hub: 550 MB. You can also give the path
-# of a folder with `config.json` and `model.safetensors`. Without either, the cell says so, and uses a stand-in: the
-# model you trained above, saved in GPT-2's format.
+# Now load GPT-2. The first time, the cell downloads `"gpt2"` from the Hugging Face hub: 550 MB. You can also give the
+# path of a folder with `config.json` and `model.safetensors`. If the cell finds neither, it says so and uses a
+# stand-in: the model you trained above, saved in GPT-2's format.
 #
-# We ask it three questions. Do your logits equal those of the course's own library, which loads GPT-2 in its own way?
-# Does it notice a repetition, unlike ours? And what does it write, with the sampling of lesson 06?
+# Do your logits equal those of the course's own library, which loads GPT-2 in its own way? Does it notice a repetition,
+# unlike our small model? And what does it write, with nucleus sampling as in lesson 06?
 
 # %%
 PUBLISHED = "gpt2"  # or "gpt2-medium", or a folder
@@ -1540,34 +1543,35 @@ def gpt_2_in_your_model():
 
 
 # %% [markdown]
-# They are equal to the last digits: you changed only the weights, and your model *is* GPT-2. If you got the stand-in,
-# go online and run the cell again; on Colab it takes a minute. With the real weights, look at the rounds of the
-# repetition. Does the loss fall from the second round on? That would be in-context learning in its simplest form: the
-# weights don't change, but the prompt teaches (Olsson et al., 2022, on *induction heads*).
+# The logits are equal to the last digits: you changed only the weights, and your model *is* GPT-2. If you got the
+# stand-in, go online and run the cell again. With the real weights, look at the rounds of the repetition. Does the loss
+# fall after the first round? That would be in-context learning in its simplest form: the weights don't change, but the
+# model learns from the prompt (Olsson et al., 2022, on *induction heads*).
 #
 # A **stretch task**, for a free evening: `"gpt2-medium"` has 345 million parameters (on paper; you know better). Does
-# your `from_gpt2` load it unchanged? What about Hugging Face's `"distilgpt2"`, which has half the layers? Compare how
-# probable they find a paragraph of yours, and one from this morning's newspaper.
+# your `from_gpt2` load it unchanged? What about Hugging Face's `"distilgpt2"`, which has half the layers? How probable
+# do they find a paragraph of yours, and how probable one from this morning's newspaper?
 #
 # ### Exercise 9 · In your own words
 # `gpt.too_good` · 2 points, read by a person · about 12 minutes
 #
 # A colleague has changed the attention of your language model to make it faster. The loss on training text falls from
-# 3.1 to 0.4 nats, and on held-out text to 0.5. "It generalizes", he says, "the validation loss proves it." In four to
-# seven sentences: why doesn't the held-out loss prove that? Which two experiments would show what is going on, and what
-# would each show if the model is honest, and if it isn't?
+# 3.1 to 0.4 nats, and on held-out text to 0.5. "It generalizes," he says. "The validation loss proves it." In four to
+# seven sentences: why doesn't the held-out loss prove that? Which two experiments would show what is going on? What
+# would each show if the model is honest, and what if it isn't?
 #
 # Learning on your own? Once you have written yours,
 # `solution("gpt.too_good")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "gpt-too_good-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # A model that can see the token it should predict copies it, and copying works on any text, including new text. So a
-# low held-out loss rules out that it has memorized the training text, but not that it leaks: both losses fall together.
-# A loss far below what the text's own uncertainty allows is suspicious in itself. First experiment: change one token
-# and see which predictions move. In an honest model, predictions before that position don't move at all; in a leaking
-# one they do, especially the one just before. Second: let it write. It can't copy the next token while writing, so an
-# honest model with such a loss writes well, and a leaking one writes nonsense. (The loss by position would also work:
-# in a leaking model it is near 0 everywhere except at the last position.)
+# low held-out loss shows that the model hasn't just memorized its training text, but not that it is honest: with a
+# leak, both losses fall together. A loss far below what the text's own uncertainty allows is suspicious in itself.
+# First experiment: change one token and see which predictions move. In an honest model, predictions before that
+# position don't move at all; in a leaking one they do, especially the prediction just before it. Second: let it write.
+# It can't copy the next token while writing, so an honest model with such a loss writes well, and a leaking one writes
+# nonsense. (The loss by position would also work: in a leaking model it is near 0 everywhere except at the last
+# position.)
 #
 # *(One point: copying works on new text too, so the held-out loss distinguishes learning from memorizing, but not from
 # leaking. One point: two experiments, each with both outcomes: change a token, let it write, or the loss by position.)*
@@ -1575,9 +1579,9 @@ def gpt_2_in_your_model():
 # %% [markdown]
 # ### 9.3 Where do you get good text?
 #
-# A larger model needs more text, and the web has plenty, most of it garbage. GPT-2's authors let people choose without
-# knowing it: they took every page linked from a post on **Reddit** with **at least 3 karma**, and called the result
-# **WebText** (Radford et al., 2019, section 2.1).
+# A larger model needs more text, and the web has plenty, most of it garbage. GPT-2's authors relied on choices that
+# people had already made: they took every page linked from a post on **Reddit** with **at least 3 karma**, and called
+# the result **WebText** (Radford et al., 2019, section 2.1).
 
 
 # %%
@@ -1612,7 +1616,7 @@ show.figure(
 # ## Glossary
 #
 # - **language model**: a model that assigns each possible next token a probability, given the tokens before it.
-# - **shifted targets**: the inputs, moved one position to the left: at each position the token that comes next.
+# - **shifted targets**: the inputs moved one position to the left, so that each position holds the next token.
 # - **packing**: putting several documents in one row; a document mask keeps them apart.
 # - **logits**: the scores of all tokens before the softmax.
 # - **weight tying**: the output layer's matrix is the embedding; both uses train the same parameters.
@@ -1627,9 +1631,10 @@ show.figure(
 #
 # ## What you have now
 #
-# You have a GPT of your own, equal to PyTorch's to the last digits: trained, caught, graded, fine-tuned, and loaded
-# with GPT-2's weights. It reads from left to right and must not look ahead, because it writes.
+# You have a GPT of your own that equals PyTorch's to the last digits. You have trained it, caught it cheating, graded
+# its sentences, fine-tuned it, and loaded GPT-2's weights into it. It reads from left to right and must not look ahead,
+# because it writes.
 #
 # But what if you only want to *understand*? Then looking ahead isn't cheating; it helps, and you only have to set
-# `causal=False`. You just need a different game from predicting the next word, one where the answer isn't on the page.
+# `causal=False`. You just need a game other than predicting the next word: one where the answer isn't on the page.
 # Lesson 09 plays that game.
