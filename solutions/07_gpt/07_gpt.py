@@ -108,7 +108,7 @@ show.matrices(
         texts=[sentence[: question + 2] + [""] * (steps - question - 1) for question in range(steps)],
     ),
     alt="A staircase: the first question is “I”, with the answer “saw”; the last is “I saw the dog”, with the answer "
-        "“running”.",
+    "“running”.",
 )
 
 # %% [markdown]

@@ -4,7 +4,7 @@ tuned, and GPT-2's weights.
 Built like `course_lib/exercises/attention/scale.py`; read that file first. The model that `gpt.generate` writes with
 is passed in, so that nobody's text depends on anybody's model.
 
-Most mistakes are settings of one function that computes the answer step by step, so that two of them combine.
+Most mistakes are edits of one right answer, so that two of them combine.
 """
 
 from course_lib.exercises.common import collect

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, integer, sizes
+from course_lib.exercises.common import alike, integer, sizes, slips
 from course_lib.exercises.gpt.shared import SENTENCES, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
@@ -23,20 +23,17 @@ def _model_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         yield _model_case("worked example: I saw the dog", generator, (5, 6, 2, 1), SENTENCES[:, :-1])
     yield _model_case("a single token, alone in its batch", generator, (3, 2, 1, 1), torch.tensor([[2]]))
-    for name, causal, dtype in (
-        ("a batch", True, torch.float32),
-        ("as many tokens as heads", True, torch.float32),
-        ("double precision", True, torch.float64),
-        ("causal=False", False, torch.float32),
+    for name, causal, double in (
+        ("a batch", True, False),
+        ("as many tokens as heads", True, False),
+        ("double precision", True, True),
+        ("causal=False", False, False),
     ):
         batch, tokens = sizes(generator, 2)
-        heads = integer(generator, 2, 4)
-        tokens = heads if "heads" in name else tokens + 2
-        vocab_size = integer(generator, 20, 30)
-        ids = random_ids(generator, vocab_size, batch, tokens)
-        case = _model_case(
-            name, generator, (vocab_size, heads * integer(generator, 3, 6), heads, 2), ids, causal, dtype
-        )
+        heads, vocab_size = integer(generator, 2, 4), integer(generator, 20, 30)
+        ids = random_ids(generator, vocab_size, batch, heads if "heads" in name else tokens + 2)
+        model = (vocab_size, heads * integer(generator, 3, 6), heads, 2)
+        case = _model_case(name, generator, model, ids, causal, double)
         yield case
         if name == "a batch":
             yield replace(case, name="on another device", elsewhere=True, part=ANOTHER_DEVICE)
@@ -46,18 +43,9 @@ WITHOUT_MASK, ANOTHER_DEVICE = "without the mask", "another device"
 
 
 def _model_case(
-    name: str,
-    generator: Generator,
-    model: tuple[int, int, int, int],
-    ids: Tensor,
-    causal: bool = True,
-    dtype: torch.dtype = torch.float32,
+    name: str, generator: Generator, model: tuple[int, ...], ids: Tensor, causal: bool = True, double: bool = False
 ) -> Case:
-    """A case with parts that are given, and weights far from those of a new model, so that each makes a difference.
-
-    Args:
-        model: vocab_size, d_model, heads and layers.
-    """
+    """A case with parts that are given, and weights far from those of a new model, so that each makes a difference."""
     vocab_size, d_model, heads, layers = model
     construct = {
         "embedding": Given("nn.Embedding", {"num_embeddings": vocab_size, "embedding_dim": d_model}),
@@ -67,7 +55,7 @@ def _model_case(
         "causal": causal,
     }
     weights = {
-        key: 0.4 * torch.randn(value.shape, generator=generator, dtype=dtype)
+        key: 0.4 * torch.randn(value.shape, generator=generator, dtype=torch.float64 if double else torch.float32)
         for key, value in CausalLanguageModel(**fresh(construct)).state_dict().items()
     }
     weights["norm.weight"] += 1
@@ -75,25 +63,14 @@ def _model_case(
     return Case(name, (ids,), construct=construct, weights=weights, weight_gradients=True, part=part)
 
 
-class _ModelLineByLine(CausalLanguageModel):
-    def forward(self, ids: Tensor) -> Tensor:
-        tokens = ids.shape[1]
-        mask = torch.ones(1, tokens, tokens, dtype=torch.bool, device=ids.device).tril() if self.causal else None
-        embedded = self.embedding(ids)
-        x = self.positions(embedded)
-        for block in self.blocks:
-            x = block(x, mask)
-        x = self.norm(x)
-        logits: Tensor = x @ self.embedding.weight.T
-        return logits
+_slip = partial(Edited, CausalLanguageModel)
+_BLOCK, _ADDED, _NORM, _IDS = "x = block(x, mask)", "= self.positions(", "self.norm(x)", "self.embedding(ids)"
 
-
-_slip = partial(Edited, _ModelLineByLine)
-_slip_alone = partial(_slip, paired=False)
-"""One that is not tried together with others: such pairs are rare, and a model takes time to run."""
-
-_BLOCK = "block(x, mask)"
-_NO_NORM = ("x = self.norm(x)", "pass")
+_WITH_ITS_OWN_MASK = _slip(("causal_mask(ids.shape[1], ids.device)", "ids.new_ones(2 * ids.shape[1:]).tril().bool()"))
+_TEXT_BY_TEXT = _slip(  # without a mask, one that allows everything
+    ("mask = ", "if len(ids) > 1:\n            return torch.cat([self(row) for row in ids.split(1)])\n        mask = "),
+    ("else None", "else ids.new_ones(1, *2 * ids.shape[1:]).bool()"),
+)
 
 
 class _ModelByPieces(CausalLanguageModel):
@@ -109,22 +86,6 @@ class _ModelByPieces(CausalLanguageModel):
             x = self.blocks[layer](x, mask=mask)
         weight, bias = self.norm.parameters()
         return F.linear(F.layer_norm(x, x.shape[-1:], weight, bias), self.embedding.weight)
-
-
-class _ModelTextByText(CausalLanguageModel):
-    """One text at a time; without a mask, one that allows everything."""
-
-    def forward(self, ids: Tensor) -> Tensor:
-        tokens = ids.shape[1]
-        all_pairs = self.embedding.weight.new_ones(1, tokens, tokens)
-        mask = (all_pairs.tril() if self.causal else all_pairs) == 1
-        rows = []
-        for row in ids.split(1):
-            x = self.positions(self.embedding(row))
-            for block in self.blocks:
-                x = block(x, mask)
-            rows.append(self.norm(x) @ self.embedding.weight.t())
-        return torch.cat(rows)
 
 
 EXERCISE = Exercise(
@@ -145,18 +106,14 @@ EXERCISE = Exercise(
     reference=CausalLanguageModel,
     cases=_model_cases,
     parts={CORE: 3, WITHOUT_MASK: 1, ANOTHER_DEVICE: 1},
-    correct=(_ModelLineByLine, _ModelByPieces, _ModelTextByText),
+    correct=(_WITH_ITS_OWN_MASK, _ModelByPieces, _TEXT_BY_TEXT),
     hints=(
-        Hint(
-            "idea",
-            "Embed, add positions, apply the blocks with a causal mask, then the final norm, and compare with the "
-            "embedding. You have all the modules; put them in order.",
-        ),
+        Hint("idea", "You have all the modules: put them in order, from the ids to dot products with the embedding."),
         Hint(
             "shapes",
-            "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask and returns the new "
-            "`[batch, tokens, d_model]`. A mask `[1, tokens, tokens]`, True where a query may attend, works for the "
-            "whole batch, and None allows everything. Create it on the device of the ids.",
+            "`self.positions(x)` returns `x` with positions added. A block takes `x` and the mask, and returns a new "
+            "`x`, `[batch, tokens, d_model]`. A mask of `[1, tokens, tokens]`, True where a query may attend, works "
+            "for the whole batch; None allows everything. Create the mask on the device of the ids.",
             answers=("mask_inverted", "mask_in_the_first_block", "no_positions"),
         ),
         Hint(
@@ -172,72 +129,68 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "mask_on_the_cpu",
-            "Your model is right on the CPU, but creates a tensor there whatever device its input is on, so it fails "
-            "on a GPU. Create the mask on the device of the ids: device=ids.device.",
-            _slip((", device=ids.device", "")),
+            "Your model is right on the CPU, but fails on a GPU. Create the mask there too: device=ids.device.",
+            _slip((", ids.device", "")),
             alone=True,
         ),
         Misconception(
             "always_causal",
-            "Your model always uses the mask. If self.causal is False, every token may see every other: pass None as "
-            "the mask.",
+            "Your model always uses the mask. If self.causal is False, pass None as the mask.",
             _slip((" if self.causal else None", "")),
             alone=True,
         ),
-        *alike(
-            "Your model reads the tokens that it should predict. If self.causal is True, pass the causal mask to "
-            "every block, block(x, mask); pass None only if it is False.",
-            no_mask=_slip(("(x, mask)", "(x, None)")),
-            mask_in_the_first_block=_slip_alone((f"x = {_BLOCK}", f"x, mask = {_BLOCK}, None")),
-        ),
-        Misconception(
-            "mask_inverted",
-            "Your model sees only the future: your mask is True where attention is forbidden, as in torch's modules. "
-            "In this course True means that a query may attend.",
-            _slip(("tril()", "triu(1)")),
-        ),
-        *alike(
-            "Your model does not add the positions exactly once. Call self.positions on the embeddings, before the "
-            "first block.",
-            no_positions=_slip(("self.positions(embedded)", "embedded")),
-            positions_in_every_block=_slip_alone(
-                ("self.positions(embedded)", "embedded"), ("block(x,", "block(self.positions(x),")
+        *slips(
+            CausalLanguageModel,
+            mask_inverted=(
+                "Your model sees only the future. In this course, True in a mask means that a query may attend.",
+                ("= causal_mask", "= ~causal_mask"),
+            ),
+            embedding_scaled=(
+                "Your model multiplies the embeddings by √d_model, as the translator does. Leave them as they are.",
+                (_IDS, f"{_IDS} * self.embedding.embedding_dim**0.5"),
+            ),
+            shifted_inside=(
+                "Your model shifts the ids: it reads the previous token at each position. Use the ids as they are.",
+                (_IDS, "self.embedding(F.pad(ids[:, :-1], (1, 0)))"),
             ),
         ),
-        Misconception(
-            "embedding_scaled",
-            "Your model multiplies the embeddings by √d_model, as the translation transformer does. GPT does not.",
-            _slip(("self.embedding(ids)", "self.embedding(ids) * self.embedding.embedding_dim**0.5")),
-        ),
-        Misconception(
-            "shifted_inside",
-            "Your model shifts the ids: at each position it reads the previous token. Use ids as they are; the mask "
-            "is enough to hide the next token.",
-            _slip(("self.embedding(ids)", "self.embedding(F.pad(ids[:, :-1], (1, 0)))")),
+        *slips(
+            CausalLanguageModel,
+            paired=False,  # such pairs are rare, and a model takes time to run
+            side_by_side=(
+                "Your blocks all read the embeddings. Pass each the output of the block before: x = block(x, mask).",
+                (_BLOCK, "last = block(x, mask)"),
+                (_NORM, "self.norm(last)"),
+            ),
+            output_detached=(
+                "Your output layer uses a copy of the embedding, so no gradient reaches self.embedding.weight. Use the "
+                "weight itself, without .detach(), .data or torch.tensor.",
+                ("weight)", "weight.detach())"),
+            ),
         ),
         *alike(
-            "Your model does not apply self.norm after the last block. Pre-norm blocks need it there, before the "
-            "output.",
-            no_final_norm=_slip(_NO_NORM),
-            norm_before_the_blocks=_slip(("self.positions(embedded)", "self.norm(self.positions(embedded))"), _NO_NORM),
+            "Your model reads the tokens that it should predict. If self.causal is True, pass every block the mask.",
+            no_mask=_slip((_BLOCK, "x = block(x, None)")),
+            mask_in_the_first_block=_slip((_BLOCK, "x, mask = block(x, mask), None"), paired=False),
         ),
-        Misconception(
-            "side_by_side",
-            "Your blocks all read the embeddings, and only the last one counts. Stack them: x = block(x, mask).",
-            _slip_alone((f"x = {_BLOCK}", f"last = {_BLOCK}"), ("self.norm(x)", "self.norm(last)")),
+        *alike(
+            "Your model doesn't add the positions, or adds them more than once. Add them once, before the blocks.",
+            no_positions=_slip((_ADDED, "= (")),
+            positions_in_every_block=_slip(
+                (_ADDED, "= ("), (_BLOCK, "x = block(self.positions(x), mask)"), paired=False
+            ),
+        ),
+        *alike(
+            "Your model does not apply self.norm after the last block. Pre-norm blocks need it there.",
+            no_final_norm=_slip((_NORM, "x")),
+            norm_before_the_blocks=_slip((f"{_ADDED}{_IDS})", f"= self.norm(self.positions({_IDS}))"), (_NORM, "x")),
         ),
         *alike(
             "Your model does not return logits for every position, [batch, tokens, vocab_size]. Return the dot "
             "products of all states with all embeddings, before any softmax.",
-            states_returned=_slip_alone(("return logits", "return x")),
-            probabilities=_slip(("return logits", "return logits.softmax(dim=-1)")),
-            last_word_only=_slip(("x @", "x[:, -1] @")),
-        ),
-        Misconception(
-            "output_detached",
-            "Your output layer uses a copy of the embedding's values (.detach(), .data, torch.tensor), so no gradient "
-            "flows back. Use self.embedding.weight itself.",
-            _slip_alone(("weight.T", "weight.detach().T")),
+            states_returned=_slip(("tied_logits(self.norm(x), self.embedding.weight)", _NORM), paired=False),
+            probabilities=_slip(("weight)", "weight).softmax(dim=-1)")),
+            last_word_only=_slip((", self.embedding", "[:, -1], self.embedding")),
         ),
     ),
 )

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer
-from course_lib.exercises.gpt.shared import SENTENCES, batched_kinds, other_questions, random_ids
+from course_lib.exercises.common import alike, and_turned_around, integer, slips
+from course_lib.exercises.gpt.shared import SENTENCES, batched_kinds, random_ids
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import Case, Exercise, Hint
 from course_lib.references import gpt
 
 
@@ -54,17 +54,8 @@ def _fine_tuning_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     )
 
 
-def _fine_tuning_in_two_parts(
-    class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float
-) -> Tensor:
-    task = F.cross_entropy(class_logits, labels)
-    lm = F.cross_entropy(lm_logits.flatten(0, 1), targets.flatten())
-    return task + weight * lm
-
-
-_slip = partial(Edited, _fine_tuning_in_two_parts)
-_LABELS, _TARGETS, _SUM = "(class_logits, labels)", "targets.flatten())", "task + weight * lm"
-_FLAT = "lm_logits.flatten(0, 1)"
+def _transposed(class_logits: Tensor, labels: Tensor, lm_logits: Tensor, targets: Tensor, weight: float) -> Tensor:
+    return F.cross_entropy(class_logits, labels) + weight * F.cross_entropy(lm_logits.transpose(1, 2), targets)
 
 
 def _fine_tuning_by_loop(
@@ -88,7 +79,9 @@ def _fine_tuning_by_logsumexp(
     return loss(class_logits, labels) + weight * loss(lm_logits, targets)
 
 
-CORRECT = (_fine_tuning_in_two_parts, _fine_tuning_by_loop, _fine_tuning_by_logsumexp)
+_slip = partial(Edited, gpt.fine_tuning_loss)
+_LABELS, _TARGETS, _FLAT = "(class_logits, labels)", "targets.flatten()", "lm_logits.flatten(0, 1)"
+_SUM, _RETURN = "class_loss + weight * token_loss", "    return"
 
 
 EXERCISE = Exercise(
@@ -108,84 +101,100 @@ EXERCISE = Exercise(
     source="S2, GPT-1; Radford et al. (2018), section 3.2",
     reference=gpt.fine_tuning_loss,
     cases=and_turned_around(_fine_tuning_cases),
-    correct=CORRECT,
+    correct=(_transposed, _fine_tuning_by_loop, _fine_tuning_by_logsumexp),
     steps=("class_loss", "token_loss"),
     hints=(
         Hint(
             "idea",
-            "Take two mean cross-entropies and weight only the second. Flatten its logits and targets as in section "
-            "3, in the same order.",
+            "Take two mean cross-entropies and multiply only the second by the weight. For that one, flatten the "
+            "logits and the targets in the same order, as in section 3.",
         ),
     ),
     misconceptions=(
-        Misconception(
-            "no_auxiliary_loss",
-            "Your answer has only the labels' loss. GPT-1 adds weight times the language-modeling loss.",
-            _slip((_SUM, "task")),
+        *alike(
+            "Your answer doesn't multiply just the language-modeling loss by weight. Use task + weight · lm.",
+            not_weighted=_slip((_SUM, "class_loss + token_loss")),
+            weight_on_the_labels=_slip((_SUM, "weight * class_loss + token_loss")),
+            both_weighted=_slip((_SUM, "weight * (class_loss + token_loss)")),
+        ),
+        *slips(
+            gpt.fine_tuning_loss,
+            no_auxiliary_loss=(
+                "Your answer has only the labels' loss. Add weight times the language-modeling loss, as GPT-1 does.",
+                (_SUM, "class_loss"),
+            ),
+            weight_of_the_paper=(
+                "Your answer always weights language modeling by 0.5, as GPT-1 did. Use `weight`.",
+                (_SUM, "class_loss + 0.5 * token_loss"),
+            ),
+            subtracted=(
+                "Your answer subtracts the language-modeling loss, so training makes the model worse at it. Add it.",
+                (_SUM, "class_loss - weight * token_loss"),
+            ),
+            labels_summed=(
+                "Your answer sums the labels' loss over the batch. Take the mean.",
+                (_LABELS, f"{_LABELS} * len(labels)"),
+            ),
+            reshaped_not_transposed=(
+                "Your answer reshapes lm_logits to [batch, vocab_size, tokens], which mixes the logits of different "
+                "tokens. Flatten to [batch * tokens, vocab_size], or swap the dimensions with transpose(1, 2).",
+                (f"{_FLAT}, {_TARGETS}", "lm_logits.reshape(len(targets), -1, targets.shape[-1]), targets"),
+            ),
+        ),
+        *slips(
+            gpt.fine_tuning_loss,
+            paired=False,
+            shifted_again=(
+                "Your answer shifts the targets a second time. Compare each with the logits at its own position.",
+                (_FLAT, "lm_logits[:, :-1].flatten(0, 1)"),
+                (_TARGETS, "targets[:, 1:].flatten()"),
+            ),
+            word_0_left_out=(
+                "Your answer skips targets with token 0, as if it were padding. Here, token 0 is an ordinary token.",
+                (_FLAT, "lm_logits[targets != 0]"),
+                (_TARGETS, "targets[targets != 0]"),
+            ),
         ),
         *alike(
-            "Your answer applies weight to the wrong terms. Multiply only the language-modeling loss by it.",
-            not_weighted=_slip((_SUM, "task + lm")),
-            weight_on_the_labels=_slip((_SUM, "weight * task + lm")),
-            both_weighted=_slip((_SUM, "weight * (task + lm)")),
-        ),
-        Misconception(
-            "weight_of_the_paper",
-            "Your answer always weights language modeling by 0.5, as GPT-1 did. Use `weight`.",
-            _slip((_SUM, "task + 0.5 * lm")),
+            "Your answer flattens lm_logits and the targets in different orders. Flatten both text by text.",
+            targets_in_another_order=_slip((_TARGETS, "targets.T.flatten()"), paired=False),
+            logits_in_another_order=_slip((_FLAT, "lm_logits.transpose(0, 1).flatten(0, 1)"), paired=False),
         ),
         *alike(
-            "Your answer changes the weight: it caps it at 1, or rounds it down. Use it as it is.",
-            weight_at_most_1=_slip((_SUM, "task + min(weight, 1.0) * lm")),
-            weight_cut_to_an_integer=_slip((_SUM, "task + int(weight) * lm")),
+            "Your language-modeling loss leaves out some tokens. Take the mean over all tokens of the batch.",
+            only_the_last_word=_slip((_FLAT, "lm_logits[:, -1]"), (_TARGETS, "targets[:, -1]"), paired=False),
+            only_the_first_text=_slip((_FLAT, "lm_logits[0]"), (_TARGETS, "targets[0]"), paired=False),
         ),
         *alike(
-            "Your answer passes logits to NLLLoss, which needs log-probabilities. Take the log-softmax first, or use "
-            "F.cross_entropy, which includes it.",
-            logits_as_log_probabilities=_slip(("lm = F.cross_entropy", "lm = F.nll_loss")),
-            class_logits_as_log_probabilities=_slip(("task = F.cross_entropy", "task = F.nll_loss")),
+            "Your answer caps the weight at 1, or rounds it down. Use the weight as it is.",
+            weight_at_most_1=_slip((_SUM, "class_loss + min(weight, 1.0) * token_loss")),
+            weight_cut_to_an_integer=_slip((_SUM, "class_loss + int(weight) * token_loss")),
         ),
         *alike(
-            "Your answer takes a softmax before cross_entropy. Pass the logits: cross_entropy takes the softmax "
-            "itself.",
+            "Your answer passes logits to NLLLoss, which needs log-probabilities. Use F.cross_entropy instead.",
+            logits_as_log_probabilities=_slip(("token_loss = F.cross_entropy", "token_loss = F.nll_loss")),
+            class_logits_as_log_probabilities=_slip(("class_loss = F.cross_entropy", "class_loss = F.nll_loss")),
+        ),
+        *alike(
+            "Your answer takes a softmax before cross_entropy, which takes one itself. Pass the logits.",
             softmax_of_the_words=_slip(("lm_logits.flatten", "lm_logits.softmax(dim=-1).flatten")),
             softmax_of_the_classes=_slip((_LABELS, "(class_logits.softmax(dim=-1), labels)")),
         ),
         *alike(
-            "Your answer makes the two weights sum to 1. In GPT-1's equation 5 the task loss has weight 1: task + "
-            "weight · lm.",
-            mixture=_slip((_SUM, "(1 - weight) * task + weight * lm")),
+            "Your answer makes the two weights sum to 1. Give the labels' loss the weight 1: task + weight · lm.",
+            mixture=_slip((_SUM, "(1 - weight) * class_loss + weight * token_loss")),
             weighted_mean=_slip((_SUM, f"({_SUM}) / (1 + weight)")),
-        ),
-        Misconception(
-            "subtracted",
-            "Your answer subtracts the language-modeling loss, so training would make the language model worse. Add "
-            "it.",
-            _slip((_SUM, "task - weight * lm")),
         ),
         *alike(
             "Your answer sums the loss over tokens. Take the mean over all tokens of the batch.",
-            words_summed=_slip((_TARGETS, f"{_TARGETS} * targets.numel()")),
-            words_summed_over_each_text=_slip((_TARGETS, f"{_TARGETS} * targets.shape[-1]")),
+            words_summed=_slip((f"{_TARGETS})", f"{_TARGETS}) * targets.numel()")),
+            words_summed_over_each_text=_slip((f"{_TARGETS})", f"{_TARGETS}) * targets.shape[-1]")),
         ),
-        Misconception(
-            "labels_summed",
-            "Your answer sums the labels' loss over the batch. Take the mean.",
-            _slip((_LABELS, f"{_LABELS} * len(labels)")),
-        ),
-        Misconception(
-            "reshaped_not_transposed",
-            "Your answer reshapes lm_logits to [batch, vocab_size, tokens], which mixes the logits of different "
-            "tokens. Flatten to [batch * tokens, vocab_size], or swap the dimensions with transpose(1, 2).",
-            _slip((f"{_FLAT}, {_TARGETS}", "lm_logits.reshape(len(targets), -1, targets.shape[-1]), targets)")),
-        ),
-        # The targets or lm_logits in another order, the last tokens or the first text only, shifted again, no token 0.
-        *other_questions("lm_logits", "logits", partial(_slip, paired=False), "in the language-modelling loss"),
         *alike(
             "No gradient reaches one of the two kinds of logits (.detach(), .item(), no_grad), so the model never "
             "learns from that loss. Use torch operations throughout.",
-            language_model_detached=_slip(("    return", "    lm = lm.detach()\n    return")),
-            labels_not_learned=_slip(("    return", "    task = task.detach()\n    return")),
+            language_model_detached=_slip((_RETURN, "    token_loss = token_loss.detach()\n    return")),
+            labels_not_learned=_slip((_RETURN, "    class_loss = class_loss.detach()\n    return")),
         ),
     ),
 )

@@ -8,11 +8,10 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import alike, and_turned_around, integer
+from course_lib.exercises.common import alike, and_turned_around, integer, slips
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import gpt
-from course_lib.references.gpt import NAMES_IN_GPT2
 
 Tensors = dict[str, Tensor]
 
@@ -30,10 +29,8 @@ def _published_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         return _published(integer(generator, 7, 11), integer(generator, 4, 6), integer(generator, 2, 5), 2, normal)
 
     yield Case("two blocks", (drawn(),))
-    small = _published(1, 1, 1, 1, partial(normal, dtype=torch.float64))
-    yield Case("sizes of 1, in double precision", (small,))
-    blocks = _published(5, 3, 2, 12, normal)
-    yield Case("twelve blocks, as in the smallest GPT-2", (blocks,))
+    yield Case("sizes of 1, in double precision", (_published(1, 1, 1, 1, partial(normal, dtype=torch.float64)),))
+    yield Case("twelve blocks, as in the smallest GPT-2", (_published(5, 3, 2, 12, normal),))
     yield Case("in another order", (dict(sorted(drawn().items(), reverse=True)),))
     yield Case("an older copy, with masks and a head", (_older(drawn()),), part=WITHOUT_A_PLACE)
     whole = {f"transformer.{name}": tensor for name, tensor in _older(drawn()).items() if name != "lm_head.weight"}
@@ -67,62 +64,36 @@ def _older(tensors: Tensors) -> Tensors:
     return tensors | more | {"lm_head.weight": tensors["wte.weight"].clone()}
 
 
-def _one_by_one(tensors: Tensors) -> Tensors:
-    found: Tensors = {}
-    for name, tensor in tensors.items():
-        own = name.removeprefix("transformer.")
-        if own == "lm_head.weight" or own.endswith((".attn.bias", ".attn.masked_bias")):
-            continue
-        turned = ".c_" in own and tensor.ndim == 2
-        for theirs, ours in NAMES_IN_GPT2.items():
-            own = own.replace(theirs, ours, 1)
-        tensor = tensor.T if turned else tensor
-        if ".c_attn." in own:
-            for letter, piece in zip("qkv", tensor.chunk(3), strict=True):
-                found[own.replace("attn.c_attn", f"self_attention.W_{letter}")] = piece
-        else:
-            found[own] = tensor
+_slip = partial(Edited, gpt.from_gpt2)
+_TURNED, _IS_LINEAR = "tensor.T if turned else tensor", '".c_" in own'
+_IS_HEAD, _THIRDS = 'own == "lm_head.weight"', "tensor.chunk(3)"
+
+_COPIED = _slip((_TURNED, "tensor.t().contiguous() if turned else tensor.clone()"))
+_SPLIT_FIRST = _slip(
+    (f"tensor = {_TURNED}", "thirds = tensor.chunk(3, dim=-1)"),
+    (_THIRDS, "thirds"),
+    (": piece for", ": piece.T if turned else piece for"),
+)
+
+
+def _by_asking(tensors: Tensors) -> Tensors:
+    """By what the model has, asking for each of its tensors."""
+    plain = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
+    found = {"embedding.weight": plain["wte.weight"], "positions.encoding": plain["wpe.weight"]}
+    for kind in ("weight", "bias"):
+        found[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
+        for block in range(sum(name.endswith("ln_1.bias") for name in plain)):
+            for letter, piece in zip("qkv", plain[f"h.{block}.attn.c_attn.{kind}"].chunk(3, dim=-1), strict=True):
+                found[f"blocks.{block}.self_attention.W_{letter}.{kind}"] = piece.t()
+            for theirs, ours in list(gpt.NAMES_IN_GPT2.items())[3:-1]:
+                found[f"blocks.{block}.{ours}{kind}"] = plain[f"h.{block}.{theirs}{kind}"].t()
     return found
-
-
-_slip = partial(Edited, _one_by_one)
-_SPLIT = 'for letter, piece in zip("qkv", tensor.chunk(3), strict=True)'
-_IS_LINEAR, _IS_HEAD = '".c_" in own', 'own == "lm_head.weight"'
 
 
 def _called(**others: str) -> Edited:
     """Some parts under other names."""
     names = {f"{theirs.replace('__', '.')}.": f"{ours}." for theirs, ours in others.items()}
     return _slip(("NAMES_IN_GPT2.items", f"(NAMES_IN_GPT2 | {names}).items"), paired=False)
-
-
-_SPLIT_FIRST = Edited(
-    _one_by_one,
-    ("tensor = tensor.T if turned else tensor", "pieces = tensor.chunk(3, dim=-1)"),
-    ("tensor.chunk(3), strict", "pieces, strict"),
-    ("= piece\n", "= piece.t().contiguous()\n"),
-    ("[own] = tensor", "[own] = tensor.t().contiguous() if turned else tensor.clone()"),
-)
-"""Copies, c_attn cut as it lies."""
-
-
-def _by_asking(tensors: Tensors) -> Tensors:
-    """By what the model has, asking for each of its tensors, with copies in torch's layout."""
-    plain = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
-    layers = 1 + max(int(name.split(".")[1]) for name in plain if name.startswith("h."))
-    found = {"embedding.weight": plain["wte.weight"], "positions.encoding": plain["wpe.weight"]}
-    for kind in ("weight", "bias"):
-        found[f"norm.{kind}"] = plain[f"ln_f.{kind}"]
-        for block in range(layers):
-            joined = plain[f"h.{block}.attn.c_attn.{kind}"]
-            d_model = joined.shape[-1] // 3
-            for start, letter in enumerate("qkv"):
-                rows = joined[..., start * d_model : (start + 1) * d_model].t().clone()
-                found[f"blocks.{block}.self_attention.W_{letter}.{kind}"] = rows
-            for theirs, ours in list(NAMES_IN_GPT2.items())[3:-1]:
-                tensor = plain[f"h.{block}.{theirs}{kind}"]
-                found[f"blocks.{block}.{ours}{kind}"] = tensor.t().contiguous() if tensor.ndim == 2 else tensor.clone()
-    return found
 
 
 EXERCISE = Exercise(
@@ -143,87 +114,73 @@ EXERCISE = Exercise(
     reference=gpt.from_gpt2,
     cases=and_turned_around(_published_cases),
     parts={CORE: 3, WITHOUT_A_PLACE: 1},
-    correct=(_one_by_one, _SPLIT_FIRST, _by_asking),
+    correct=(_COPIED, _SPLIT_FIRST, _by_asking),
     hints=(
-        Hint(
-            "idea",
-            "Two things change: the names, part by part, and the layout of some matrices. Go through the dict once, "
-            "and put each tensor into a new dict under its new name.",
-            answers=("names_unchanged", "first_block_only"),
-        ),
+        Hint("idea", "Go through the dict once: all names change, part by part, and some matrices are transposed."),
         Hint(
             "shapes",
-            "GPT-2 multiplies `x @ W`, so its matrices are `[in, out]`; torch's linear layers compute `x @ W.T` and "
-            "store `[out, in]`. Embedding and positions are tables, not linear layers: their rows are vectors in "
-            "both. The matrix of `attn.c_proj` is square, so you won't get an error if you forget it. `c_attn` "
-            "contains three projections side by side, `[d_model, 3 d_model]`: transposed, its first `d_model` rows "
-            "are W_q.",
+            "GPT-2's linear layers store `[in, out]`, torch's `[out, in]`; the embedding and the positions are tables, "
+            "which stay as they are. The matrix of `attn.c_proj` is square, so you won't get an error if you forget to "
+            "transpose it. `c_attn` contains three projections side by side, `[d_model, 3 d_model]`: transposed, its "
+            "first `d_model` rows are W_q.",
             answers=("not_turned", "square_not_turned", "tables_turned", "reshaped", "only_attention_turned"),
         ),
         Hint(
             "outline",
             "For each name and tensor: remove `transformer.` from the front, if it is there.\n"
             "Skip the head, the masks and masked_bias.\n"
-            "Replace the parts of the name with your own; `h.` becomes `blocks.`.\n"
+            "Replace the parts of the name with your model's; `h.` becomes `blocks.`.\n"
             "Transpose the weights, not the biases, of `c_attn`, `c_proj` and `c_fc`.\n"
             "Split `c_attn` into three with `chunk`: W_q, W_k and W_v.",
-            answers=(
-                "head_kept",
-                "masks_kept",
-                "prefix_kept",
-                "projections_swapped",
-                "norms_swapped",
-                "feed_forward_swapped",
-            ),
+            answers=("head_kept", "masks_kept", "prefix_kept"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "bias_of_c_attn_left_out",
-            "Your answer leaves out the bias of c_attn, because its name also ends in attn.bias. The mask is "
-            "h.0.attn.bias, with a dot before attn.",
-            _slip(('".attn.bias"', '"attn.bias"')),
-        ),
-        Misconception(
-            "not_turned",
-            "Your answer keeps the matrices of the linear layers in GPT-2's layout, [in, out]. Torch's are [out, in]: "
-            "transpose the weights of c_attn, c_proj and c_fc.",
-            _slip((f"{_IS_LINEAR} and tensor.ndim == 2", "False"), ("tensor.chunk(3)", "tensor.chunk(3, dim=-1)")),
+        *slips(
+            gpt.from_gpt2,
+            bias_of_c_attn_left_out=(
+                "Your answer leaves out c_attn's bias. The mask is h.0.attn.bias, with a dot before attn.",
+                ('".attn.bias"', '"attn.bias"'),
+            ),
+            not_turned=(
+                "Your answer transposes no matrix. Transpose the weights of c_attn, c_proj and c_fc to [out, in].",
+                (f'own.endswith(".weight") and {_IS_LINEAR}', "False"),
+                (_THIRDS, "tensor.chunk(3, dim=-1)"),
+            ),
+            tables_turned=(
+                "Your answer also transposes the embedding and the positions. Leave these tables as they are.",
+                (_IS_LINEAR, "tensor.ndim == 2"),
+            ),
+            reshaped=(
+                "Your answer uses reshape or view, which scrambles a matrix. Transpose it instead: tensor.T.",
+                ("tensor.T", "tensor.reshape(tensor.shape[::-1])"),
+            ),
+            attention_not_split=(
+                "Your answer keeps c_attn whole. Split it into W_q, W_k and W_v with chunk(3).",
+                (f'zip("qkv", {_THIRDS}, strict=True)', '[("qkv", tensor)]'),
+            ),
+            prefix_kept=(
+                "Your answer keeps the prefix that some copies have: use name.removeprefix('transformer.').",
+                ('removeprefix("transformer.")', 'replace("transformer.", "model.")'),
+            ),
+            names_unchanged=(
+                "Your answer keeps GPT-2's names. Give each tensor the name in your model, as in the table.",
+                ("own = own.replace(theirs, ours, 1)", "pass"),
+            ),
+            first_block_only=(
+                "Your answer has only the first block. Convert all blocks: the number after h. is the block's.",
+                (_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")'),
+            ),
         ),
         *alike(
-            "Your answer transposes only some matrices of the linear layers. Transpose the weights of c_attn, c_fc "
-            "and both c_proj. (attn.c_proj is square, so it loads either way.)",
+            "Your answer transposes only some matrices. Transpose the weights of c_attn, c_fc and both c_proj.",
             square_not_turned=_slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn.c_proj" not in own')),
             only_attention_turned=_slip((_IS_LINEAR, f'{_IS_LINEAR} and "attn" in own')),
         ),
-        Misconception(
-            "tables_turned",
-            "Your answer also transposes the embedding and the positions. They are tables with a row per token or "
-            "position, in GPT-2 as in torch: leave them as they are.",
-            _slip((f"{_IS_LINEAR} and ", "")),
-        ),
-        Misconception(
-            "reshaped",
-            "Your answer uses reshape or view on the matrices, which scrambles their rows. Transpose them: tensor.T.",
-            _slip(("tensor.T", "tensor.reshape(tensor.shape[::-1])")),
-        ),
-        Misconception(
-            "attention_not_split",
-            "Your answer keeps c_attn whole. Your model has separate layers for queries, keys and values: split "
-            "c_attn with chunk(3) into W_q, W_k and W_v.",
-            _slip((_SPLIT, 'for letter, piece in [("qkv", tensor)]')),
-        ),
         *alike(
-            "Your answer splits c_attn in the wrong order. The queries' rows come first, then the keys', then the "
-            "values': chunk(3).",
+            "Your answer splits c_attn in the wrong order: queries come first, then keys, then values. Use chunk(3).",
             queries_and_keys_swapped=_slip(('zip("qkv"', 'zip("kqv"')),
-            every_third=_slip(("tensor.chunk(3)", "[tensor[number::3] for number in range(3)]")),
-        ),
-        Misconception(
-            "prefix_kept",
-            "Your answer fails on names with a prefix. Some copies put transformer. before the names: remove it with "
-            "name.removeprefix('transformer.').",
-            _slip(('removeprefix("transformer.")', 'replace("transformer.", "model.")')),
+            every_third=_slip((_THIRDS, "[tensor[number::3] for number in range(3)]")),
         ),
         *alike(
             "Your answer keeps tensors that your model does not have. Leave out attn.bias and attn.masked_bias, which "
@@ -232,22 +189,11 @@ EXERCISE = Exercise(
             head_kept=_slip((f"{_IS_HEAD} or ", "")),
         ),
         *alike(
-            "Your answer swaps layers of a block. ln_1 is add_and_norm_1, and ln_2 is add_and_norm_2. attn.c_proj is "
-            "W_o, mlp.c_fc is W_1, and mlp.c_proj is W_2.",
+            "Your answer swaps two layers of a block. ln_1 is add_and_norm_1, and ln_2 is add_and_norm_2. attn.c_proj "
+            "is W_o, mlp.c_fc is W_1, and mlp.c_proj is W_2.",
             projections_swapped=_called(attn__c_proj="feed_forward.W_2", mlp__c_proj="self_attention.W_o"),
             norms_swapped=_called(ln_1="add_and_norm_2.norm", ln_2="add_and_norm_1.norm"),
             feed_forward_swapped=_called(mlp__c_fc="feed_forward.W_2", mlp__c_proj="feed_forward.W_1"),
-        ),
-        Misconception(
-            "names_unchanged",
-            "Your answer keeps GPT-2's names, so the tensors don't load. Give each one its name in "
-            "CausalLanguageModel, as in the table.",
-            _slip(("own = own.replace(theirs, ours, 1)", "pass")),
-        ),
-        Misconception(
-            "first_block_only",
-            "Your answer has only the first block. Include all of them: the number after h. is the block's.",
-            _slip((_IS_HEAD, f'{_IS_HEAD} or own.startswith("h.") and not own.startswith("h.0.")')),
         ),
     ),
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import integer
-from course_lib.exercises.gpt.shared import random_ids
+from course_lib.exercises.gpt.shared import Model, random_ids
 from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Callback, Case, Exercise, Hint, Misconception
 from course_lib.judging.recorded.stand_ins import ByHeart, EveryWord
@@ -33,9 +33,6 @@ def _influence_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             ids[1], ids[-2] = vocab_size - 1, 0  # the one has no id after it; the other is what many put in its place
         model = EveryWord(own, so_far, torch.randn(12, vocab_size, generator=generator), ahead=ahead)
         yield Case(name, (Callback("model", model), ids, vocab_size))
-
-
-Model = Callable[[Tensor], Tensor]
 
 
 def _one_at_a_time(model: Model, ids: Tensor, vocab_size: int) -> Tensor:
@@ -119,13 +116,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "replaced_by_0",
-            "Your answer replaces each token with token 0. That doesn't change a token 0 in the text: use (ids[j] + "
-            "1) % vocab_size.",
+            "Your answer replaces every token with token 0. If the text has a token 0, that doesn't change it: use "
+            "(ids[j] + 1) % vocab_size.",
             _slip((_OTHER, "0")),
         ),
         Misconception(
             "last_token_stays",
-            "Your answer does not change the last id in the vocabulary. Replace it with id 0: % vocab_size.",
+            "Your answer does not change the last id in the vocabulary. Replace it with id 0, by taking % vocab_size.",
             _slip((_OTHER, "(ids[position] + 1).clamp(max=vocab_size - 1)")),
         ),
         Misconception(
@@ -136,12 +133,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "summed",
-            "Your answer adds up the changes in all logits. Take the largest: .amax(dim=-1).",
+            "Your answer adds up the changes in all logits. Take the largest change: .amax(dim=-1).",
             _slip((_SIZE, "moved.abs().sum(dim=-1)")),
         ),
         Misconception(
             "averaged",
-            "Your answer takes the mean change in the logits. Take the largest: .amax(dim=-1).",
+            "Your answer takes the mean change in the logits. Take the largest change: .amax(dim=-1).",
             _slip((_SIZE, "moved.abs().mean(dim=-1)")),
         ),
         Misconception(
@@ -154,12 +151,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "last_prediction_only",
-            "Your answer covers only the last prediction. Every prediction needs a row.",
+            "Your answer measures only the last prediction. Every prediction needs its own row.",
             _slip((_SIZE, "moved[-1:].abs().amax(dim=-1)")),
         ),
         Misconception(
             "yes_or_no",
-            "Your answer says only whether a prediction moved. Return how much: the largest absolute change.",
+            "Your answer says only whether a prediction moved. Return how far it moved: the largest absolute change.",
             _slip((_SIZE, "(moved.abs().amax(dim=-1) > 1e-6)")),
         ),
     ),

@@ -82,26 +82,26 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "zero_everywhere",
-            "Your prediction is right except at the last position. Its target is the token after the last input, so "
-            "the model cannot copy it and must guess like an honest one.",
+            "Your prediction is right except at the last position. The target there is the token after the last input, "
+            "so the model cannot copy it and must guess like an honest one.",
             torch.zeros_like,
         ),
         Misconception(
             "zero_at_a_single_word",
-            "Your prediction is right except for a text of one token. Its only position is also its last, and the "
+            "Your prediction is right except for a text of one token. Its only position is also its last, so the "
             "target is not in the input.",
             lambda honest: _only([-1], honest) if honest.shape[-1] > 1 else torch.zeros_like(honest),
         ),
         Misconception(
             "nothing_changes",
-            "You predict that the mask makes no difference. Without it, position t sees the token at t + 1, which is "
-            "its target.",
+            "You predict that the mask makes no difference. Without a mask, position t sees the token at t + 1, which "
+            "is its target.",
             lambda honest: honest.clone(),
         ),
         Misconception(
             "as_good_as_the_last",
-            "You predict that every position is now as good as the last, which always sees all tokens. But the others "
-            "see even more, their own target, so they don't have to guess.",
+            "You predict that every position is now as good as the last, which always sees all tokens. But the earlier "
+            "positions even see their own target, so they don't have to guess.",
             lambda honest: honest[..., -1:].expand_as(honest),
         ),
         Misconception(
@@ -124,8 +124,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "zero_but_the_first",
-            "You predict a loss only at the first position. Its target, the second token, is in the input. Only the "
-            "last position's target is missing.",
+            "You predict a loss only at the first position. That position's target, the second token, is in the input. "
+            "Only the last position's target isn't.",
             lambda honest: _only([0], honest),
         ),
         Misconception(
@@ -142,20 +142,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "only_the_last_is_zero",
-            "You predict the reverse. Only the last position cannot copy its target, because that token is not in the "
-            "input.",
+            "You predict the reverse of what happens. Only the last position cannot copy its target, because that "
+            "token is not in the input.",
             lambda honest: _only(slice(0, -1), honest),
         ),
         Misconception(
             "last_text_kept",
-            "Your prediction is right for one text. In a batch it keeps all losses of the last text. Positions are "
-            "the last dimension: losses[..., -1].",
+            "Your prediction is right for a single text, but in a batch it keeps all losses of the last text. "
+            "Positions are the last dimension: losses[..., -1].",
             lambda honest: torch.cat([torch.zeros_like(honest[:-1]), honest[-1:]]),
         ),
         Misconception(
             "last_as_the_mean",
-            "You predict the mean of the honest losses at the last position. It sees the same tokens with and without "
-            "the mask, so it keeps its own honest loss.",
+            "You predict the mean of the honest losses at the last position. That position sees the same tokens with "
+            "and without the mask, so it keeps its own honest loss.",
             _last(lambda honest: honest.mean(dim=-1)),
         ),
         Misconception(

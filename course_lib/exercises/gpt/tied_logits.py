@@ -89,7 +89,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "scaled",
-            "Your answer divides by √d_model, as attention does. The output layer does not: return W h.",
+            "Your answer divides by √d_model, as attention does. The output layer doesn't scale: return W h.",
             _slip((_ROWS, "embedding.T / states.shape[-1] ** 0.5")),
         ),
         Misconception(
@@ -106,7 +106,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "distance",
-            "Your answer scores tokens by the negative distance between embedding and state. Take the dot product.",
+            "Your answer scores tokens by the negative distance between embedding and state. Take their dot product "
+            "instead.",
             _slip((_PRODUCT, "-(states.unsqueeze(-2) - embedding).norm(dim=-1)")),
         ),
         Misconception(

@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         Misconception(
             "one_word_short",
             "Your windows have context_length - 1 tokens: you cut context_length tokens, and the shift removes one. "
-            "Cut context_length + 1.",
+            "Cut context_length + 1 tokens.",
             _slip((_COUNT, "(context_length - 1)")),
         ),
         Misconception(
@@ -132,8 +132,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "rolled_round",
-            "Your targets are the inputs, rolled: a window's last target is its first token. Use the stream's next "
-            "token.",
+            "Your targets are the inputs rolled by one, so a window's last target is its own first token. Take the "
+            "stream's next token.",
             _slip((_RETURN, "return inputs, inputs.roll(-1, dims=-1)"), paired=False),
         ),
         Misconception(
@@ -150,12 +150,12 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "first_start_only",
-            "Your windows all equal the first. Each start needs its own window.",
+            "Your windows are all copies of the first. Cut one window for each start.",
             _slip((_STARTS, "starts[:1].expand(len(starts)).unsqueeze")),
         ),
         Misconception(
             "one_window",
-            "Your answer has only the first window. Return one for each start: [batch, context_length].",
+            "Your answer has only the first window. Return one window for each start: [batch, context_length].",
             _slip((_STARTS, "starts[:1].unsqueeze")),
         ),
         Misconception(
@@ -165,13 +165,13 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "one_line",
-            "Your answer joins all windows into one row. Return a row for each: [batch, context_length].",
+            "Your answer joins all windows into one row. Return one row for each window: [batch, context_length].",
             _slip((_RETURN, "return inputs.flatten(), targets.flatten()")),
         ),
         Misconception(
             "squeezed",
-            "Your answer loses a dimension if there is only one window or one token: squeeze() removes every "
-            "dimension of size 1. Leave it out.",
+            "Your answer loses a dimension if there is only one window or one token: squeeze() removes every dimension "
+            "of size 1. Don't call it.",
             _slip((_RETURN, "return inputs.squeeze(), targets.squeeze()")),
         ),
     ),
