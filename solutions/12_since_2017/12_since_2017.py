@@ -441,9 +441,10 @@ def rotary(x, positions, base):
 
 
 # %% [markdown] tags=["reason"]
-# The angles are a table, `[tokens, pairs]`, broadcast over batches and heads. Both new numbers of a pair are computed from
-# both old ones; stacking them in a new last dimension and flattening restores the order. Llama's code pairs number i with
-# number i + d_head / 2 instead. That works just as well, but weights trained in one order are noise in the other.
+# The angles are a table, `[tokens, pairs]`, broadcast over batches and heads. Both new numbers of a pair are computed
+# from both old ones; stacking them in a new last dimension and flattening restores the order. Hugging Face's Llama
+# pairs number i with number i + d_head / 2 instead. That works just as well, but weights trained in one order are noise
+# in the other.
 
 # %% nbgrader={"grade": true, "grade_id": "since_2017-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("since_2017.rotary")
@@ -778,7 +779,7 @@ caches()
 
 # %% [markdown]
 # That is four GiB for *one* text, in a model whose weights take thirteen. Serve ten people at once, and their caches
-# take forty. That is why Llama 3, Qwen and Mistral have fewer heads of keys than of queries.
+# take forty. That is why Llama 3, Qwen3 and Mistral have fewer heads of keys than of queries.
 #
 # ## 7. A softmax in one pass
 #

@@ -120,8 +120,8 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "halves_as_pairs",
-            "Your answer pairs number i with number i + d_head / 2, as Llama's code does. Pair neighbors, as the "
-            "paper does: 0 and 1, 2 and 3.",
+            "Your answer pairs number i with number i + d_head / 2, as Hugging Face's Llama does. Pair neighbors, "
+            "as the paper does: 0 and 1, 2 and 3.",
             _slip(("x[..., ::2], x[..., 1::2]", "x.chunk(2, dim=-1)"), _HALVES_JOINED),
         ),
         Misconception(
