@@ -161,7 +161,7 @@ show.matrices(
 # >
 # > The Bulls basketball team is based in Chicago.
 #
-# *Entailed*, says the dataset. To find out, attention must compare the texts, so they form one sequence.
+# The answer is *entailed*. To find out, attention must compare the texts, so they form one sequence.
 #
 # ### Exercise 1 · Pairs of texts
 # `bert.pair_encoding` · 3 points · about 12 minutes

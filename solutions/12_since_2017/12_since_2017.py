@@ -1017,7 +1017,7 @@ def held_or_brought_down():
 # any better.
 #
 # That doesn't refute the cosine. A falling rate is for models that have stopped improving at a fixed one. We stop ours long
-# before that, and half of its few steps are tiny. Loshchilov and Hutter measured theirs over 200 epochs.
+# before that, and half of its few steps are tiny. Loshchilov and Hutter trained far longer.
 #
 # ### 8.3 A step in every direction
 #
