@@ -169,9 +169,9 @@ show.piece_rows(
 # Plan a run on paper before you start it: the tokens per step, the number of steps, how many of those are warm-up, and
 # how often the run passes through the data.
 #
-# A step can learn from more tokens than fit on a GPU at once. There may be several **devices**, each with its own
-# batch. And each may **accumulate**: compute the gradients of one batch after another, add them up, and only then
-# update the weights. Either way, the weights get the same update. Only the **effective batch** matters:
+# A step can learn from more tokens than a GPU holds. There may be several **devices**, each with its own batch. And
+# each device may **accumulate**: compute the gradients of one batch after another, add them up, and only then update
+# the weights. Either way, the weights get the same update. Only the **effective batch** matters:
 #
 # $$\text{tokens per step} = \text{tokens per batch} \times \text{accumulated batches} \times \text{devices} .$$
 #
