@@ -22,7 +22,7 @@ SOLUTIONS = Path(__file__).parents[1] / "solutions"
 FEWEST_WORDS = 5
 """Of a sentence: with fewer it is a heading, a label or a formula."""
 
-_NOT_PROSE = re.compile(r"(?s:```.*?```)|^[|#].*$|<[^>]+>|^`[\w.]+` · .*$", re.M)
+_NOT_PROSE = re.compile(r"(?s:```.*?```)|^[|#].*$|</?(?:details|summary)>|^`[\w.]+` · .*$", re.M)
 _END = re.compile(r"(?<=[.!?])[*”\"')]*\s+(?=[A-Z*`“\"])|\n\s*\n|\n\s*[-*\d.]+ ")
 
 

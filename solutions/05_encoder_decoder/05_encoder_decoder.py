@@ -14,12 +14,12 @@
 # %% [markdown]
 # # Lesson 05 · The encoder-decoder
 #
-# *The cat danced.* At the end of this lesson your own model says it in German, *die Katze tanzte*, and you have seen
-# every number on the way. It learns to do that in less than a minute, on this computer, from sentences that do **not**
+# *The cat danced.* At the end of this lesson, your own model says it in German, *die Katze tanzte*, and you have seen
+# every number along the way. It learns that in less than a minute, on this computer, from sentences that do **not**
 # include this one.
 #
-# You have all the parts: attention, masks, positions, heads, blocks. Now you learn how two stacks of blocks become one
-# model, what it should minimize, and how. Then you can explain every box in figure 1 of the transformer paper.
+# You have all the parts: attention, masks, positions, heads, blocks. Now you join two stacks of blocks into one model,
+# train it, and can explain every box in figure 1 of the transformer paper.
 #
 # | | you will write | points | minutes |
 # |---|---|---|---|
@@ -71,8 +71,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 # %% [markdown]
 # ## 1. A small world, in two languages
 #
-# Real translators learn from millions of sentences. Our world has a few hundred words, including cats, kings and apple
-# trees, but its German is real, and that is hard enough.
+# Real translation models learn from millions of sentences. Our world has a few hundred words, but its German is real,
+# and that is hard enough.
 
 # %%
 split = toy_translation(20_000, 500)
@@ -80,20 +80,20 @@ for pair in [split.training[i] for i in (3, 5, 7, 11, 13)]:
     print(f"{pair.source}\n    {pair.target}")
 
 # %% [markdown]
-# Could you translate these word by word, with a dictionary? Three things get in the way.
+# Could you translate these sentences word by word, with a dictionary? Three things get in the way.
 #
-# - **Endings.** *The* is *der, die, das, den, dem*, according to the noun's gender, its number, and what it does in the
-#   sentence: *the dog saw* is *der Hund*, *saw the dog* is *den Hund*, *helped the dog* is *dem Hund*.
-# - **Order.** Say *yesterday* first, and the verb moves before the subject: *gestern tanzte die Katze*. After *because*
-#   it moves to the very end: *weil die Katze tanzte*.
-# - **Two parts.** *Invited* is a single word. Its translation may have two: *der Hund **lud** die Katze **ein***.
+# - **Endings.** *The* becomes *der, die, das, den* or *dem*, depending on the noun's gender, its number, and its role
+#   in the sentence: *der Hund* saw somebody, but somebody saw *den Hund* or helped *dem Hund*.
+# - **Order.** If you start with *yesterday*, the verb moves before the subject: *gestern tanzte die Katze*. After
+#   *because*, the verb moves to the end: *weil die Katze tanzte*.
+# - **Two parts.** *Invited* is a single word, but its translation may have two parts: *der Hund **lud** die Katze
+#   **ein***.
 #
-# So each German word depends on several English ones, near and far, and on the German words before it. Attention to both
-# sides can learn that.
+# So each German word depends on several English words, near and far, and on the German words before it. A model with
+# attention to both can learn that.
 #
-# One sentence *structure* in ten never occurs in training, whatever its words, and we test the model on exactly these
-# held-out structures. One such structure is that of *the cat danced*: a feminine noun with *the*, and a verb without an
-# object.
+# One sentence *structure* in ten never occurs in training, and we test the model on exactly these held-out structures.
+# *The cat danced* has such a structure: a feminine noun with *the*, and a verb without an object.
 
 # %%
 english = WordVocabulary.from_sentences(pair.source for pair in split.training)
@@ -105,7 +105,7 @@ source_ids, target_ids = examples(split.held_out[:1], english, german)[0]
 print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out[0].target}\n    {target_ids.tolist()}")
 
 # %% [markdown]
-# The words are now numbers, their **ids**; from here on, anything with an id is a **token**. Four are special: 0 is
+# The words are now numbers, their **ids**; from here on, anything with an id is a **token**. Four ids are special: 0 is
 # padding, 1 is `<s>`, where every translation begins, 2 is `<e>`, where it ends, and 3 is any unknown word. The source
 # doesn't need `<s>` or `<e>`, because the model does not generate it.
 #
@@ -116,15 +116,15 @@ print(f"\n{split.held_out[0].source}\n    {source_ids.tolist()}\n{split.held_out
 # A model generates one word at a time: it reads `<s>` and says *die*; it reads `<s>` *die* and says *Katze*; and so on
 # until it says `<e>`. At every step it may look at the English sentence.
 #
-# In training we give it the right words and ask, at every position at once, for the next one: that is **teacher
-# forcing**. Lesson 02's causal mask keeps each position from looking up its answer. So the model learns all the words of
-# a sentence in parallel, which is why transformers train so fast.
+# In training, we give the model the right words and ask for the next word at every position at once: this is **teacher
+# forcing**. The causal mask of lesson 02 keeps each position from seeing its answer. So the model learns all the words
+# of a sentence in parallel, which is why transformers train so fast.
 #
-# The decoder's input is the target **shifted right** by one position: the model reads each word where it must predict the
-# next.
+# The decoder's input is the target **shifted right** by one position: wherever the model reads a word, it must predict
+# the next one.
 
 # %% [markdown] tags=["slides"]
-# S2 spells the verb *tantze*. It is *tanzen*, so *tanzte*.
+# S2 writes *tantze*, but the verb is *tanzen*, so its past tense is *tanzte*.
 
 # %% tags=["demo"]
 show.matrices(
@@ -150,10 +150,10 @@ show.matrices(
 # ### Exercise 1 · Shifted right
 # `encoder_decoder.shift_right` · 1 point · about 5 minutes
 #
-# From whole targets, produce both rows of the picture for all the sentences of a batch.
+# Produce both rows of the picture for all sentences of a batch, from their whole targets.
 #
-# Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a tuple of
-# two, `read` and `targets`, each `[batch, tokens - 1]`.
+# Shapes: `target` is an int64 tensor `[batch, tokens]`, each row from `<s>` to `<e>`, with padding after it. Return a
+# tuple of two tensors, `read` and `targets`, each `[batch, tokens - 1]`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-shift_right-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -169,9 +169,9 @@ def shift_right(target):
 
 
 # %% [markdown] tags=["reason"]
-# Both are the same row, one position apart; the batch is the first dimension, so slice along the second. The targets
-# include `<e>` but not `<s>`: a model that never has to predict `<e>` never learns to stop. If you roll the row instead
-# of slicing it, the model must predict the first word after the last.
+# Both results are slices of the target, one position apart. The batch is the first dimension, so slice along the
+# second. The targets include `<e>` but not `<s>`: a model that never has to predict `<e>` never learns to stop. If you
+# roll the row instead of slicing it, the model must predict the first word after the last.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-shift_right-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.shift_right")
@@ -187,10 +187,10 @@ check("encoder_decoder.shift_right", hidden=True)
 #
 # $$P(e \mid f) = \prod_t P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
-# This is exact: each factor is the decoder's output at one position. A product of many small numbers is unpleasant, so
-# take the logarithm, which turns it into a sum; divide by the number of tokens, including `<e>`, so that you can compare
-# long and short sentences; and put a minus in front, since people like to minimize. This is the mean **negative
-# log-likelihood**, NLL for short:
+# This is exact: each factor is the decoder's output at one position. A product of many small numbers is hard to work
+# with, so take the logarithm, which turns it into a sum. Divide by the number of tokens, including `<e>`, so that you
+# can compare long and short sentences. Put a minus in front, since a loss should get smaller. This is the mean
+# **negative log-likelihood**, NLL for short:
 #
 # $$\text{NLL} = -\frac{1}{T} \sum_{t=1}^{T} \ln P(e_t \mid e_1, \dots, e_{t-1}, f).$$
 #
@@ -226,9 +226,9 @@ show.matrices(
 )
 
 # %% [markdown]
-# Look at the second row. The model prefers *black*; the right word is *gray*. The loss takes *gray*'s probability, 0.12,
-# and the third row goes on **as if the model had said *gray***: teacher forcing again. (On its own, the model would have
-# to go on from *the black*.)
+# Look at the second row. The model prefers *black*, but the right word is *gray*. The loss uses the probability of
+# *gray*, 0.12, and the third row continues **as if the model had said *gray***: teacher forcing again. (On its own, the
+# model would have to continue from *The black*.)
 
 # %%
 right = torch.tensor([listed[token] for token, listed in table.items()])
@@ -237,34 +237,34 @@ print("the right tokens' probabilities:", right)
 print(f"mean NLL {nll:.4f}   perplexity {nll.exp():.3f}")
 
 # %% [markdown] tags=["slides"]
-# The table is S1's. Below it, the slide computes the same mean and gets 1.6290, not 1.5783: its last factor is 0.2, that
-# of *loudly*, where the table gives `EOS` 0.3. A slip like this leaves a loss that looks reasonable (the difference,
-# times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a loss by hand once. The letters $e$ and $f$
-# are S4's.
+# The table comes from S1. Below it, the slide computes the same mean and gets 1.6290, not 1.5783, because its last
+# factor is 0.2, the probability of *loudly*, although the table gives `EOS` 0.3. A slip like this leaves a loss that
+# looks reasonable (the difference, times eight words, is $\ln(0.3 / 0.2) = 0.41$), so it is worth recomputing a loss by
+# hand once. The letters $e$ and $f$ come from S4.
 
 # %% [markdown]
 # ### 2.3 Perplexity
 #
-# The **perplexity** is just $e^{\text{NLL}}$, but it is easier to imagine. A model that is equally unsure between $n$
-# words gives each $1/n$; its NLL is $\ln n$, and its perplexity is $n$. So perplexity says **among how many words the
-# model seems to guess**: above, among almost five. A model that knows nothing about our German has a perplexity equal to
-# the number of tokens; a perfect model's is 1.
+# The **perplexity** is just $e^{\text{NLL}}$, but it is easier to interpret. A model that gives each of $n$ words a
+# probability of $1/n$ has an NLL of $\ln n$, and a perplexity of $n$. So perplexity tells you **how many words the
+# model seems to choose from**: in the table above, almost five. A model that gives all our German tokens the same
+# probability has a perplexity equal to their number; a perfect model has a perplexity of 1.
 #
-# Tables of results often don't say what the mean is taken over. Here it is the **perplexity per token**: the mean is over
+# Tables of results often don't say what the mean is taken over. We use the **perplexity per token**: the mean is over
 # all tokens of all sentences, equally weighted, without padding.
 #
 # ### Exercise 2 · Loss and perplexity
 # `encoder_decoder.loss_and_perplexity` · 3 points (2 for the values, 1 for very unlikely tokens) · about 15 minutes
 #
-# From the scores of a batch, compute the mean negative log-likelihood of the right tokens, and its perplexity.
+# Compute the mean negative log-likelihood of the right tokens of a batch, and the perplexity, from the model's scores.
 #
 # Shapes: `logits` is `[batch, tokens, vocab_size]`, any numbers; `targets` is int64 `[batch, tokens]`, with
 # `PADDING_ID` where there is no token. Return a tuple of two scalar tensors, the loss first.
 
 # %% [markdown] tags=["fine-print"]
-# There is at least one token. A probability may be as small as $e^{-150}$, which only its logarithm can represent. The
-# gradient of the logits is compared too. In all exercises of this lesson, a result has the dtype of the input, float32 or
-# float64, unless the task says otherwise.
+# Every batch contains at least one token. A probability may be as small as $e^{-150}$, too small for float32, but its
+# logarithm is not. The check also compares the gradient of the logits. In this lesson, results have the dtype of the
+# input, float32 or float64, unless the task says otherwise.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-loss_and_perplexity-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -285,12 +285,12 @@ def loss_and_perplexity(logits, targets):
 
 
 # %% [markdown] tags=["reason"]
-# `log_softmax` computes the softmax and its logarithm in one step: after a softmax, anything below about e⁻¹⁰⁴ is 0, and
-# its logarithm is minus infinity.
+# `log_softmax` computes the softmax and its logarithm in one step. After a separate softmax, any probability below
+# about e⁻¹⁰⁴ is 0, and its logarithm is minus infinity.
 #
-# Padding is left out before the mean, so that it affects neither the sum nor the count. In a mean of the sentences'
-# means, a token of a short sentence would count more. And exp comes last: in a mean of perplexities, one hard sentence
-# dominates.
+# Leave padding out before you take the mean, so that it affects neither the sum nor the count. In a mean of the
+# sentences' means, the tokens of short sentences would count more. Take exp last: in a mean of perplexities, one hard
+# sentence would dominate.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-loss_and_perplexity-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.loss_and_perplexity")
@@ -303,13 +303,14 @@ check("encoder_decoder.loss_and_perplexity", hidden=True)
 #
 # ### 3.1 From one vector to many
 #
-# Before transformers, pairs of **recurrent networks** translated. The encoder reads the source word by word and updates a
-# state, a vector. From its last state the decoder generates the translation. A whole sentence, of any length, must pass
-# through that one vector: the **bottleneck**. Section 6 measures how much that costs.
+# Before transformers, translation models were pairs of **recurrent networks**. The encoder reads the source word by
+# word and updates a state, a vector. The decoder generates the translation from the encoder's last state. A whole
+# sentence, of any length, must pass through that one vector: the **bottleneck**. Section 6 measures how much that
+# costs.
 #
-# The solution also came before the transformer: let the decoder look back at *all* the encoder's states, by attention.
-# The transformer keeps that and drops the recurrence. Here it is, with the shapes for a batch of 2 sentences: the longer
-# one has 6 English words, and its translation 7 positions.
+# The solution is also older than the transformer: let the decoder look back at *all* the encoder's states, by
+# attention. The transformer keeps this attention and drops the recurrence. Here are its shapes for a batch of 2
+# sentences: the longer one has 6 English words, and its translation takes 7 positions.
 
 # %% tags=["demo"]
 english_shape, german_shape = "[2, 6, 64]", "[2, 7, 64]"
@@ -354,15 +355,16 @@ show.stacks(
 
 # %% [markdown]
 # Both stacks keep the shape `[batch, tokens, d_model]` from bottom to top, each with its own number of tokens. The
-# encoder's output, a vector for each English word, is called the **memory**. Only the **cross-attention** of each decoder
-# block reads it: its queries are German, its keys *and* values English.
+# encoder's output, a vector for each English word, is called the **memory**. Only the **cross-attention** of each
+# decoder block reads it: its queries come from the German words, its keys *and* values from the English ones.
 #
-# The thin arrows around the sublayers are the residual connections of lesson 04. The boxes leave out two things. A
-# **padding mask** goes with the English sentence, into the encoder's self-attention and into the cross-attention, so that
-# tokens don't look at padding. And the loss uses the scores before the **softmax**, since `log_softmax` is more accurate.
+# The thin arrows around the sublayers are the residual connections of lesson 04. The picture leaves out two things. A
+# **padding mask** goes into the encoder's self-attention and into the cross-attention, so that no token looks at the
+# padding of the English sentence. And the loss uses the scores before the **softmax**, since `log_softmax` is more
+# accurate.
 #
-# The encoder's parts are lesson 04's, and the positions are lesson 03's. From here on we use yours if they have passed
-# their checks, otherwise the course's; a printed line says which.
+# The encoder's parts come from lesson 04, and the positions from lesson 03. We use your versions if they have passed
+# their checks, and the course's otherwise; a printed line says which.
 
 # %%
 MultiHeadAttention, LayerNorm, AddAndNorm, FeedForward, EncoderBlock = answer(
@@ -380,23 +382,24 @@ sinusoidal_encoding = answer("positions.sinusoidal_encoding")
 # A decoder block has three sublayers, each followed by its own add & norm.
 #
 # 1. **Masked self-attention**: the German words so far look at each other, but never ahead.
-# 2. **Cross-attention**: each of them attends to the memory. The whole source is known from the start, so this doesn't
-#    need a causal mask, but it must ignore padding.
-# 3. The **feed-forward network**, at each word separately.
+# 2. **Cross-attention**: each German word attends to the memory. The whole source is known from the start, so you don't
+#    need a causal mask here, but each word must ignore padding.
+# 3. **Feed-forward network**: it processes each word separately.
 #
 # ### Exercise 3 · The decoder block
 # `encoder_decoder.decoder_block` · 4 points · about 15 minutes
 #
-# Like lesson 04's `EncoderBlock`, the block receives its parts. Write `forward`. The docstring says how to call the parts.
+# Like `EncoderBlock` in lesson 04, the block receives its parts. Write `forward`. The docstring says how to call the
+# parts.
 #
-# Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean
-# `[batch, target, target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has
-# the shape of `x`.
+# Shapes: `x` is `[batch, target, d_model]`, `memory` is `[batch, source, d_model]`, `mask` is boolean `[batch, target,
+# target]`, `memory_mask` is `[batch, target, source]`, True where a token may attend. The result has the same shape as
+# `x`.
 
 # %% [markdown] tags=["fine-print"]
-# The check passes in its own parts. Leave the constructor as it is: the check loads weights by the names in it. Batch and
-# queries may be 1 in the masks, either mask may be None, which allows everything, and both can be any masks, not just a
-# causal mask and a padding mask. The gradients of `x`, `memory` and all parts are compared too.
+# The check passes in its own parts. Leave the constructor as it is: the check loads weights by the names in it. A
+# mask's batch and query dimensions may be 1. Either mask may be None, which allows everything, and both can be any
+# masks, not just causal and padding masks. The check also compares the gradients of `x`, `memory` and all parts.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-decoder_block-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -434,9 +437,9 @@ class DecoderBlock(nn.Module):
 
 
 # %% [markdown] tags=["reason"]
-# Each add & norm adds its sublayer's output to the input, so `x` is overwritten after each; if you went on from the
-# block's own input, you would throw away the previous sublayer's result. In cross-attention, `y`, which the add & norm
-# hands over, gives the queries; `memory` gives the keys and values.
+# Each add & norm adds its sublayer's output to its input, so overwrite `x` after each one; if you continued from the
+# block's own input, you would throw away the previous sublayer's result. In cross-attention, the queries come from `y`,
+# which the add & norm passes in; the keys and values come from `memory`.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-decoder_block-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.decoder_block")
@@ -447,7 +450,7 @@ check("encoder_decoder.decoder_block", hidden=True)
 # %% [markdown]
 # ### 3.3 The two stacks joined
 #
-# Here is the whole picture as one function, which takes its parts as arguments:
+# The whole picture becomes one function of its parts:
 #
 # | argument | call | returns |
 # |---|---|---|
@@ -457,8 +460,8 @@ check("encoder_decoder.decoder_block", hidden=True)
 # | `decoder` | `block(x, memory, mask, memory_mask)`, likewise | new vectors |
 # | `output` | `output(x)` | a score for each German word |
 #
-# Many first attempts get this wrong: **every** decoder block reads the output of the **last** encoder block. First, the
-# encoder runs to the end.
+# **Every** decoder block reads the output of the **last** encoder block, which many first attempts get wrong. So run
+# the whole encoder first.
 #
 # ### Exercise 4 · Encoder and decoder joined
 # `encoder_decoder.encode_and_decode` · 4 points (1 of them for a GPU) · about 20 minutes
@@ -468,11 +471,11 @@ check("encoder_decoder.decoder_block", hidden=True)
 #
 # Shapes: `source` is int64 `[batch, source]`, with `PADDING_ID` after the tokens; `target` is int64 `[batch, target]`,
 # already shifted right; the result is `[batch, target, vocab_size]`. Both masks are boolean `[batch, queries, keys]`,
-# where batch and queries may be 1, and on the device of the ids: `causal_mask(length, device)` takes the device.
+# where batch and queries may be 1, and are on the device of the ids: `causal_mask(length, device)` takes the device.
 
 # %% [markdown] tags=["fine-print"]
-# Hide only padding: an unknown token is a token. Padding after the target doesn't need a mask. The blocks refuse a mask
-# that isn't boolean or doesn't have three dimensions.
+# Hide only padding: an unknown word still counts as a token. Padding after the target doesn't need a mask. The blocks
+# refuse a mask that isn't boolean or doesn't have three dimensions.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-encode_and_decode-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -501,8 +504,8 @@ def encode_and_decode(source, target, embed_source, encoder, embed_target, decod
 
 
 # %% [markdown] tags=["reason"]
-# The source's mask is used twice, in the encoder and in each cross-attention, because both look at the same keys. Queries
-# at padding are left alone: nothing uses what they compute. The scores are returned without a softmax, since the loss
+# Use the source's mask twice, in the encoder and in each cross-attention, because both look at the same keys. Queries
+# at padding positions need no mask: nothing uses their results. Return the scores without a softmax, since the loss
 # includes one.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-encode_and_decode-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -512,7 +515,7 @@ check("encoder_decoder.encode_and_decode", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# The model itself only holds the weights of your parts. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in
+# The model itself only stores the weights of your parts. Embeddings are multiplied by $\sqrt{d_\text{model}}$, as in
 # section 3.4 of the paper, since they start out small and the positions would otherwise drown them out.
 
 
@@ -573,8 +576,8 @@ class EncoderDecoder(nn.Module):
 
 
 # %% [markdown]
-# Before you train a model, test it. Change something and look at what moves: does a position depend on the words after
-# it? Does padding in the source matter? And does the source matter at all?
+# Before you train a model, test it. Change an input and see which scores move: does a position depend on the words
+# after it? Does padding in the source matter? And does the source matter at all?
 
 
 # %% tags=["demo"]
@@ -601,19 +604,19 @@ def three_tests_before_training():
 
 
 # %% [markdown]
-# The first line must be 0 except at its last position, the second 0 everywhere, and the third never 0. That rules out
-# most of what can go wrong in an encoder-decoder.
+# The first line must be 0 except at its last position, the second must be 0 everywhere, and the third must never be 0.
+# These tests rule out most of what can go wrong in an encoder-decoder.
 #
 # ## 4. Learning
 #
 # ### 4.1 One step after the other
 #
-# Training repeats one idea: draw a batch, compute the loss, compute its gradients, and move each weight a little against
-# its gradient.
+# Training repeats one step: draw a batch, compute the loss, compute its gradients, and move each weight a little
+# against its gradient.
 #
-# Now and then a batch has enormous gradients, and a single step undoes what hundreds have learned. So gradients are
-# **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit, scale them all
-# down by the same factor. The direction stays the same, and the step is bounded.
+# Now and then a batch has enormous gradients, and a single step undoes what hundreds of steps have learned. So
+# gradients are **clipped**: take the norm of *all* of them together, as one long vector, and if it is above a limit,
+# scale them all down by the same factor. The direction stays the same, but the step can't get too long.
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{\text{clip}}{\lVert g \rVert}\right), \qquad
 #   \lVert g \rVert = \sqrt{\textstyle\sum_w \lVert \partial L / \partial w \rVert^2}$$
@@ -621,10 +624,9 @@ def three_tests_before_training():
 # ### Exercise 5 · A training loop
 # `encoder_decoder.training_loop` · 4 points (3 for the values, 1 for double precision) · about 20 minutes
 #
-# Write a whole training run, for the smallest model with two weights: an output layer, `logits = x @ W + b`. For each
-# batch in turn, compute the loss, the mean negative log-likelihood of the targets, and the gradients of `W` and `b`; clip
-# them; and take one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$. Use torch as much as you
-# like.
+# Write a whole training run for a model with only two parameters, an output layer: `logits = x @ W + b`. For each
+# batch, compute the loss (the mean negative log-likelihood of the targets) and the gradients of `W` and `b`, clip them,
+# and take one step of plain gradient descent, $w \leftarrow w - \text{rate} \cdot g$.
 #
 # Shapes: `W` is `[d_model, vocab_size]`, `b` is `[vocab_size]`; `batches` is a list of pairs `(x, targets)`, with `x` of
 # shape `[tokens, d_model]` and `targets` int64 `[tokens]`. Return a tuple of three: the new `W`, the new `b`, and the
@@ -660,11 +662,11 @@ def training_loop(W, b, batches, rate, clip):
 
 
 # %% [markdown] tags=["reason"]
-# Compute fresh gradients in each step: torch adds to `.grad`, and a loop that never resets it follows the sum of all past
-# gradients, which looks like learning for a while and then diverges.
+# Compute fresh gradients in each step: torch adds them to `.grad`, and a loop that never resets it follows the sum of
+# all past gradients, which looks like learning for a while and then diverges.
 #
-# Clipping gradients one by one, or entry by entry, would change their direction. The factor is at most 1, since clipping
-# must not lengthen gradients. The step is taken under `no_grad`, or it would become part of the graph.
+# Clipping gradients one by one, or entry by entry, would change their direction. The factor is at most 1, since
+# clipping must not lengthen gradients. Take the step under `no_grad`, or it would become part of the graph.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-training_loop-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.training_loop")
@@ -677,8 +679,9 @@ check("encoder_decoder.training_loop", hidden=True)
 #
 # Plain gradient descent has one learning rate for all weights, and that suits few of them: the embedding of a rare word
 # gets a gradient once in a hundred steps, a bias in every step. **Adam** gives each weight its own step size. It keeps
-# two running means, of the gradient and of its square, and divides the first by the root of the second. The quotient has
-# a magnitude of about 1, however large or small the gradients are, so each weight moves by about the learning rate.
+# two running means, one of the gradient and one of its square, and divides the first by the root of the second. The
+# quotient has a magnitude of about 1, however large or small the gradients are, so each weight moves by about the
+# learning rate.
 #
 # $$\begin{aligned}
 # \text{mean} &\leftarrow \beta_1\, \text{mean} + (1 - \beta_1)\, g \\
@@ -693,12 +696,12 @@ check("encoder_decoder.training_loop", hidden=True)
 # ### Exercise 6 · A step of Adam
 # `encoder_decoder.adam_update` · 3 points · about 12 minutes
 #
-# Compute one step, for one weight tensor, with these formulas and the paper's three numbers. (`torch.optim.Adam` itself
-# is not allowed here; in section 5 we use it.)
+# Compute one step for one weight tensor, with these formulas and the paper's three numbers. (`torch.optim.Adam` is not
+# allowed here.)
 #
 # Shapes: `weight`, `gradient`, `mean` and `square` all have the same shape; `step` is an int, counted from 1. Return a
-# tuple of three, the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype they came
-# in. Change nothing in place.
+# tuple of the new `weight`, `mean` and `square`, the last two *without* the correction, all in the dtype of the inputs.
+# Change nothing in place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-adam_update-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -721,9 +724,9 @@ def adam_update(weight, gradient, mean, square, step, rate):
 
 
 # %% [markdown] tags=["reason"]
-# The corrected values are for this step only: if you kept them, they would be corrected again and again. Without
-# corrections, the first steps are off by the ratio of the two. The paper's 0.98 and 10⁻⁹ are not torch's defaults, 0.999
-# and 10⁻⁸, and epsilon is outside the root: inside it, 10⁻⁹ would act like 3 · 10⁻⁵.
+# The corrected values are for this step only: if you kept them, they would be corrected again and again. Without the
+# corrections, the first step would be 0.1 / √0.02 ≈ 0.7 times as long. The paper's 0.98 and 10⁻⁹ are not torch's
+# defaults, 0.999 and 10⁻⁸. Add epsilon outside the root: inside it, 10⁻⁹ would act like 3 · 10⁻⁵.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-adam_update-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.adam_update")
@@ -733,10 +736,10 @@ check("encoder_decoder.adam_update", hidden=True)
 
 # %% [markdown]
 # Below is a loss with one steep direction and one that is a hundred times flatter. With larger steps, gradient descent
-# would diverge in the steep one; so it crawls along the other. Adam has no such problem.
+# would diverge in the steep direction, so it crawls along the flat one. Adam doesn't have this problem.
 #
-# **Guess first.** Both start 1 away from the minimum along the flat direction, and take 60 steps. How much of the way, in
-# %, does each still have to go?
+# **Guess first.** Both start at a distance of 1 from the minimum along the flat direction, and take 60 steps. What
+# percentage of that distance does each still have to go?
 
 # %%
 still_to_go = {"gradient descent": None, "Adam": None}  # in %
@@ -778,20 +781,20 @@ def a_valley():
 # %% [markdown]
 # ### 4.3 Up, then down
 #
-# Which learning rate? The paper answers with a curve (section 5.3):
+# Which learning rate is right? The paper answers with a curve (section 5.3):
 #
 # $$\text{rate}(\text{step}) = d_\text{model}^{-0.5} \cdot
 #   \min\left(\text{step}^{-0.5},\; \text{step} \cdot \text{warmup}^{-1.5}\right)$$
 #
-# It rises in a straight line during the **warm-up**, then falls with $1/\sqrt{\text{step}}$. Some of the reasons are
-# known. At the beginning, Adam's running means come from only a handful of gradients, and in a post-norm transformer the
-# gradients near the output are large (Xiong et al., 2020): a full step could lead anywhere. Later the steps must become
-# small, or the loss only dances around its minimum.
+# The rate rises in a straight line during the **warm-up**, then falls with $1/\sqrt{\text{step}}$. At the beginning,
+# Adam's running means come from only a handful of gradients, and in a post-norm transformer the gradients near the
+# output are large (Xiong et al., 2020): a full step could lead anywhere. Later, the steps must become small, or the
+# loss will only bounce around its minimum.
 #
 # ### Exercise 7 · The warm-up schedule
 # `encoder_decoder.warmup_schedule` · 1 point · about 8 minutes
 #
-# Compute the formula for many steps at once.
+# Compute the learning rate for many steps at once.
 #
 # Shapes: `steps` is an int64 tensor `[steps]`, counted from 1, in any order; `d_model` and `warmup` are ints; the
 # result is float32 `[steps]`.
@@ -812,9 +815,10 @@ def warmup_schedule(steps, d_model, warmup):
 
 
 # %% [markdown] tags=["reason"]
-# The two terms are equal at `step = warmup`, so their minimum covers both phases without an `if`. Taken entry by entry,
-# it works for many steps at once; the minimum over all steps would be a single number. The maximum would start with an
-# enormous rate. The factor d_model⁻⁰·⁵ applies to both: wider models take smaller steps.
+# The two terms are equal at `step = warmup`, so their minimum covers both phases without an `if`. `torch.minimum`
+# compares entry by entry, so it works for many steps at once; `min()` would return a single number. With the maximum,
+# training would start with an enormous rate. The factor d_model⁻⁰·⁵ applies to both terms: wider models take smaller
+# steps.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-warmup_schedule-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.warmup_schedule")
@@ -850,17 +854,17 @@ show.schedules()
 # ### 4.4 Label smoothing
 #
 # *I went to class and took ...* what? The corpus says *notes*, but *a nap* would have been fine. The negative
-# log-likelihood is lowest when *notes* has a probability of 1, which finite scores can't reach, so it drives scores apart
-# forever.
+# log-likelihood is lowest when *notes* has a probability of 1, which finite scores can't reach, so training drives the
+# scores apart forever.
 #
 # **Label smoothing** asks for less: it takes a share $\varepsilon$ of the target's probability, 10 % in the paper
-# (section 5.4), from the right word and gives it to the others. The loss is the **cross-entropy** with that softer target
-# $q$,
+# (section 5.4), from the right word and gives it to the other words. The loss is the **cross-entropy** with that softer
+# target $q$,
 #
 # $$L = -\sum_w q(w)\, \ln p(w), \qquad q(w) = \begin{cases} 1 - \varepsilon & \text{the right word} \\
 #   \varepsilon / (V - 1) & \text{each other word,}\end{cases}$$
 #
-# for a vocabulary of $V$ words. With $\varepsilon = 0$ it is the negative log-likelihood again.
+# for a vocabulary of $V$ words. With $\varepsilon = 0$, the loss is the negative log-likelihood again.
 
 # %% tags=["demo"]
 candidates = ["notes", "a nap", "a seat", "the bus", "a fish"]
@@ -875,12 +879,12 @@ show.distributions(
 # ### Exercise 8 · Label smoothing
 # `encoder_decoder.label_smoothing` · 3 points (2 for the values, 1 for logits far apart) · about 15 minutes
 #
-# Compute the loss above, in which the mass goes to **all of the other words**, and to them alone. Return its mean over
-# the tokens.
+# Compute the loss above, in which the share ε goes to **all of the other words**, and only to them. Return its mean
+# over the tokens.
 #
-# Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred and more, for a vocabulary of at least 3
-# tokens; `targets` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with the
-# dtype of the logits. All tokens count, including id 0. The gradient of the logits is compared too.
+# Shapes: `logits` is `[tokens, vocab_size]`, scores of any size, even a hundred and more, for a vocabulary of at least
+# 3 tokens; `targets` is int64 `[tokens]`; `smoothing` is ε, a float from 0 to 0.5. The result is a scalar tensor with
+# the dtype of the logits. All tokens count, including id 0. The check also compares the gradient of the logits.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-label_smoothing-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -901,8 +905,9 @@ def label_smoothing(logits, targets, smoothing):
 
 
 # %% [markdown] tags=["reason"]
-# You never have to build the target. Since all others get the same share, their part is the share times the sum of their
-# log-probabilities, which is the sum of all minus the right one. As in exercise 2, `log_softmax` is one step.
+# You don't have to build the target. All other words get the same share, so their part of the loss is that share times
+# the sum of their log-probabilities: the sum over all words minus the right word's. As in exercise 2, use
+# `log_softmax`.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-label_smoothing-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.label_smoothing")
@@ -911,14 +916,14 @@ check("encoder_decoder.label_smoothing", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words instead, including the right one, which
-# keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for it (Szegedy et al., 2016, section
-# 7). Ours with $\varepsilon$ is torch's with $\varepsilon \cdot V / (V - 1)$. With 30,000 words you can't tell the
-# difference; with five you can.
+# `torch.nn.CrossEntropyLoss(label_smoothing=ε)` spreads the mass over *all* words instead, including the right one,
+# which keeps $1 - \varepsilon + \varepsilon / V$. So does the work that the paper cites for label smoothing (Szegedy et
+# al., 2016, section 7). Our loss with $\varepsilon$ equals torch's with $\varepsilon \cdot V / (V - 1)$. With 30,000
+# words you can't tell the difference; with five you can.
 
 # %% [markdown] tags=["slides"]
-# On S4 the mass goes to "all of the other words", as here; its curve is the one you draw next. The training wrapper of
-# section 5.1 comes from S3.
+# On S4, as here, the mass goes to "all of the other words". The next cell draws the curve on that slide. The training
+# wrapper of section 5.1 comes from S3.
 
 
 # %% tags=["demo"]
@@ -935,8 +940,8 @@ def two_variants():
 
 
 # %% [markdown]
-# What does smoothing do to a model that is *too* sure? Draw the loss against the probability of the right word, with the
-# rest shared evenly among the others. **Guess first:** with $\varepsilon = 0.1$, at what probability is the loss lowest?
+# The next cell draws the loss against the probability of the right word, with the rest shared evenly among the other
+# words. **Guess first:** with $\varepsilon = 0.1$, at what probability is the loss lowest?
 
 # %%
 lowest_at = None  # the probability of the right token
@@ -969,49 +974,49 @@ def the_loss_rises_again():
 
 
 # %% [markdown]
-# Without smoothing the curve falls to the very end. With it, the lowest point is at $1 - \varepsilon$; beyond that, the
-# loss **rises again**: it penalizes a model that is surer.
+# Without smoothing, the curve falls all the way to 1. With smoothing, the lowest point is at $1 - \varepsilon$; beyond
+# it, the loss **rises again**: it penalizes a model that is too sure.
 #
 # ### Exercise 9 · In your own words
 # `encoder_decoder.two_losses` · 2 points, read by a person · about 10 minutes
 #
 # Two teams train a translator on the same sentences. Team A's tokens are whole words; with label smoothing of 0.1 its
-# loss on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B splits words into smaller tokens and does not
-# smooth; its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and say
-# what you would compute to compare the two. Write three to six sentences.
+# loss on the test sentences is 1.6 per token, "a perplexity of 5.0". Team B splits words into smaller tokens and does
+# not smooth; its loss is 1.4, "a perplexity of 4.1, so ours is better". Give two reasons why this does not follow, and
+# say what you would compute to compare the two models. Write three to six sentences.
 #
 # Learning on your own? Once you have written yours,
 # `solution("encoder_decoder.two_losses")` in a new cell shows one good answer and what earns points.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "encoder_decoder-two_losses-written", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# A smoothed loss has a minimum above 0, and penalizes a model that is surer than the smoothed target: 1.6 is not a
+# A smoothed loss has a minimum above 0, and penalizes a model that is surer than the smoothed target. So 1.6 is not a
 # negative log-likelihood, and its exp is not a perplexity. Team A's real perplexity may well be lower than 5.0. And a
-# mean per token depends on what a token is. B has more tokens for the same sentence, and the later tokens of a word are
-# easy to guess: its mean is low even if the sentence is no likelier. To compare, take the plain negative log-likelihood
-# of both on the same test sentences, sum it over each sentence including `<e>`, and divide both sums by the same count:
-# sentences, words or characters. (Or compare what you want in the end: the translations.)
+# mean per token depends on what a token is. Team B has more tokens for the same sentence, and the later tokens of a
+# word are easy to guess, so its mean is low even if the sentence is no likelier. To compare the models, take their
+# plain negative log-likelihood on the same test sentences, sum it over each sentence including `<e>`, and divide both
+# sums by the same count: sentences, words or characters. (Or compare what you want in the end: the translations.)
 #
-# *(One point: a smoothed loss is not a likelihood and has a different minimum. One point: per token means something
-# different where tokens differ, together with a common measure: plain likelihood, summed over the same sentences. The
-# second point needs a way to compare.)*
+# *(One point for saying that a smoothed loss is not a likelihood and has a different minimum. One point for saying that
+# a mean per token depends on the tokens, and for naming a common measure: plain likelihood, summed over the same
+# sentences.)*
 
 # %% [markdown]
 # ## 5. The moment
 #
 # ### 5.1 A training wrapper
 #
-# Every project wraps the loop of exercise 5 in the same few things, a **training wrapper**:
+# Every project puts a **training wrapper** around the loop of exercise 5:
 #
 # - a **`DataLoader`** shuffles the examples and groups them into batches, and its **`collate_fn`** turns sentences of
 #   different lengths into one padded tensor;
 # - the model and each batch move to the **device**;
-# - **mixed precision**: on a GPU, most products are computed in 16 bits, which is far faster, while the weights stay in
-#   32. `bf16` needs nothing else; the older `fp16` has a small range, so the loss is scaled up, and the gradients are
-#   scaled back down;
+# - **mixed precision**: on a GPU, most products are computed in 16 bits, which is far faster, while the weights
+#   stay in 32 bits. `bf16` needs nothing else; the older `fp16` has a small range, so the loss is scaled up, and the
+#   gradients are scaled back down;
 # - a **progress** display;
-# - **checkpoints**, for long runs: now and then, everything that the rest of the run depends on is saved to a file: the
-#   weights, Adam's running means, the step, and the state of the random generator behind dropout. The order of the
-#   batches need not be saved if it can be reproduced.
+# - **checkpoints**, for long runs: now and then, the wrapper saves everything that the rest of the run depends on: the
+#   weights, Adam's running means, the step, and the state of the random generator behind dropout. It doesn't have to
+#   save the order of the batches if it can reproduce it.
 
 # %% tags=["demo"]
 print("one batch, before and after collate:")
@@ -1087,9 +1092,9 @@ def translation_loss(model, batch):
 # %% [markdown]
 # `translation_loss` is all yours: your shift, your model, your loss. It leaves out padding by selecting the tokens first.
 #
-# Now pull the plug. A run of 40 steps saves a checkpoint every 15, and stops in step 35. A second run starts with new,
-# random weights, and finds the folder. **Guess first:** how many steps does the second run still have to take? And do its
-# final weights differ from those of an uninterrupted run?
+# Now pull the plug. A run of 40 steps saves a checkpoint every 15 steps, and is stopped in step 35. A second run starts
+# with new, random weights, and finds the checkpoints. **Guess first:** how many steps does the second run still have to
+# take? Do its final weights differ from those of an uninterrupted run?
 
 # %%
 steps_of_the_second_run = None  # a number
@@ -1127,23 +1132,23 @@ def the_plug_is_pulled():
 
 
 # %% [markdown]
-# Five steps are done twice, and on a CPU the result is the same, bit for bit. (A GPU adds numbers in its own order and
-# draws different random numbers, so its result differs a little.) If you leave Adam's means out of a checkpoint, the loss
-# jumps, and a week later you can't explain why. Lesson 11 resumes a long run.
+# Five steps run twice, and on a CPU the final weights are the same, bit for bit. (A GPU adds numbers in its own order
+# and draws different random numbers, so its weights differ a little.) If you leave Adam's means out of a checkpoint,
+# the loss jumps when the run resumes. You resume a long run in lesson 11.
 #
 # ### 5.2 Half a minute
 #
 # The model has vectors of 64 numbers, 4 heads, and 2 blocks on each side. The paper's learning rate is meant for long
-# training runs of large models; for our few hundred steps, 0.4 times that works well.
+# training runs of large models; for our few hundred steps, 0.4 times that rate works well.
 #
-# **Guess first.** The model knows nothing, and there are nearly two hundred German words. What is its loss in the first
-# step? And after 600? What share of the held-out sentences will it translate without a mistake?
+# **Guess first.** The model knows nothing yet, and there are nearly two hundred German words. What is its loss in the
+# first step, and what is it after 600 steps? What share of the held-out sentences will it translate without a mistake?
 
 # %%
 my_guess = {"loss of the first step": None, "loss of the last": None, "held-out sentences right": None}  # the last in %
 
 # %% [markdown]
-# Ready? This cell takes about half a minute on a CPU.
+# The next cell takes about half a minute on a CPU.
 
 
 # %% tags=["demo"]
@@ -1179,14 +1184,15 @@ def learn_to_translate():
 
 
 # %% [markdown]
-# The curve only looks stuck. The dotted line is the loss of a model that predicts exactly the smoothed target, 0.9 for
-# the right word and the rest shared evenly: you can't do better. A model that guesses evenly among all words begins at
-# $\ln 188 = 5.24$; fresh weights are a little worse, since they already have opinions.
+# The curve is not stuck, but close to its lowest value. The dotted line is the loss of a model that predicts exactly
+# the smoothed target, 0.9 for the right word and the rest shared evenly: no model can do better. A model that guesses
+# evenly among all words has a loss of $\ln 188 = 5.24$; random weights are a little worse, since they already prefer
+# some words.
 #
 # ### 5.3 One word, then the next
 #
-# To translate, the model gets only the source and `<s>`. It predicts its most probable word, we append that word, and ask
-# again: **greedy decoding**. (The next lesson does it better, and faster.)
+# To translate, the model gets only the source and `<s>`. We append the word that it finds most probable, and ask again:
+# this is **greedy decoding**.
 
 
 # %% tags=["demo"]
@@ -1220,10 +1226,10 @@ def the_cat_danced():
 
 
 # %% [markdown]
-# There it is, from your own model, in a structure that it has never seen. (Why do the winners' probabilities stop short
-# of 1? You asked for it in section 4.4.)
+# Your own model has translated a structure that it has never seen. (Why do the highest probabilities stay below 1? You
+# trained it with label smoothing.)
 #
-# Was that one lucky sentence? Here are the other held-out ones.
+# Here are the other held-out sentences.
 
 
 # %% tags=["demo"]
@@ -1260,8 +1266,8 @@ def unseen_structures():
 
 
 # %% [markdown]
-# The perplexity is a little above 1, although nearly every word is right. That is smoothing again: a model that reserves
-# some probability for the other words looks slightly undecided.
+# The perplexity is a little above 1, although nearly every word is right. Label smoothing is the reason again: a model
+# that reserves some probability for the other words looks slightly undecided.
 #
 # ### 5.4 Where it looks
 #
@@ -1300,14 +1306,14 @@ def what_it_looks_at():
 
 
 # %% [markdown]
-# Read a row as *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein* at
-# the very end, and both times the model turns to *invited*. It never saw labels for which words belong together. Earlier
-# translation systems needed a separate model for such **word alignments** (Brown et al., 1993).
+# Each row says *what was read → what comes next*. In the second sentence, the verb comes early and its prefix *ein* at
+# the end, and the model looks at *invited* both times. Nobody told it which words belong together. Earlier translation
+# systems needed a separate model for such **word alignments** (Brown et al., 1993).
 #
-# That was the mean of the heads. What does each head do? Below, type an English sentence or choose its words, press
-# *Play*, and watch the German grow. Then choose a head and a layer: some heads find the word being translated, others the
-# words that decide its ending or its position. The page has every sentence that combines `PARTS`; put your own into
-# `YOURS` and run the cell again.
+# The picture shows the mean of the heads. What does each head do? Below, type an English sentence or choose its words,
+# press *Play*, and watch the translation grow. Then choose a head and a layer: some heads find the word being
+# translated, others the words that decide its ending or its position. You can choose any combination of `PARTS`; put
+# other sentences into `YOURS` and run the cell again.
 
 
 # %% tags=["demo"]
@@ -1345,13 +1351,14 @@ def word_for_word():
 #
 # ### 6.1 The bottleneck, measured
 #
-# Now for the recurrent networks, in both forms. The encoder is a GRU, a common recurrent network, and so is the decoder,
-# which starts from the encoder's last state. Without attention, that one vector is all it gets, and it sees it again at
-# every position (Cho et al., 2014). With attention, it sees a mix of all the states instead, weighted by our own scaled
-# dot product: its states are the queries, and the encoder's are the keys and values. Everything else is the same.
+# Now we train recurrent networks, without attention and with it. The encoder is a GRU, a common recurrent network, and
+# so is the decoder, which starts from the encoder's last state. Without attention, the decoder gets only that vector,
+# at every position (Cho et al., 2014). With attention, it gets a mix of all the states instead, weighted by our own
+# scaled dot product: the decoder's states are the queries, and the encoder's are the keys and values. Everything else
+# is the same.
 #
-# Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will be right with
-# one vector, after 400 steps and after 1,000? And with attention, after 400?
+# Your transformer trained for 600 steps. **Guess first**, for the same held-out sentences: what share will be right
+# with one vector, after 400 and after 1,000 steps, and with attention, after 400?
 
 # %%
 right_of_the_recurrent = {
@@ -1453,41 +1460,42 @@ def right_by_length():
 
 
 # %% [markdown]
-# After 400 steps, one vector can carry most of the shortest sentences and few others. That alone might be due to too
-# little training, so we train on and look again. After 1,000 steps, nearly all of the shortest are right, and hardly any
-# of the long ones: the **bottleneck** has moved, but is still there. Attention removes it, on the same recurrent network
-# and in 400 steps: the bottleneck was the problem, not the recurrence.
+# After 400 steps, one vector can carry most of the shortest sentences and few others. Too little training might be the
+# reason, so we train longer and look again. After 1,000 steps, nearly all of the shortest are right, but hardly any of
+# the long ones: the **bottleneck** has moved, but is still there. Attention removes it from the same recurrent network,
+# in 400 steps: the problem was the bottleneck, not the recurrence.
 #
 # On sentences as short as these, the recurrent network with attention learns about as well as the transformer. But it
-# can't process all the words of a sentence at once, and that matters with millions of long sentences, and hardware that
-# multiplies large matrices (lesson 01).
+# can't process all the words of a sentence at once, and that matters if you train on millions of long sentences, with
+# hardware that multiplies large matrices (lesson 01).
 #
 # ### 6.2 Teacher forcing or not
 #
-# You train a model on the right words and then use it on its own. Each mistake leads to a prefix that it has never seen
-# in training: **exposure bias**. So why not let it read its own words in training too? **Scheduled sampling** (Bengio et
-# al., 2015) chooses at random, at each position, what the model reads next: the right token or, with a probability called
-# the *share*, the one it finds likeliest itself. A share of 0 is teacher forcing, and 1 means only its own tokens; you
-# can start at 0 and let it rise.
+# You train a model on the right words and then use it on its own. After each mistake, it reads a beginning that it has
+# never seen in training: this is **exposure bias**. So why not let it read its own words in training too? **Scheduled
+# sampling** (Bengio et al., 2015) chooses at random, at each position, what the model reads next: the right token or,
+# with a probability called the *share*, the model's own likeliest token. A share of 0 is teacher forcing, and with a
+# share of 1 the model reads only its own tokens. You can let the share rise from 0 during training.
 #
-# The price is that the model must generate word by word while it learns. A recurrent network does that anyway, so we try
-# it on one.
+# The price is that the model must generate word by word while it learns. A recurrent network does that anyway, so we
+# use one here.
 #
 # ### Exercise 10 · Scheduled sampling
 # `encoder_decoder.scheduled_sampling` · 4 points · about 15 minutes
 #
-# Go through a batch of targets position by position. `step` is the model: it takes a token of each sentence and a state,
-# and returns the scores of the next token and the next state. Collect the scores. After each step, decide for each
-# sentence separately what it reads next: where `drawn` is below `share`, the model's likeliest token, and elsewhere the
-# right one.
+# Go through a batch of targets position by position. `step` is the model: it takes one token of each sentence and a
+# state, and returns the scores of the next token and the next state. Collect the scores. After each step, choose what
+# the model reads next in each sentence: its own likeliest token where `drawn` is below `share`, and the right token
+# elsewhere.
 #
 # Shapes: `step(token, state)` takes int64 `[batch]` and `[batch, d_model]`, and returns `[batch, vocab_size]` and
-# `[batch, d_model]`; `state` is the initial state; `target` is int64 `[batch, tokens]`, from `<s>` on; `drawn` is
-# `[batch, tokens - 1]`, from 0 to 1; `share` is a float. The result is `[batch, tokens - 1, vocab_size]`.
+# `[batch, d_model]`; `state` is the initial state; `target` is int64 `[batch, tokens]` and begins with `<s>`; `drawn`
+# is `[batch, tokens - 1]`, numbers from 0 to 1; `share` is a float. The result is `[batch, tokens - 1, vocab_size]`.
 
 # %% [markdown] tags=["fine-print"]
-# The numbers are drawn for you, so that the result can be compared. Read padding after `<e>` like any other token: the
-# loss leaves it out later. The gradient of `state`, which flows back through all steps, is compared too.
+# We draw the random numbers for you, so that the check can compare results. Read padding after `<e>` like any other
+# token: the loss leaves it out later. The check also compares the gradient of `state`, which flows back through all
+# steps.
 
 
 # %% nbgrader={"grade": false, "grade_id": "encoder_decoder-scheduled_sampling-answer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1514,10 +1522,10 @@ def scheduled_sampling(step, state, target, drawn, share):
 
 
 # %% [markdown] tags=["reason"]
-# Whatever the model reads next, the scores of every step stay in the result: the loss compares them with the *right*
-# token, so that a model that has gone astray learns how to get back. One draw for the whole batch would give it only two
-# kinds of steps. `argmax` has no gradient and doesn't need one: the model learns through its scores and its states. If
-# you detach the states, it can't learn to remember anything for longer than a step.
+# Whatever the model reads next, keep the scores of every step: the loss compares them with the *right* tokens, so a
+# model that has gone astray learns how to get back. With one draw for the whole batch, all sentences would read right
+# tokens in the same steps. `argmax` has no gradient and doesn't need one: the model learns through its scores and its
+# states. If you detach the states, the model can't learn to remember anything for longer than a step.
 
 # %% nbgrader={"grade": true, "grade_id": "encoder_decoder-scheduled_sampling-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check("encoder_decoder.scheduled_sampling")
@@ -1526,11 +1534,11 @@ check("encoder_decoder.scheduled_sampling", hidden=True)
 ### END HIDDEN TESTS
 
 # %% [markdown]
-# Three copies of the small recurrent model, without attention and on the short sentences, learn in three ways: with
-# teacher forcing, with a share of their own words that rises from 0 to 1, and with only their own words.
+# Three copies of the small recurrent model, without attention, learn the short sentences in three ways: with teacher
+# forcing, with a share that rises from 0 to 1, and with only their own words.
 #
-# We measure each twice on held-out sentences: how many words does it get right with the *right* words before them, and
-# with its *own*? **Guess first:** how far apart are the two numbers, for each way?
+# We test each copy twice on held-out sentences: how many words does it get right after the *right* words, and how many
+# after its *own*? **Guess first:** how far apart are the two numbers for each copy?
 
 # %%
 right_minus_own = {  # of 100 tokens, how many more are right
@@ -1616,11 +1624,10 @@ def right_words_or_its_own():
 
 
 # %% [markdown]
-# For each way, the cell prints the final share of right words, with the right words before them and with the model's own.
-# Compare the **gap** between the two for each way, and the orange curves, which matter in use.
+# Compare the **gaps** between the two numbers, and the orange curves, which matter in use.
 #
-# Exposure bias is not the only cause of a gap. One wrong or late word shifts everything after it, so good words also
-# count as wrong; and a correct word that is fed in gives away what can follow.
+# Exposure bias is not the only cause of a gap. One extra word shifts everything after it, so good words also count as
+# wrong. And each right word that the model reads gives away what can follow.
 #
 # A transformer that read its own words would lose the parallel training of section 2.1. So nearly all transformers are
 # trained with teacher forcing, and live with the gap.
@@ -1628,8 +1635,8 @@ def right_words_or_its_own():
 # ### 6.3 A wrapper that others maintain
 #
 # Libraries such as **Lightning** (`lightning`) take over what our `fit` does: the loop, the device, mixed precision,
-# clipping and checkpoints, and also logging and several GPUs. You write the model, one step's loss, and the optimizer. If
-# Lightning is installed, the next cell trains your model with it for a few steps; if not, it says so.
+# clipping and checkpoints, and also logging and several GPUs. You write the model and the loss of one step, and choose
+# the optimizer. If Lightning is installed, the next cell trains your model with it for a few steps.
 
 
 # %% tags=["demo"]
@@ -1671,10 +1678,10 @@ def the_same_model_under_lightning():
 # %% [markdown]
 # ## Stretch · Without the warm-up
 #
-# Ungraded. In section 5.2, replace the schedule with a constant rate: first its peak, then a tenth of that, then three
-# times as much. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's pre-norm in your
-# decoder block (the norm before the sublayer, and one more at the very end), and train again with three times the peak.
-# Lesson 12 returns to what you see.
+# Ungraded. In section 5.2, replace the schedule with a constant rate: first the schedule's peak, then a tenth of the
+# peak, then three times the peak. Before each run, guess the loss after 100 and after 600 steps. Then use lesson 04's
+# pre-norm in your decoder block (the norm before the sublayer, and one more at the very end), and train again with
+# three times the peak. Lesson 12 returns to what you see.
 #
 # ## Glossary
 #
@@ -1684,12 +1691,12 @@ def the_same_model_under_lightning():
 # - **Shifted right**: the decoder's input, the target moved right by one position, so that it starts with `<s>`.
 # - **Teacher forcing**: training with the right words before each position, not the model's own.
 # - **Scheduled sampling**: training in which the model reads its own token with some probability.
-# - **Exposure bias**: a model trained only on right words must read its own in use.
-# - **Chain rule**: a sentence's probability is the product of its words', each given the words before it.
-# - **Negative log-likelihood** (NLL): the mean of $-\ln p$ of the right words.
-# - **Perplexity** (per token): $e^{\text{NLL}}$, the number of tokens among which the model seems to guess.
-# - **Cross-entropy**: $-\sum q \ln p$, for a target distribution $q$ and a prediction $p$; with all of $q$ on one word,
-#   the NLL.
+# - **Exposure bias**: a model trained only on right words must read its own words in use.
+# - **Chain rule**: a sentence's probability is the product of its words' probabilities, each given the words before it.
+# - **Negative log-likelihood** (NLL): the mean of $-\ln p$ over the right words.
+# - **Perplexity** (per token): $e^{\text{NLL}}$, the number of tokens that the model seems to choose from.
+# - **Cross-entropy**: $-\sum q \ln p$, for a target distribution $q$ and a prediction $p$. If $q$ is 1 for one word,
+#   this is the NLL.
 # - **Label smoothing**: giving a share of the target's probability to the other words.
 # - **Gradient clipping**: scaling down all gradients together if their norm is above a limit.
 # - **Adam**: gradient descent with each weight's mean gradient divided by the root of its mean square.
@@ -1703,6 +1710,6 @@ def the_same_model_under_lightning():
 # %% [markdown]
 # ## What you have now
 #
-# A transformer that you wrote and trained, and that translates sentences of a kind it has never seen. It lacks patience:
-# it takes the likeliest word at once, never looks back, and recomputes everything for each word. The next lesson searches
-# for better translations, samples surprising ones, and generates many times faster.
+# You have written and trained a transformer that translates sentences of a kind it has never seen. But it always takes
+# the likeliest word, never looks back, and recomputes everything for each word. In the next lesson you search for
+# better translations, sample surprising ones, and generate many times faster.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import torch
@@ -18,17 +19,21 @@ from course_lib.judging.given import Given
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references.encoder_decoder import DecoderBlock
 
+Mask = Tensor | None
+
 
 def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
+    case = partial(_block_case, generator)
     if not hidden:
         x, memory = (torch.cat([tokens, 0.5 * tokens.flip(1)], dim=-1) for tokens in (B.q, A.k))
         x, memory = torch.stack([x, 0.5 * x.flip(0)]), torch.stack([memory, memory.flip(0)])
-        inputs = (x, memory, causal_mask(4).unsqueeze(0), torch.ones(2, 1, 3, dtype=torch.bool))
-        yield _block_case("worked example: <s> die Katze tanzte, looking at the cat danced", generator, inputs, 2)
+        masks = causal_mask(4).unsqueeze(0), torch.ones(2, 1, 3, dtype=torch.bool)
+        yield case("worked example: <s> die Katze tanzte, looking at the cat danced", 2, x, memory, *masks)
     for name, heads, target, source, dtype in (
         ("a batch with padding in the source", 2, 5, 3, torch.float32),
         ("a source longer than the target, with gradients", 3, 4, 7, torch.float32),
-        (ANY_MASKS, 2, 4, 4, torch.float32),
+        # As many tokens in the source as in the target, so that an answer that swaps something meets no wrong shape.
+        ("any masks, different in each sentence and for each token", 2, 4, 4, torch.float32),
         ("double precision", 2, 3, 5, torch.float64),
     ):
         kind = Kind("", generator, (integer(generator, 2, 4),), dtype)
@@ -36,63 +41,46 @@ def _block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         lengths = torch.full((len(x),), source)
         lengths[:-1] = integer(generator, 1, source)
         masks = causal_mask(target).unsqueeze(0), padding_mask(lengths, source).unsqueeze(1)
-        if name == ANY_MASKS:
+        if target == source:
             masks = kind.mask(target, target), kind.mask(target, source)
-        yield _block_case(name, generator, (x, memory, *masks), heads)
-    yield _block_case("no masks", generator, (*torch.randn(2, 3, 5, 6, generator=generator), None, None), 3)
-    one = torch.ones(1, 1, 1, dtype=torch.bool)
-    inputs = (*torch.randn(2, 1, 1, 2, generator=generator), one, one)
-    yield _block_case("single tokens, alone in their batch, with one head", generator, inputs, 1)
+        yield case(name, heads, x, memory, *masks)
+    yield case("no masks", 3, *torch.randn(2, 3, 5, 6, generator=generator), None, None)
+    one, tokens = torch.ones(1, 1, 1, dtype=torch.bool), torch.randn(2, 1, 1, 2, generator=generator)
+    yield case("single tokens, alone in their batch, with one head", 1, *tokens, one, one)
 
 
-ANY_MASKS = "any masks, different in each sentence and for each token"
-"""As many tokens in the source as in the target, so that an answer that swaps something is not stopped by a shape."""
-
-
-def _block_case(name: str, generator: Generator, inputs: tuple[Tensor | None, ...], heads: int) -> Case:
+def _block_case(generator: Generator, name: str, heads: int, x: Tensor, memory: Tensor, *masks: Mask) -> Case:
     """One call with parts that are given. Where gradients are compared the attentions have no biases: the keys' changes
     nothing, so its gradient is rounding alone.
     """
-    x, graded = inputs[0], "gradients" in name
-    assert x is not None
-    d_model = x.shape[-1]
+    d_model, graded = x.shape[-1], "gradients" in name
     attention = Given("TorchAttention", {"d_model": d_model, "heads": heads, "bias": not graded})
-    join = Given("Join", {"d_model": d_model})
-    construct: dict[str, Any] = {
-        "self_attention": attention,
-        "add_and_norm_1": join,
-        "cross_attention": attention,
-        "add_and_norm_2": join,
-        "feed_forward": Given("nn.Linear", {"in_features": d_model, "out_features": d_model}),
-        "add_and_norm_3": join,
-    }
+    join, linear = (
+        Given("Join", {"d_model": d_model}),
+        Given("nn.Linear", {"in_features": d_model, "out_features": d_model}),
+    )
+    parts = (attention, join, attention, join, linear, join)
+    construct: dict[str, Any] = dict(zip(signature(DecoderBlock).parameters, parts, strict=True))
     weights = drawn_weights(DecoderBlock, generator, x.dtype, **construct)
-    gradients = (0, 1) if graded else ()
+    gradients, inputs = (0, 1) if graded else (), (x, memory, *masks)
     return Case(name, inputs, construct=construct, weights=weights, gradients=gradients, weight_gradients=graded)
 
 
 class _BlockLineByLine(DecoderBlock):
-    def forward(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
-    ) -> Tensor:
-        def attend(y: Tensor) -> Tensor:
-            attended: Tensor = self.self_attention(y, y, mask)
-            return attended
+    def forward(self, x: Tensor, memory: Tensor, mask: Mask = None, memory_mask: Mask = None) -> Any:
+        def attend(y: Tensor) -> Any:
+            return self.self_attention(y, y, mask)
 
-        def ask(y: Tensor) -> Tensor:
-            found: Tensor = self.cross_attention(y, memory, memory_mask)
-            return found
+        def ask(y: Tensor) -> Any:
+            return self.cross_attention(y, memory, memory_mask)
 
         a = self.add_and_norm_1(x, attend)
         c = self.add_and_norm_2(a, ask)
-        out: Tensor = self.add_and_norm_3(c, self.feed_forward)
-        return out
+        return self.add_and_norm_3(c, self.feed_forward)
 
 
 class _BlockInALoop(DecoderBlock):
-    def forward(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor, mask: Mask = None, memory_mask: Mask = None) -> Tensor:
         sublayers = {
             self.add_and_norm_1: lambda y: self.self_attention(y, y, mask=mask),
             self.add_and_norm_2: lambda y: self.cross_attention(y, memory, mask=memory_mask),
@@ -104,36 +92,29 @@ class _BlockInALoop(DecoderBlock):
 
 
 class _BlockSentenceBySentence(DecoderBlock):
-    def forward(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor, memory: Tensor, mask: Mask = None, memory_mask: Mask = None) -> Tensor:
         rows = []
         for i in range(len(x)):
             own, other = (None if one is None else one.expand(len(x), -1, -1)[i : i + 1] for one in (mask, memory_mask))
-            row = self.add_and_norm_1(x[i : i + 1], partial(self.attend, own))
+            row = self.add_and_norm_1(x[i : i + 1], lambda y, own=own: self.self_attention(y, y, own))
             row = self.add_and_norm_2(row, partial(self.cross_attention, memory=memory[i : i + 1], mask=other))
             rows.append(self.add_and_norm_3(row, lambda y: nn.functional.linear(y, *self.feed_forward.parameters())))
         return torch.cat(rows)
 
-    def attend(self, mask: Tensor | None, y: Tensor) -> Tensor:
-        out: Tensor = self.self_attention(y, y, mask)
-        return out
-
 
 CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
 
-_slips = partial(slips, _BlockLineByLine)
-_slip_alone = partial(Edited, _BlockLineByLine, paired=False)
+_slip, _slips = partial(Edited, _BlockLineByLine), partial(slips, _BlockLineByLine)
+_slip_alone = partial(_slip, paired=False)
 
-_FIRST, _SECOND = "self.add_and_norm_1(x, attend)", "self.add_and_norm_2(a, ask)"
-_THIRD = "self.add_and_norm_3(c, self.feed_forward)"
-_CROSS_FIRST = ((", attend)", ", ask)"), ("a, ask)", "a, attend)"))
-_FEED_SECOND = ((", ask)", ", self.feed_forward)"), ("c, self.feed_forward)", "c, ask)"))
+_SECOND, _THIRD = "self.add_and_norm_2(a, ask)", "self.add_and_norm_3(c, self.feed_forward)"
 _NORMS = (("norm_1(", "norm_2("), ("norm_2(", "norm_1("))
+_CROSS_FIRST = ((", attend)", ", ask)"), ("a, ask)", "a, attend)"), *_NORMS)
+_FEED_SECOND = ((", ask)", ", self.feed_forward)"), ("c, self.feed_forward)", "c, ask)"))
 _ATTENDED_EARLY, _ASKED_EARLY = ("(y, y, mask)", "(x, x, mask)"), ("(y, memory", "(a, memory")
 _FED_EARLY = (("c, self", "c, lambda _: self"), ("feed_forward)", "feed_forward(c))"))
-_NO_CROSS = (_SECOND, "a")
 _CAUSAL = "torch.ones(1, y.shape[1], memory.shape[1], dtype=torch.bool).tril()"
+_CROSS_CAUSAL = f"memory, {_CAUSAL} if memory_mask is None else memory_mask & {_CAUSAL})"
 
 
 EXERCISE = Exercise(
@@ -159,75 +140,57 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "The forward of your encoder block is two thirds of it. Insert a sublayer in which the target attends to "
-            "the source, and renumber the norms.",
+            "The forward of your encoder block is two thirds of the answer. Insert a sublayer in which the target "
+            "attends to the source, and renumber the norms.",
         ),
         Hint(
             "shapes",
             "Self-attention is `[batch, target, target]` and takes `mask`. Cross-attention is `[batch, target, "
             "source]` and takes `memory_mask`. An add & norm calls its sublayer with one tensor, so wrap each "
-            "attention in a function of one argument. In cross-attention, that argument gives the queries.",
-            answers=(
-                "masks_exchanged",
-                "future_seen",
-                "padding_seen",
-                "cross_attention_to_itself",
-                "memory_asks",
-                "cross_attention_causal",
-            ),
+            "attention in a function of one argument. In cross-attention, the queries come from that argument.",
+            answers=("masks_exchanged", "future_seen", "padding_seen", "cross_attention_to_itself", "memory_asks"),
         ),
         Hint(
             "outline",
             "Give the first add & norm `x` and a function of `y`: self-attention of `y` to `y`, under `mask`.\n"
-            "Give the second the result of the first and a function of `y`: cross-attention of `y` to `memory`, under "
-            "`memory_mask`.\n"
-            "Give the third the result of the second and the feed-forward network itself.",
-            answers=(
-                "asks_with_the_input",
-                "input_added_to_the_second",
-                "no_cross_attention",
-                "cross_attention_first",
-                "feed_forward_second",
-            ),
+            "Give the second add & norm the result of the first and a function of `y`: cross-attention of `y` to "
+            "`memory`, under `memory_mask`.\n"
+            "Give the third add & norm the result of the second and the feed-forward network itself.",
+            answers=("asks_with_the_input", "input_added_to_the_second", "no_cross_attention", "cross_attention_first"),
         ),
     ),
     misconceptions=(
         *_slips(
             future_seen=(
-                "Your answer leaves out `mask`, so each token sees those after it. Pass it to the self-attention.",
+                "Your answer leaves out `mask`, so each token sees later tokens. Pass `mask` to the self-attention.",
                 ("y, y, mask", "y, y, None"),
             ),
             padding_seen=(
-                "Your answer leaves out `memory_mask`, so the source's padding gets weight. Pass it to the "
-                "cross-attention.",
+                "Your answer leaves out `memory_mask`, so padding gets weight. Pass it to the cross-attention.",
                 ("memory, memory_mask)", "memory, None)"),
             ),
-            one_norm_for_all=(
-                "Your answer uses add_and_norm_1 three times. Use each sublayer's own, which has its own weights.",
-                ("norm_2(", "norm_1("),
-                ("norm_3(", "norm_1("),
-            ),
-            second_norm_twice=(
-                "Your answer uses add_and_norm_2 twice. Use add_and_norm_3 for the feed-forward network.",
-                ("norm_3(", "norm_2("),
-            ),
             asks_with_the_input=(
-                "Your cross-attention's queries come from the block's input. Use what the add & norm gives it.",
+                "Your cross-attention's queries come from the block's input. Use what the add & norm passes in.",
                 ("attention(y, memory", "attention(x, memory"),
             ),
             input_added_to_the_second=(
-                "Your answer passes the block's input to the second add & norm. Pass the first one's result.",
+                "Your answer passes the block's input to the second add & norm. Pass the first add & norm's result.",
                 ("a, ask", "x, ask"),
             ),
             one_attention_for_both=(
-                "Your answer uses self_attention for the cross-attention too. Use its own layer, cross_attention.",
+                "Your answer uses self_attention for the cross-attention too. Use cross_attention there.",
                 ("self.cross_attention(", "self.self_attention("),
             ),
             keys_from_the_input=(
                 "Your answer computes the self-attention's keys and values from the block's input. In pre-norm, use "
-                "what the add & norm gives it: self_attention(y, y, mask).",
+                "what the add & norm passes in: self_attention(y, y, mask).",
                 ("(y, y, mask)", "(y, x, mask)"),
             ),
+        ),
+        *alike(
+            "Your answer uses one add & norm for several sublayers. Use a different one for each: 1, 2 and 3.",
+            one_norm_for_all=_slip(("norm_2(", "norm_1("), ("norm_3(", "norm_1(")),
+            second_norm_twice=_slip(("norm_3(", "norm_2(")),
         ),
         *_slips(
             beside="alone",
@@ -244,58 +207,46 @@ EXERCISE = Exercise(
                 ("y, y, mask", "y, y, causal_mask(y.shape[1]).unsqueeze(0)"),
             ),
             masks_exchanged=(
-                "Your answer swaps the two masks. `mask` is for the target's tokens, `memory_mask` for the source's.",
+                "Your answer swaps the masks. Give `mask` to the self-attention, `memory_mask` to the cross-attention.",
                 ("y, y, mask", "y, y, memory_mask"),
                 ("memory, memory_mask)", "memory, mask)"),
             ),
             cross_attention_causal=(
-                "Your answer's cross-attention is causal: position t sees only the first t + 1 tokens of the source. "
-                "The whole source is known from the start: use `memory_mask` alone.",
-                (
-                    "memory, memory_mask)",
-                    f"memory, {_CAUSAL} if memory_mask is None else memory_mask & {_CAUSAL})",
-                ),
-            ),
-            cross_attention_first=(
-                "Your answer attends to the source first. Start each decoder block with self-attention.",
-                *_CROSS_FIRST,
-                *_NORMS,
-            ),
-            feed_forward_second=(
-                "Your answer has the feed-forward network between the two attentions. Put it last.",
-                *_FEED_SECOND,
+                "Your cross-attention is causal, but the whole source is known from the start. Use only `memory_mask`.",
+                ("memory, memory_mask)", _CROSS_CAUSAL),
             ),
             cross_attention_to_itself=(
                 "Your cross-attention never uses the memory. Call cross_attention(y, memory, memory_mask).",
                 ("y, memory, memory_mask)", "y, y, mask)"),
             ),
             memory_asks=(
-                "Your cross-attention swaps its arguments. Queries come first: cross_attention(y, memory, "
-                "memory_mask).",
+                "Your cross-attention's arguments are swapped. Call cross_attention(y, memory, memory_mask).",
                 ("y, memory, memory_mask)", "memory, y, memory_mask)"),
             ),
-            no_feed_forward=(
-                "Your answer stops after the cross-attention. The feed-forward network in its add & norm is missing.",
-                (_THIRD, "c"),
-            ),
+            no_feed_forward=("Your answer has no feed-forward network. Add it, in its add & norm.", (_THIRD, "c")),
             no_residuals=(
-                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own.",
-                (_FIRST, "attend(x)"),
+                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its add & norm.",
+                ("self.add_and_norm_1(x, attend)", "attend(x)"),
                 (_SECOND, "ask(a)"),
                 (_THIRD, "self.feed_forward(c)"),
             ),
         ),
         *alike(
-            "Your answer calls a sublayer before its norm. Pass the add & norm a function of y instead, which uses y.",
+            "Your sublayers are in the wrong order. Self-attention comes first, and the feed-forward network last.",
+            cross_attention_first=_slip_alone(*_CROSS_FIRST),
+            feed_forward_second=_slip_alone(*_FEED_SECOND),
+        ),
+        *alike(
+            "Your answer calls a sublayer before its norm. Pass the add & norm a function of y that uses y itself.",
             attended_before_the_norm=_slip_alone(_ATTENDED_EARLY),
             asked_before_the_norm=_slip_alone(_ASKED_EARLY),
             called_before_the_norm=_slip_alone(_ATTENDED_EARLY, _ASKED_EARLY, *_FED_EARLY),
         ),
         *alike(
             "Your result ignores the cross-attention. Pass the second add & norm's result to the third.",
-            no_cross_attention=_slip_alone(_NO_CROSS),
-            no_cross_attention_by_number=_slip_alone(_NO_CROSS, ("norm_3(", "norm_2(")),
+            no_cross_attention=_slip_alone((_SECOND, "a")),
+            no_cross_attention_by_number=_slip_alone((_SECOND, "a"), ("norm_3(", "norm_2(")),
         ),
-        gradients_cut(_slip_alone(("return out", "return out.detach()")), "the parts"),
+        gradients_cut(_slip_alone((_THIRD, f"{_THIRD}.detach()")), "the parts"),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,43 +10,32 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import integer, slips
-from course_lib.exercises.encoder_decoder.shared import GERMAN
+from course_lib.exercises.common import ANOTHER_DEVICE, alike, elsewhere, integer, made_on_the_cpu, slips
+from course_lib.exercises.encoder_decoder.shared import GERMAN, drawn
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception, Pair, Value
-from course_lib.judging.given import Given
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Pair, Value
 from course_lib.masking import causal_mask, padding_mask
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID, START_ID, UNKNOWN_ID
 
-ANOTHER_DEVICE = "another device"
-
 
 def _parts(generator: Generator, d_model: int, layers: int, vocabularies: tuple[int, int]) -> tuple[Value, ...]:
     """embed_source, encoder, embed_target, decoder and output, with random weights."""
-
-    def drawn(kind: str, **construct: int) -> Given:
-        shapes = Given(kind, construct).module().state_dict()
-        weights = {name: 0.4 * torch.randn(weight.shape, generator=generator) for name, weight in shapes.items()}
-        return Given(kind, construct, weights)
-
+    part = partial(drawn, generator, 0.4)
     source, target = vocabularies
     return (
-        drawn("nn.Embedding", num_embeddings=source, embedding_dim=d_model),
-        [drawn("Block", d_model=d_model, heads=2) for _ in range(layers)],
-        drawn("nn.Embedding", num_embeddings=target, embedding_dim=d_model),
-        [drawn("AskingBlock", d_model=d_model, heads=2) for _ in range(layers)],
-        drawn("nn.Linear", in_features=d_model, out_features=target),
+        part("nn.Embedding", num_embeddings=source, embedding_dim=d_model),
+        [part("Block", d_model=d_model, heads=2) for _ in range(layers)],
+        part("nn.Embedding", num_embeddings=target, embedding_dim=d_model),
+        [part("AskingBlock", d_model=d_model, heads=2) for _ in range(layers)],
+        part("nn.Linear", in_features=d_model, out_features=target),
     )
 
 
 def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
-        source = torch.tensor([[4, 5, 6]])
-        yield Case(
-            "worked example: the cat danced, <s> die Katze tanzte",
-            (source, GERMAN[:, :-1], *_parts(generator, 6, 2, (9, 10))),
-        )
+        inputs = (torch.tensor([[4, 5, 6]]), GERMAN[:, :-1], *_parts(generator, 6, 2, (9, 10)))
+        yield Case("worked example: the cat danced, <s> die Katze tanzte", inputs)
     # The same shape twice, for answers that keep something between calls; once source and target are equally long.
     batch, target = integer(generator, 2, 4), 4
     for name, layers, longest in (
@@ -64,7 +53,7 @@ def _forward_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         case = Case(name, (source, tokens, *_parts(generator, 2 * integer(generator, 4, 7), layers, (12, 13))))
         yield case
         if layers == 1:
-            yield replace(case, name="on another device", elsewhere=True, part=ANOTHER_DEVICE)
+            yield elsewhere(case)
     alone = torch.randint(4, 12, (1, 1), generator=generator)
     yield Case("one token, and <s> alone", (alone, torch.tensor([[START_ID]]), *_parts(generator, 2, 1, (12, 13))))
 
@@ -75,7 +64,7 @@ def _joined(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     memory = embed_source(source)
     for read in encoder:
         memory = read(memory, tokens)
-    mask = causal_mask(target.shape[1], target.device).unsqueeze(0)
+    mask = causal_mask(target.shape[1], device=target.device).unsqueeze(0)
     x = embed_target(target)
     for write in decoder:
         x = write(x, memory, mask, memory_mask)
@@ -83,51 +72,44 @@ def _joined(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     return logits
 
 
-_slip = partial(Edited, _joined)
-_slips = partial(slips, _joined)
+_slip, _slips = partial(Edited, _joined), partial(slips, _joined)
+_slip_alone = partial(_slip, paired=False)
 
-_CAUSAL = "causal_mask(target.shape[1], target.device)"
-
-
+_CAUSAL = "causal_mask(target.shape[1], device=target.device)"
 _ALL_SEEN = (" tokens)\n", " torch.ones_like(tokens))\n"), ("mask, memory_mask", "mask, torch.ones_like(tokens)")
-
-
 _LEVEL_BY_LEVEL = (
     ("memory = embed_source(source)", "memories, memory = [], embed_source(source)"),
     ("in encoder:", "in encoder:\n        memories.append(memory)"),
     ("for write in decoder", "for write, memory in zip(decoder, [*memories[1:], memory])"),
 )
+_CROSS_CAUSAL = "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()"
+
+
+def _through(blocks: Sequence[Any], x: Tensor, *given: Tensor) -> Tensor:
+    for block in blocks:
+        x = block(x, *given)
+    return x
 
 
 def _joined_sentence_by_sentence(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     """Without any padding: each sentence is as long as it is."""
     embed_source, encoder, embed_target, decoder, output = parts
-    rows = []
+    seen, rows = torch.ones(1, 1, 1, dtype=torch.bool, device=source.device), []
     for english, german in zip(source, target, strict=True):
-        memory = embed_source(english[english > 0].unsqueeze(0))
-        seen = torch.ones(1, 1, 1, dtype=torch.bool, device=source.device)
-        for block in encoder:
-            memory = block(memory, seen)
-        x = embed_target(german.unsqueeze(0))
-        for block in decoder:
-            x = block(x, memory, seen.new_ones(1, len(german), len(german)).tril(), seen)
-        rows.append(output(x))
+        memory = _through(encoder, embed_source(english[english > 0].unsqueeze(0)), seen)
+        causal = seen.new_ones(1, len(german), len(german)).tril()
+        rows.append(output(_through(decoder, embed_target(german.unsqueeze(0)), memory, causal, seen)))
     return torch.cat(rows)
 
 
 def _joined_token_by_token(source: Tensor, target: Tensor, *parts: Any) -> Tensor:
     """As in translating: the decoder reads one more token each time, and only the last logits are kept."""
     embed_source, encoder, embed_target, decoder, output = parts
-    seen = (source != 0).unsqueeze(1)
-    memory = embed_source(source)
-    for block in encoder:
-        memory = block(memory, seen)
-    rows = []
+    seen, rows = (source != 0).unsqueeze(1), []
+    memory = _through(encoder, embed_source(source), seen)
     for length in range(1, target.shape[1] + 1):
-        x = embed_target(target[:, :length])
-        for block in decoder:
-            x = block(x, memory, seen.new_ones(1, length, length).tril(), seen)
-        rows.append(output(x)[:, -1])
+        causal = seen.new_ones(1, length, length).tril()
+        rows.append(output(_through(decoder, embed_target(target[:, :length]), memory, causal, seen))[:, -1])
     return torch.stack(rows, dim=1)
 
 
@@ -157,13 +139,12 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "Encode the source once, through all encoder blocks in a chain. Then every decoder block attends to the "
-            "last encoder block's output. You need two masks: one hides the source's padding, the other the target's "
-            "future.",
+            "Pass the source through all encoder blocks. Every decoder block attends to the output of the last one. "
+            "You need two masks: one hides the source's padding, and the other hides the target's future.",
         ),
         Hint(
             "shapes",
-            "The source's mask, True at tokens, is `[batch, source]`. All queries see the same keys, so make it "
+            "The source's mask is `[batch, source]`, True at tokens. All queries see the same keys, so make it "
             "`[batch, 1, source]`, for the encoder and for cross-attention. The causal mask is `[1, target, target]`, "
             "on the target's device. Leave padding after the target unmasked.",
             answers=("causal_encoder", "causal_cross_attention", "masks_exchanged", "keys_as_rows", "padding_seen"),
@@ -179,41 +160,44 @@ EXERCISE = Exercise(
         ),
     ),
     misconceptions=(
-        Misconception(
-            "mask_on_the_cpu",
-            "Your answer always creates a tensor on the CPU, so it raises an error on a GPU. Create the causal mask "
-            "on the device of the ids: device=target.device.",
-            _slip((", target.device)", ")")),
-            alone=True,
+        replace(made_on_the_cpu(_joined, "target.device"), id="mask_on_the_cpu", alone=True),
+        *alike(
+            "Your answer attends to the source's padding. Pass the source's mask to every block, in both stacks.",
+            padding_seen_by_the_encoder=_slip(_ALL_SEEN[0]),
+            padding_seen_by_the_decoder=_slip(_ALL_SEEN[1]),
+            padding_seen=_slip_alone(*_ALL_SEEN),
+        ),
+        *alike(
+            "Your answer hides later words of the source. You know the whole source at once: hide only its padding.",
+            causal_encoder=_slip((" tokens)\n", " tokens & causal_mask(source.shape[1]))\n")),
+            causal_cross_attention=_slip(("mask, memory_mask", _CROSS_CAUSAL)),
+        ),
+        *alike(
+            "Your answer lets the decoder's tokens see later tokens. Use a causal mask: the lower triangle.",
+            future_seen=_slip((_CAUSAL, f"torch.ones_like({_CAUSAL})")),
+            keys_as_rows=_slip((_CAUSAL, f"{_CAUSAL}.T")),
+            causal_mask_inverted=_slip_alone((_CAUSAL, f"~{_CAUSAL}")),
+        ),
+        *alike(
+            "Your answer doesn't pass each block's output to the next block. Keep the output: x = block(x, ...).",
+            encoder_left_out=_slip(("in encoder", "in encoder[:0]")),
+            encoder_not_chained=_slip(("read(memory", "read(embed_source(source)")),
+            decoder_not_chained=_slip(("write(x", "write(embed_target(target)")),
+        ),
+        *alike(
+            "Your answer doesn't go through all blocks of a stack. Does it return inside the loop?",
+            first_blocks_only=_slip_alone(("in encoder", "in encoder[:1]"), ("in decoder", "in decoder[:1]")),
+            first_decoder_block_only=_slip_alone(("in decoder", "in decoder[:1]")),
+        ),
+        *alike(
+            "Your answer applies a softmax to the scores. Return the scores: the loss applies the softmax itself.",
+            softmaxed=_slip(("output(x)", "output(x).softmax(dim=-1)")),
+            log_softmaxed=_slip(("output(x)", "output(x).log_softmax(dim=-1)")),
         ),
         *_slips(
-            future_seen=(
-                "Your answer lets the decoder's tokens see later ones. Use a causal mask: the lower triangle.",
-                (_CAUSAL, f"torch.ones_like({_CAUSAL})"),
-            ),
             itself_forbidden=(
-                "Your answer forbids each target token from seeing itself. Include the diagonal of the causal mask.",
+                "Your answer forbids each target token to see itself. Include the diagonal of the causal mask.",
                 (_CAUSAL, f"{_CAUSAL}.tril(-1)"),
-            ),
-            keys_as_rows=(
-                "Your causal mask is the upper triangle, so tokens see the future, not the past. Use the lower one.",
-                (_CAUSAL, f"{_CAUSAL}.T"),
-            ),
-            padding_seen_by_the_encoder=(
-                "Your answer's encoder attends to padding. Pass the source's mask to the encoder's blocks too.",
-                _ALL_SEEN[0],
-            ),
-            padding_seen_by_the_decoder=(
-                "Your answer's decoder attends to the source's padding. Pass it the source's mask too.",
-                _ALL_SEEN[1],
-            ),
-            causal_encoder=(
-                "Your answer's encoder is causal. The whole source is known from the start: hide only its padding.",
-                (" tokens)\n", " tokens & causal_mask(source.shape[1]))\n"),
-            ),
-            causal_cross_attention=(
-                "Your cross-attention is causal. The whole source is known from the start: hide only its padding.",
-                ("mask, memory_mask", "mask, tokens & torch.ones(target.shape[1], source.shape[1]).tril().bool()"),
             ),
             only_padding_seen=(
                 "Your answer attends only to the source's padding. Make the mask True at tokens: !=, not ==.",
@@ -223,67 +207,27 @@ EXERCISE = Exercise(
                 "Your answer hides ids other than padding, such as 3. Hide only padding: source != PADDING_ID.",
                 ("!= PADDING_ID", "> UNKNOWN_ID"),
             ),
-            encoder_left_out=(
-                "Your answer doesn't use what the encoder's blocks return. Keep it: x = block(x, mask).",
-                ("in encoder", "in encoder[:0]"),
-            ),
             level_by_level=(
-                "Your answer pairs each decoder block with one encoder block. Give them all the last one's output.",
+                "Your answer pairs each decoder block with one encoder block. Give all of them the last one's output.",
                 *_LEVEL_BY_LEVEL,
             ),
-            encoder_not_chained=(
-                "Your answer gives each encoder block the embedded tokens. Give it the output of the block before.",
-                ("read(memory", "read(embed_source(source)"),
-            ),
-            decoder_not_chained=(
-                "Your answer gives each decoder block the embedded tokens. Give it the output of the block before.",
-                ("write(x", "write(embed_target(target)"),
-            ),
             embed_source_for_both=(
-                "Your answer embeds the target with embed_source. Use its own embedding: embed_target(target).",
+                "Your answer embeds the target with embed_source. Use the target's embedding: embed_target(target).",
                 ("embed_target(target)", "embed_source(target)"),
-            ),
-            softmaxed=(
-                "Your answer takes a softmax at the end. Return the scores: the loss applies the softmax itself.",
-                ("output(x)", "output(x).softmax(dim=-1)"),
-            ),
-            log_softmaxed=(
-                "Your answer takes log_softmax at the end. Return the scores: the loss applies it itself.",
-                ("output(x)", "output(x).log_softmax(dim=-1)"),
             ),
         ),
         *_slips(
             paired=False,
-            causal_mask_inverted=(
-                "Your causal mask is True where attention is forbidden. Here, True means `may attend`: use torch.tril.",
-                (_CAUSAL, f"~{_CAUSAL}"),
-            ),
             masks_inverted=(
                 "Your masks are True where attention is forbidden, as torch's modules need. Here, leave out the ~.",
                 (_CAUSAL, f"~{_CAUSAL}"),
                 ("!=", "=="),
             ),
-            padding_seen=(
-                "Your answer attends to the source's padding. Make the mask True only where source != PADDING_ID.",
-                *_ALL_SEEN,
-            ),
             masks_exchanged=(
                 "Your answer swaps the decoder's masks. The target's comes first: block(x, memory, mask, memory_mask).",
                 ("mask, memory_mask", "memory_mask, mask"),
             ),
-            first_blocks_only=(
-                "Your answer uses only the first block of each stack: does it return inside the loop? Use all blocks.",
-                ("in encoder", "in encoder[:1]"),
-                ("in decoder", "in decoder[:1]"),
-            ),
-            first_decoder_block_only=(
-                "Your answer uses only the first decoder block: does it return inside the loop? Go through all blocks.",
-                ("in decoder", "in decoder[:1]"),
-            ),
-            output_left_out=(
-                "Your answer returns the last block's vectors. Turn them into scores with the output layer: output(x).",
-                ("output(x)", "x"),
-            ),
+            output_left_out=("Your answer returns vectors. Turn them into scores: output(x).", ("output(x)", "x")),
         ),
     ),
     listed_pairs=(Pair("padding_seen", "level_by_level", _slip(*_ALL_SEEN, *_LEVEL_BY_LEVEL)),),

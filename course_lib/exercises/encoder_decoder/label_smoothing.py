@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -10,9 +11,10 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import and_turned_around, integer, slips
-from course_lib.exercises.encoder_decoder.shared import layouts, padding_left_out
+from course_lib.exercises.encoder_decoder.shared import layouts, log_of_softmax, padding_left_out
+from course_lib.exercises.heads_and_blocks.shared import gradients_cut
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import encoder_decoder
 
 FAR_APART = "logits far apart"
@@ -61,7 +63,6 @@ def _smoothed_by_torch(logits: Tensor, targets: Tensor, smoothing: float) -> Ten
 
 
 def _smoothed_by_parts(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """The right token's part and that of the others, as in the lesson's hint."""
     log_p = logits.log_softmax(dim=-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     others = log_p.sum(dim=-1) - right
@@ -69,8 +70,7 @@ def _smoothed_by_parts(logits: Tensor, targets: Tensor, smoothing: float) -> Ten
     return -((1 - smoothing) * right + each * others).mean()
 
 
-_slip_by_parts = partial(Edited, _smoothed_by_parts)
-
+_OTHERS_DETACHED = Edited(_smoothed_by_parts, ("each * others", "each * others.detach()"))
 
 CORRECT = (_smoothed, _smoothed_by_parts, _smoothed_by_torch)
 
@@ -102,32 +102,19 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "Log-probabilities are `[tokens, vocab_size]`. Picking the right ones with `gather` gives `[tokens]`. For "
-            "the others, subtract those from the sum over the vocabulary. Each other token gets ε over `vocab_size - "
-            "1`.",
-            answers=(
-                "torchs_variant",
-                "shared_by_too_many",
-                "right_counted_among_the_others",
-                "padding_gets_none",
-                "not_shared_out",
-            ),
+            "Log-probabilities are `[tokens, vocab_size]`. `gather` picks those of the right tokens: `[tokens]`. To "
+            "get the sum over the others, subtract the right token's from the sum over the vocabulary. Each other "
+            "token gets ε over `vocab_size - 1`.",
+            answers=("torchs_variant", "shared_by_too_many", "right_counted_among_the_others", "not_shared_out"),
         ),
         Hint(
             "outline",
             "Take a log-softmax over the vocabulary.\n"
             "Pick the right tokens' log-probabilities.\n"
             "Subtract them from the sum over the vocabulary to get the others' sum.\n"
-            "Add 1 - ε times the first and each other token's share times the second.\n"
+            "Multiply the right token's log-probability by 1 - ε and the others' sum by the share of each, and add.\n"
             "Take minus the mean over the tokens.",
-            answers=(
-                "mean_over_the_vocabulary",
-                "not_negated",
-                "summed",
-                "softmax_by_hand",
-                "log_of_softmax",
-                "softmax_over_the_words",
-            ),
+            answers=("mean_over_the_vocabulary", "not_negated", "softmax_by_hand", "softmax_over_the_words"),
         ),
     ),
     misconceptions=(
@@ -143,35 +130,32 @@ EXERCISE = Exercise(
                 (_SHARE, "smoothing / size"),
             ),
             padding_gets_none=(
-                "Your answer gives nothing to the padding token and divides by V - 2, as some implementations do. All "
-                "other tokens share the smoothing: divide by V - 1.",
+                "Your answer gives nothing to the padding token and divides by V - 2, as some programs do. Give all "
+                "tokens but the right one the same share: divide by V - 1.",
                 ("size - 1", "size - 2"),
                 ("(logits, share)", "(logits, share).index_fill(1, torch.tensor([0]), 0)"),
             ),
             right_counted_among_the_others=(
-                "Your answer gives the right token a share too, so the target sums to more than 1. Leave it out.",
+                "Your answer gives the right token a share of the smoothing too. Give it only 1 - smoothing.",
                 (_RIGHT, "1 - smoothing + share)"),
             ),
-            not_negated=("Your answer has the wrong sign. Cross-entropy is minus the sum.", ("-(target", "(target")),
+            not_negated=("Your loss is negative. Put a minus sign in front of the sum.", ("-(target", "(target")),
             nothing_taken_away=(
-                "Your answer leaves 1 at the right token, so the target sums to more than 1. Use 1 - smoothing.",
+                "Your target is 1 at the right token, so it sums to more than 1. Give the right token 1 - smoothing.",
                 (_RIGHT, "1)"),
             ),
-            not_shared_out=(
-                "Your answer doesn't distribute the smoothing. Share it among the other tokens.",
-                (_SHARE, "0"),
-            ),
+            not_shared_out=("Your target sums to less than 1. Give each other token its share.", (_SHARE, "0")),
             whole_for_each=(
-                "Your answer gives each other token the whole smoothing. They share it: divide by V - 1.",
+                "Your answer gives each other token the whole smoothing. Divide the smoothing by V - 1.",
                 (_SHARE, "smoothing"),
             ),
             swapped=(
-                "Your answer gives the right token only the smoothing. Give it 1 - smoothing.",
+                "Your answer gives the right token only the smoothing. Give the right token 1 - smoothing.",
                 (_SHARE, "(1 - smoothing) / (size - 1)"),
                 (_RIGHT, "smoothing)"),
             ),
             not_smoothed=(
-                "Your answer is the plain negative log-likelihood. Use `smoothing`.",
+                "Your answer ignores `smoothing`: it is the plain negative log-likelihood. Use the smoothed target.",
                 (_SHARE, "0"),
                 (_RIGHT, "1)"),
             ),
@@ -180,7 +164,7 @@ EXERCISE = Exercise(
                 ("log_softmax(dim=-1)", "log_softmax(dim=0)"),
             ),
             logits_unnormalised=(
-                "Your answer multiplies the target by logits. Take their log_softmax first.",
+                "Your answer multiplies the target by raw logits. Take log_softmax of the logits first.",
                 (".log_softmax(dim=-1)", ""),
             ),
             softmaxed_twice=(
@@ -188,12 +172,12 @@ EXERCISE = Exercise(
                 ("logits.log_softmax", "logits.softmax(dim=-1).log_softmax"),
             ),
             no_logarithms=(
-                "Your answer multiplies the target by probabilities. Use their logarithms: log_softmax.",
+                "Your answer multiplies the target by probabilities. Use log-probabilities, from log_softmax.",
                 (".log_softmax", ".softmax"),
             ),
             summed=("Your answer is the sum over the tokens. Take the mean.", ("losses.mean()", "losses.sum()")),
             mean_over_the_vocabulary=(
-                "Your answer also averages over the vocabulary. Sum over it, and average over tokens.",
+                "Your answer takes the mean over the vocabulary too. Take the sum there: only tokens have a mean.",
                 (".sum(dim=-1)", ".mean(dim=-1)"),
             ),
             kl_divergence=(
@@ -204,28 +188,13 @@ EXERCISE = Exercise(
         *slips(
             _smoothed_by_parts,
             softmax_by_hand=(
-                "Your answer takes exp of raw logits, which overflows. Use log_softmax, which subtracts the largest.",
+                "Your answer takes exp of raw logits, which overflows to infinity. Use log_softmax, which avoids this.",
                 ("logits.log_softmax(dim=-1)", "logits - logits.exp().sum(dim=-1, keepdim=True).log()"),
             ),
-            log_of_softmax=(
-                "Your answer takes the log of a softmax, which is infinite where the softmax rounds to 0. Use "
-                "log_softmax.",
-                ("log_softmax(dim=-1)", "softmax(dim=-1).log()"),
-            ),
         ),
+        log_of_softmax(_smoothed_by_parts),
         padding_left_out(_slip(("losses.mean()", "losses[targets != 0].mean()"))),
-        Misconception(
-            "no_gradients",
-            "Your value is right, but no gradient reaches the logits, so nothing can learn. Look for .item(), "
-            ".detach(), numpy or torch.tensor(...).",
-            _slip(("losses.mean()", "losses.mean().detach()")),
-            alone=True,
-        ),
-        Misconception(
-            "others_detached",
-            "Your value is right, but the other tokens' part has no gradient. Look for .detach() or .item().",
-            _slip_by_parts(("each * others", "each * others.detach()")),
-            alone=True,
-        ),
+        replace(gradients_cut(_slip(("losses.mean()", "losses.mean().detach()")), "the logits"), id="no_gradients"),
+        replace(gradients_cut(_OTHERS_DETACHED, "the logits through the other tokens"), id="others_detached"),
     ),
 )

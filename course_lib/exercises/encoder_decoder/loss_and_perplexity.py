@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import SMALLEST, Kind, integer, slips
-from course_lib.exercises.encoder_decoder.shared import layouts, meowed_table
+from course_lib.exercises.encoder_decoder.shared import layouts, log_of_softmax, meowed_table
 from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.references import encoder_decoder
 from course_lib.text.tokenization import PADDING_ID
@@ -22,8 +22,7 @@ def _loss_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     if not hidden:
         p, targets = meowed_table()
         yield Case("worked example: The gray fluffy cat meowed very loudly EOS", (p.log().unsqueeze(0), targets[None]))
-    double = Kind("double precision", generator, dtype=torch.float64)
-    for kind in (*layouts(generator), double):
+    for kind in (*layouts(generator), Kind("double precision", generator, dtype=torch.float64)):
         batch, tokens, vocab_size = integer(generator, 3, 5), integer(generator, 6, 9), integer(generator, 10, 15)
         targets = _padded(generator, batch, tokens, vocab_size)
         yield Case(kind.name, (2 * kind.normal(batch, tokens, vocab_size), targets), gradients=(0,))
@@ -60,7 +59,6 @@ def _loss_by_cross_entropy(logits: Tensor, targets: Tensor) -> tuple[Tensor, Ten
 
 
 def _loss_by_sentences(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Sentence by sentence, each with the weight of its number of tokens."""
     summed, tokens = logits.new_zeros(()), 0
     for rows, right in zip(logits, targets, strict=True):
         length = int((right != PADDING_ID).sum())
@@ -72,12 +70,10 @@ def _loss_by_sentences(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]
 
 CORRECT = (_loss, _loss_by_cross_entropy, _loss_by_sentences)
 
+_slips = partial(slips, _loss)
 _PICKED, _MEAN = "log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)", "picked[real].mean()"
 _EXP = "return loss, loss.exp()"
 _SENTENCES = "(picked * real).sum(dim=1) / real.sum(dim=1)"
-
-
-_slips = partial(slips, _loss)
 
 
 EXERCISE = Exercise(
@@ -102,39 +98,35 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "At each position only one number matters: the log-probability of the expected token. Pick it, leave out "
-            "padding, average the rest, and flip the sign.",
+            "At each position, only one number matters: the log-probability of the right token. Pick it, leave out "
+            "padding, take the mean of the rest, and flip the sign.",
         ),
         Hint(
             "shapes",
             "`gather` picks along a dimension, and its index needs as many dimensions as the tensor: turn `[batch, "
             "tokens]` into `[batch, tokens, 1]`. To leave out padding, index with a boolean tensor of the same shape: "
-            "it keeps the entries where it is True.",
+            "only the entries where it is True stay.",
             answers=("every_token_at_every_position", "padding_counted"),
         ),
         Hint(
             "outline",
-            "Get log-probabilities from the logits in one step, over the vocabulary.\n"
-            "Pick the expected tokens' log-probabilities.\n"
-            "Find where there is no padding.\n"
-            "The loss is minus the mean there.\n"
-            "Return it, and its exp.",
+            "Compute log-probabilities over the vocabulary from the logits, in one step.\n"
+            "Pick the log-probability of the right token at each position.\n"
+            "Find the positions that are not padding.\n"
+            "Return minus the mean over these positions, and exp of that.",
             answers=("mean_of_sentences", "divided_by_all_positions", "log_of_the_mean"),
         ),
     ),
     misconceptions=(
         *_slips(
-            not_negated=(
-                "Your loss lacks the minus sign. A loss should be positive, and log-likelihoods are negative.",
-                ("= -mean", "= mean"),
-            ),
-            summed=("Your loss is a sum over the tokens. Divide by their number.", (_MEAN, "picked[real].sum()")),
+            not_negated=("Your loss is negative. Put a minus sign in front of the mean.", ("= -mean", "= mean")),
+            summed=("Your loss is a sum over the tokens. Divide it by their number.", (_MEAN, "picked[real].sum()")),
             padding_counted=(
                 "Your answer counts padding as tokens. Use only positions where the target is not PADDING_ID.",
                 (_MEAN, "picked.mean()"),
             ),
             divided_by_all_positions=(
-                "Your answer divides by the number of all positions, padding included. Divide by the number of tokens.",
+                "Your answer divides by the number of positions, padding included. Divide by the number of tokens.",
                 (_MEAN, "(picked * real).mean()"),
             ),
             divided_by_sentences=(
@@ -142,12 +134,12 @@ EXERCISE = Exercise(
                 (_MEAN, "(picked * real).sum() / len(picked)"),
             ),
             mean_of_sentences=(
-                "Your answer averages within each sentence first. Take one mean over all tokens.",
+                "Your answer takes the mean of each sentence first. Take one mean over all tokens of the batch.",
                 (_MEAN, f"({_SENTENCES}).mean()"),
             ),
-            not_averaged=("Your answer still has one number per token. Take their mean.", (_MEAN, "picked[real]")),
+            not_averaged=("Your answer still has one number per token. Return their mean.", (_MEAN, "picked[real]")),
             only_the_padding=(
-                "Your answer averages over the padding. Tokens are where the target is not PADDING_ID: !=, not ==.",
+                "Your answer takes the mean over the padding. Use != instead of == to find the tokens.",
                 ("!=", "=="),
             ),
             not_normalised=(
@@ -163,59 +155,46 @@ EXERCISE = Exercise(
                 ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1)"),
             ),
             log_of_the_mean=(
-                "Your answer is the logarithm of the mean probability. Take logarithms first, then their mean.",
+                "Your answer is the logarithm of the mean probability. Take the logarithms first, then their mean.",
                 (_MEAN, "picked[real].exp().mean().log()"),
             ),
             the_likeliest_token=(
-                "Your answer uses the model's likeliest token at each position, right or wrong, so it rewards the "
-                "model for being sure. Pick the token in `targets`.",
+                "Your answer uses the model's likeliest token at each position. Use the token in `targets` instead.",
                 (_PICKED, "log_p.amax(dim=-1)"),
             ),
             entropy=(
-                "Your answer is the entropy of the predictions and ignores `targets`. Pick the right token's "
-                "log-probability.",
+                "Your answer is the entropy of the predictions. Pick the log-probability of the token in `targets`.",
                 (_PICKED, "(log_p.exp() * log_p).sum(dim=-1)"),
             ),
         ),
         *_slips(
             paired=False,
             every_token_at_every_position=(
-                "Your answer takes all expected tokens at each position. Pick the right one at each, with gather.",
+                "Your answer uses all tokens of `targets` at each position. Pick only the right token, with gather.",
                 (_PICKED, "torch.stack([one[:, right].mean(dim=-1) for one, right in zip(log_p, targets)])"),
             ),
-            log_of_softmax=(
-                "Your answer takes the log of a softmax, which is infinite where the softmax rounds to 0. Use "
-                "log_softmax.",
-                ("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()"),
-            ),
             product=(
-                "Your answer takes the logarithm of a product of probabilities. The product of many small numbers "
-                "rounds to 0, so the loss is infinite. Average the logarithms instead.",
+                "Your answer multiplies probabilities, and the product rounds to 0. Take the mean of their logarithms.",
                 (_MEAN, "picked[real].exp().prod().log() / real.sum()"),
             ),
         ),
+        log_of_softmax(_loss),
         *_slips(
             beside="the perplexity",
-            no_exp=(
-                "Your second result is the loss again. Return its exp, the perplexity.",
-                (_EXP, "return loss, loss"),
-            ),
+            no_exp=("Your second result is the loss again. Return exp of the loss.", (_EXP, "return loss, loss")),
             power_of_two=(
                 "Your perplexity is 2 to the power of the loss, which is right for bits. The loss is in nats: use exp.",
                 (_EXP, "return loss, 2**loss"),
             ),
             exp_of_minus_the_loss=(
-                "Your second result is exp of minus the loss. The perplexity is its inverse: exp of the loss.",
+                "Your second result is exp of minus the loss. The perplexity is exp of the loss itself.",
                 (_EXP, "return loss, mean.exp()"),
             ),
             exp_before_the_mean=(
                 "Your perplexity takes exp before the mean, so one unlikely token dominates. Take the mean first.",
                 (_EXP, "return loss, (-picked[real]).exp().mean()"),
             ),
-            swapped=(
-                "Your answer returns the perplexity first. Return the loss first.",
-                (_EXP, "return loss.exp(), loss"),
-            ),
+            swapped=("Your results are swapped. Return the loss first.", (_EXP, "return loss.exp(), loss")),
         ),
     ),
 )

@@ -8,7 +8,9 @@ import torch
 from torch import Generator, Tensor
 
 from course_lib.exercises.common import Kind
+from course_lib.judging.edits import Edited
 from course_lib.judging.exercise import Misconception, Value
+from course_lib.judging.given import Given
 from course_lib.text.tokenization import END_ID, START_ID
 
 GERMAN = torch.tensor([[START_ID, 4, 5, 6, END_ID]])
@@ -20,6 +22,16 @@ def layouts(generator: Generator) -> Iterator[Kind]:
     yield Kind("a few tokens", generator)
     yield Kind("other tokens", generator)
     yield Kind("transposed in memory", generator, transposed=True)
+
+
+def drawn(generator: Generator, size: float, kind: str, dtype: torch.dtype = torch.float32, **construct: int) -> Given:
+    """A module of this kind with random weights, of about this size."""
+    weights = Given(kind, construct).module().state_dict()
+    return Given(
+        kind,
+        construct,
+        {name: size * torch.randn(weight.shape, generator=generator, dtype=dtype) for name, weight in weights.items()},
+    )
 
 
 MEOWED = {
@@ -50,6 +62,16 @@ def meowed_table() -> tuple[Tensor, Tensor]:
 def padding_left_out(answer: Callable[..., Value]) -> Misconception:
     return Misconception(
         "padding_left_out",
-        "Your answer skips tokens whose target is id 0, as if it were padding. Count all tokens here.",
+        "Your answer skips tokens whose target is 0, as if they were padding. Here, count all tokens.",
         answer,
+    )
+
+
+def log_of_softmax(right: Callable[..., Value]) -> Misconception:
+    """The softmax and its logarithm one after the other, for an answer that takes `log_softmax` once."""
+    return Misconception(
+        "log_of_softmax",
+        "Your answer takes the logarithm of a softmax, which is minus infinity where the softmax rounds to 0. Use "
+        "log_softmax instead.",
+        Edited(right, ("log_softmax(dim=-1)", "softmax(dim=-1).log()"), paired=False),
     )

@@ -101,38 +101,38 @@ EXERCISE = Exercise(
     misconceptions=(
         Misconception(
             "swapped",
-            "Your answer returns the two in the wrong order. First return what the decoder reads (everything but the "
-            "last token), then the targets.",
+            "Your answer returns the two results in the wrong order. First return what the decoder reads (everything "
+            "but the last token), then the targets.",
             partial(_shifted, swapped=True),
         ),
         Misconception(
             "not_shifted",
-            "Your answer uses the whole target for both, so the decoder only has to repeat the token that it just "
-            "read. Leave out the last token of the first and the first token of the second.",
+            "Your answer returns the whole target twice, so the decoder only has to repeat the token that it just "
+            "read. Leave out the last token of what it reads, and the first token of the targets.",
             partial(_shifted, cut=((None, None), (None, None))),
         ),
         Misconception(
             "reads_what_it_answers",
-            "Your answer leaves out the first token of both, so the decoder reads the very token that it should "
-            "predict. What it reads starts with <s> and leaves out the last token.",
+            "Your answer leaves out the first token of both results, so the decoder reads the very token that it "
+            "should predict. Let the decoder start with <s>, and leave out the last token.",
             partial(_shifted, cut=(_ALL_BUT_FIRST, _ALL_BUT_FIRST)),
         ),
         Misconception(
             "answers_what_it_reads",
-            "Your answer leaves out the last token of both, so the decoder must predict what it just read. The "
-            "targets start after <s>.",
+            "Your answer leaves out the last token of both results, so the decoder must predict what it just read. "
+            "Start the targets after <s>.",
             partial(_shifted, cut=(_ALL_BUT_LAST, _ALL_BUT_LAST)),
         ),
         Misconception(
             "one_word_too_many_read",
-            "Your answer lets the decoder read the whole target. Leave out the last token: nothing comes after it to "
-            "predict.",
+            "Your answer lets the decoder read the whole target. Leave out the last token: the decoder has nothing to "
+            "predict after it.",
             partial(_shifted, cut=((None, None), _ALL_BUT_FIRST)),
         ),
         Misconception(
             "rolled",
-            "Your answer rolls the tokens, so <s> comes back at the end as a target. Cut off one token at one end "
-            "instead: both results are one token shorter than the target.",
+            "Your answer rolls the tokens, so <s> comes back at the end as a target. Cut off one token instead of "
+            "rolling: both results are one token shorter than the target.",
             lambda target: (target, target.roll(-1, dims=1)),
         ),
         Misconception(
@@ -143,19 +143,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "two_apart",
-            "Your answer skips a token: it expects the token after the next. Leave out one token of each, not two.",
+            "Your answer skips a token: it predicts the token after the next one. Leave out only one token in each "
+            "result.",
             partial(_shifted, cut=((None, -2), (2, None))),
         ),
         Misconception(
             "started_twice",
-            "Your answer puts another <s> in front and expects the target with its own <s>. The target already starts "
-            "with <s>: don't add one.",
+            "Your answer puts a second <s> in front, so the decoder must predict the first one. The target already "
+            "starts with <s>: don't add one.",
             partial(_shifted, started=True),
         ),
         Misconception(
             "end_taken_away",
-            "Your answer removes <e> from what the decoder reads in shorter sentences. Keep it: padding is expected "
-            "after it, and the loss skips that.",
+            "Your answer removes <e> from what the decoder reads in shorter sentences. Keep <e>: the loss skips the "
+            "padding that comes after it.",
             partial(_shifted, read_end=PADDING_ID),
         ),
         Misconception(
@@ -166,20 +167,20 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "padding_replaced",
-            "Your answer replaces expected padding with -100, the id that torch ignores by default. Keep the "
+            "Your answer replaces padding in the targets with -100, the id that torch ignores by default. Keep the "
             "padding's own id: both results are slices of the target.",
             partial(_shifted, padding=-100),
         ),
         Misconception(
             "cut_to_the_first_sentence",
-            "Your answer cuts all sentences to the length of the first one. Others can be longer: leave out only one "
-            "column of each result.",
+            "Your answer cuts all sentences to the length of the first one. Other sentences can be longer: leave out "
+            "only one column of each result.",
             lambda target: _shifted(target[:, : int((target[0] != PADDING_ID).sum())]),
         ),
         Misconception(
             "along_the_batch",
-            "Your answer leaves out a sentence, not a token: it cuts along the batch. Tokens are the second dimension, "
-            "as in target[:, :-1].",
+            "Your answer leaves out a sentence, not a token: it cuts along the batch. Cut along the second dimension, "
+            "the tokens: target[:, :-1].",
             partial(_shifted, dim=0),
         ),
     ),

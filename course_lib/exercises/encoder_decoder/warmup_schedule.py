@@ -73,53 +73,53 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "One curve rises and one falls; take the lower one at each step. `torch.minimum` compares two tensors "
-            "entry by entry. To test your answer, check that the curves meet at `step = warmup`.",
+            "One curve rises and one falls; take the lower of the two at each step. `torch.minimum` compares two "
+            "tensors entry by entry. To test your answer, check that the two curves meet at `step = warmup`.",
         ),
     ),
     misconceptions=(
         *_slips(
             never_falls=(
-                "Your answer keeps rising. From step `warmup` on, the other term is smaller: step^-0.5.",
+                "Your answer keeps rising. After step `warmup`, the rate must fall with step^-0.5, the smaller term.",
                 (_JOINED, "rising"),
             ),
             never_rises=(
-                "Your answer falls from the first step on. Either the rising term is missing, or its exponent lacks "
-                "the minus, so it is never the smaller one: step · warmup^-1.5.",
+                "Your answer falls from the very first step. Either the rising term, step · warmup^-1.5, is missing, "
+                "or its exponent lacks the minus sign, so that it is never the smaller term.",
                 (_JOINED, "falling"),
             ),
             larger_of_the_two=(
-                "Your answer takes the larger term, so it falls first and then rises. Take the smaller one.",
+                "Your answer takes the larger term, so it falls first and then rises. Take the smaller term.",
                 (_JOINED, "torch.maximum(rising, falling)"),
             ),
             width_left_out=(
-                "Your answer lacks the factor d_model^-0.5. Wider models take smaller steps.",
+                "Your answer ignores d_model. Multiply the rate by d_model^-0.5: wider models take smaller steps.",
                 (_WIDTH, "1"),
             ),
             root_of_the_width=(
-                "Your answer multiplies by the root of d_model. Divide by it: d_model^-0.5.",
+                "Your answer multiplies by the root of d_model. Divide by the root: d_model^-0.5.",
                 (_WIDTH, "d_model**0.5"),
             ),
             divided_by_the_width=(
-                "Your answer divides by d_model. Divide by its root: d_model^-0.5.",
+                "Your answer divides by d_model. Divide by the root of d_model: d_model^-0.5.",
                 (_WIDTH, "1 / d_model"),
             ),
             stays_at_the_peak=(
-                "Your answer rises and then stays constant. After the warm-up, it must fall with 1 / √step.",
+                "Your answer rises and then stays constant. After the warm-up, the rate must fall with 1 / √step.",
                 (_FALLING, "torch.full_like(counted, warmup**-0.5)"),
             ),
             falls_with_the_step=(
-                "Your answer falls with 1 / step after the warm-up. It must fall with the root: step^-0.5, or 1 / "
-                "√step.",
+                "Your answer falls with 1 / step after the warm-up. The rate must fall with the root: step^-0.5, or 1 "
+                "/ √step.",
                 (_FALLING, "torch.where(counted > warmup, warmup**0.5 / counted, counted**-0.5)"),
             ),
             falling_without_minus=(
-                "Your answer has step^0.5, which rises. Add the minus to the exponent: step^-0.5.",
+                "Your answer has step^0.5, which rises. Put a minus in the exponent: step^-0.5.",
                 (_FALLING, "counted**0.5"),
             ),
             too_steep=(
                 "Your answer rises too steeply: its line is step · warmup^-0.5, which meets the other term long "
-                "before step `warmup`. The exponent is -1.5.",
+                "before step `warmup`. Use the exponent -1.5.",
                 (_RISING, "counted * warmup**-0.5"),
             ),
             rises_to_one=(
@@ -132,11 +132,11 @@ EXERCISE = Exercise(
                 (_RISING, "warmup * counted**-1.5"),
             ),
             counted_from_zero=(
-                "Your answer subtracts 1 from each step. Steps already start at 1: use them directly.",
+                "Your answer subtracts 1 from each step. Steps already start at 1: use them unchanged.",
                 ("steps.double()", "steps.double() - 1"),
             ),
             one_step_early=(
-                "Your answer adds 1 to each step. Steps already start at 1: use them directly.",
+                "Your answer adds 1 to each step. Steps already start at 1: use them unchanged.",
                 ("steps.double()", "steps.double() + 1"),
             ),
             in_double_precision=(
@@ -153,11 +153,11 @@ EXERCISE = Exercise(
             ),
             by_place=(
                 "Your answer goes by the position in the tensor: the first `warmup` entries rise, and the rest fall. "
-                "Steps can come in any order: go by their numbers.",
+                "Steps can come in any order: compare each number with `warmup`.",
                 (_JOINED, "torch.where(torch.arange(len(steps)) < warmup, rising, falling)"),
             ),
             width_in_the_falling_term_alone=(
-                "Your answer multiplies only step^-0.5 by d_model^-0.5. Multiply the whole minimum by it.",
+                "Your answer multiplies only step^-0.5 by d_model^-0.5. Multiply the whole minimum by d_model^-0.5.",
                 (_WIDTH, "1"),
                 (_FALLING, "(counted * d_model) ** -0.5"),
             ),
@@ -167,8 +167,8 @@ EXERCISE = Exercise(
                 (_RISING, "(counted * warmup) ** -1.5"),
             ),
             step_divides=(
-                "Your answer divides by the step in the rising term: 1 / (step · warmup^1.5). Multiply by it: step · "
-                "warmup^-1.5, or step / warmup^1.5.",
+                "Your answer divides by the step in the rising term: 1 / (step · warmup^1.5). Multiply by the step: "
+                "step · warmup^-1.5, or step / warmup^1.5.",
                 (_RISING, "1 / (counted * warmup**1.5)"),
             ),
             papers_sizes=(
