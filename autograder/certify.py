@@ -218,8 +218,8 @@ def _case_failures(exercise: Exercise, seeds: Sequence[int]) -> Iterator[str]:
         yield "the hidden cases don't depend on their seed"
     elif not exercise.memorisable and (known := _known_share(exercise)) > MOST_KNOWN:
         yield (
-            f"a table of the hidden cases of {len(TABLE)} seeds holds {known:.0%} of those of others: draw them from "
-            "more, or say in `memorisable` why that cannot be"
+            f"a table of the hidden cases of {len(TABLE)} seeds holds {known:.0%} of those of other seeds: draw them "
+            "from a larger range, or say in `memorisable` why that is impossible"
         )
 
 

@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"katze: cannot write {problem.filename}: {problem.strerror}; {DISK[problem.errno]}.", file=sys.stderr)
         return MISUSED
     except KeyboardInterrupt as stopped:
-        print(f"katze: {str(stopped) or 'stopped; what was recorded stays recorded'}", file=sys.stderr)
+        print(f"katze: {str(stopped) or 'stopped; what has been recorded is kept'}", file=sys.stderr)
         return 130
     logger.info("done: exit status %s", status)
     return status

@@ -32,7 +32,7 @@ GRADEBOOK = "gradebook"
 WORK = "work in a sandbox"
 """The name of the finding on what lessons do in sandboxes."""
 
-_INSIDE = "it lies in the course's folder, so that a sandbox at L2 knows where that is; at L3 the folder is not there"
+_INSIDE = "it is in the course's folder, so a sandbox at L2 can tell where that folder is; at L3 it cannot"
 _PROC_HIDES = "sandboxes see nothing of each other's processes"
 _PROC_SHOWS = (
     "sandboxes can count each other's threads and open files; `sudo mount -o remount,hidepid=ptraceable /proc` hides "
@@ -130,7 +130,7 @@ def examine(folder: Path | None = None) -> Examination:
         advice = Advice("wsl --install", "Grade inside WSL, which is Linux; students need no sandboxes.")
         return Examination(findings, (), "", "L1", advice)
     if not sys.platform.startswith("linux"):
-        levels = (_L0, _L1, LevelFinding("L2", False, "Landlock and seccomp are Linux's"))
+        levels = (_L0, _L1, LevelFinding("L2", False, "only Linux has Landlock and seccomp"))
         return Examination(
             findings, levels, "L1", "L1", Advice("", "Level L2 and above need Linux, or a Linux machine")
         )
@@ -141,9 +141,9 @@ def examine(folder: Path | None = None) -> Examination:
     return Examination(findings, levels, holding[-1], "L2", _advice(levels))
 
 
-_L0 = LevelFinding("L0", True, "no confinement; never taken by itself")
+_L0 = LevelFinding("L0", True, "no confinement; never chosen automatically")
 _L1 = LevelFinding("L1", True, "own session and folder, scrubbed environment; files and network are open")
-_L2_SAYS = "Landlock, seccomp; size and times of a file whose path a sandbox guesses can be asked, which L3 closes"
+_L2_SAYS = "Landlock, seccomp; a sandbox can ask for the size and times of a file whose path it guesses; L3 stops that"
 
 
 def _of_linux() -> list[LevelFinding]:
@@ -189,7 +189,7 @@ def _of_containers() -> LevelFinding:
     except container.ContainerFailed as problem:
         return LevelFinding("L4", False, str(problem))
     if not container.has_image(engine):
-        return LevelFinding("L4", None, f"{engine} answers; whether its containers work shows when the image is built")
+        return LevelFinding("L4", None, f"{engine} answers; building the image shows whether its containers work")
     problems = self_test(Level.L4)
     return LevelFinding("L4", not problems, "; ".join(problems) or f"{engine}, Landlock, seccomp; when asked for")
 
@@ -260,7 +260,7 @@ def _of_control_group() -> Finding:
     division = cgroups.own_division()
     if division is None:
         said = (
-            f"not ours to divide: limits hold for each process of a sandbox; try `{cgroups.DELEGATE} katze grade ...`"
+            f"not ours to manage: limits apply to each process of a sandbox; try `{cgroups.DELEGATE} katze grade ...`"
         )
         return Finding("machine", "control group", said)
     return Finding("machine", "control group", f"limits {', '.join(division.controllers)} of each sandbox", True)
@@ -349,11 +349,11 @@ def print_diagnosis(diagnosis: Examination, console: Console) -> None:
     if diagnosis.is_well:
         said = f"Grading works here, in sandboxes at level {diagnosis.level}."
     elif diagnosis.fails(GRADEBOOK):
-        said = "Nothing can be graded into the course's gradebook; see above."
+        said = "Grades cannot be written to the course's gradebook; see above."
     elif diagnosis.fails(WORK):
-        said = "Boxes cannot do here what lessons do; see above."
+        said = "Sandboxes cannot do here what lessons need; see above."
     else:
-        said = f"Grading wants sandboxes at level {diagnosis.wanted}; there are: {diagnosis.level or 'none'}."
+        said = f"Grading needs sandboxes at level {diagnosis.wanted}; this machine offers {diagnosis.level or 'none'}."
     console.print(said, style="green" if diagnosis.is_well else "red")
     if diagnosis.advice is not None:
         console.print(diagnosis.advice.effect)

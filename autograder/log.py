@@ -163,7 +163,7 @@ def print_story(tale: Mapping[str, Any], console: Console, every_case: bool = Fa
     """
     worth = _points(tale) if tale["counts"] else f"{store.WAS_SET_ASIDE}: to be graded again"
     if tale["waiting_by_hand"] and tale["counts"]:
-        worth += f", and {tale['waiting_by_hand']:g} more by hand wait for a person"
+        worth += f", and {tale['waiting_by_hand']:g} more wait to be given by hand"
     _print(console, 0, (tale["student"], "bold"), (f"  {tale['lesson']}  ", ""), (worth, "bold"))
     _print_facts(tale, console)
     _print(console, 0, ("\nExercises" if tale["counts"] else "\nExercises, as they were before", "bold"))
@@ -219,7 +219,7 @@ def _delivered(collected: Mapping[str, Any] | None) -> list[str]:
     for other in collected["others"]:
         when = f", {_moment(other['handed_in'])}" if other["handed_in"] else ""
         kept = f"; kept in {other['kept']}" if other["kept"] else ""
-        lines.append(f"does not count: {other['name'] or 'what lay there before'}{when}{kept}")
+        lines.append(f"does not count: {other['name'] or 'what was there before'}{when}{kept}")
     return lines
 
 
@@ -291,7 +291,7 @@ def _by_hand(entry: Mapping[str, Any]) -> str:
     if entry["extra_credit"]:
         parts.append(f"{count(entry['extra_credit'], 'point')} of extra credit")
     if entry["waits"]:
-        parts.append("waits for a look in formgrader" + (", changed since it was read" * entry["is_changed"]))
+        parts.append("waiting to be read in formgrader" + (", changed since it was read" * entry["is_changed"]))
     if entry["comment"]:
         parts.append(f"comment: {entry['comment']}")
     return "; ".join(parts)

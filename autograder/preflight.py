@@ -259,8 +259,8 @@ def _content(file: Path) -> bytes:
         if held > NOTEBOOK_BYTES:
             most = size(NOTEBOOK_BYTES, decimal=True)
             raise Unreadable(
-                f"{shown(file.name)} has {size(held, decimal=True)}, more than the limit of {most}: "
-                "clear its outputs (Edit > Clear Outputs of All Cells), and save it."
+                f"{shown(file.name)} is {size(held, decimal=True)}, more than the limit of {most}: clear its outputs "
+                "(Edit > Clear Outputs of All Cells), and save it."
             )
         return file.read_bytes()
     except OSError as error:
@@ -304,7 +304,7 @@ def _remarks(content: bytes, submission: Submission, release: Release, meant: st
             "lesson. If that is not what you meant, copy your answers into the current one."
         )
     if len(content) > LARGE_BYTES:
-        remarks.append(f"The file has {size(len(content), decimal=True)}: clear the outputs that you do not need.")
+        remarks.append(f"The file is {size(len(content), decimal=True)}: clear the outputs that you do not need.")
     return remarks
 
 
@@ -422,7 +422,7 @@ def print_preflight(found: Preflight, console: Console) -> None:
         table.add_row("ok" if answer.is_ready else "--", answer.exercise, _told(answer))
     console.print(Padding(table, (0, 0, 0, 2), expand=False))
     for title, sentences in (
-        ("When it is graded, this is repaired:", found.repairs),
+        ("Grading will repair this:", found.repairs),
         ("Look at this as well:", found.remarks),
     ):
         if sentences:
@@ -446,7 +446,7 @@ def _conclusion(found: Preflight) -> str:
     open_ones = [answer for answer in found.answers if not answer.is_ready]
     was_run = any(answer.verdict is not None for answer in found.answers)
     if found.status == READY:
-        return "Ready to submit." + ("" if was_run else " Nothing was run: with --run the answers are checked as well.")
+        return "Ready to submit." + ("" if was_run else " Nothing was run; add --run to check the answers as well.")
     if found.answers and all(answer.state is State.UNTOUCHED for answer in found.answers):
         return "Nothing is written yet, so there is nothing to submit."
     looked = {"exercise": open_ones, "repair": found.repairs, "remark": found.remarks}

@@ -250,24 +250,26 @@ def _to_see_to(one: LessonStatus) -> list[str]:
     if one.ungraded:
         lines.append(
             f"an exercise could not be graded: {some(one.ungraded)}; `katze log STUDENT {quote(one.lesson)}` says why. "
-            "What formgrader gives for it counts."
+            "Points given for it in formgrader count."
         )
     if one.by_hand:
         lines.append(f"{count(len(one.by_hand), 'student')} with written answers that nobody has read yet.")
     if one.changed_since_read:
         lines.append(
-            f"changed since a person read it and gave points, which count until it is read again in formgrader: "
+            f"changed after a person gave points, which count until the answer is read again in formgrader: "
             f"{some(one.changed_since_read)}."
         )
     if one.stale:
-        brings = f"`{one.grading}` brings them up to date, and grades nothing for it"
+        brings = f"`{one.grading}` brings them up to date without grading anything"
         lines.append(f"penalties or pages are not up to date for {some(one.stale)}; {brings}.")
     lines += [line.removeprefix(f"{one.lesson}: ") for line in remarks_on_late(one.lesson, one.marked_late)]
     if one.withdrawn:
-        exported = "`katze export` leaves them out, and with --withdrawn does not"
+        exported = "`katze export` leaves them out unless you add --withdrawn"
         lines.append(f"{count(len(one.withdrawn), 'submission')} withdrawn: {some(one.withdrawn)}; {exported}.")
     if one.frozen and one.to_grade:
-        lines.append(f"frozen, so {some(one.to_grade)} will not be graded; `katze thaw {quote(one.lesson)}` lets them.")
+        lines.append(
+            f"frozen, so {some(one.to_grade)} will not be graded until you run `katze thaw {quote(one.lesson)}`."
+        )
     if one.moved:
         listed = ", ".join(f"{old} (now {new})" if new else old for old, new in one.moved.items())
         keeps = "" if one.frozen else f"; `katze freeze {quote(one.lesson)}` keeps them when it is graded again"

@@ -429,7 +429,7 @@ def _check_packed(documents: Tensor, ids: Tensor, mask: Tensor | None, kv_cache:
     if documents.shape != ids.shape:
         raise ValueError(f"documents must be {list(ids.shape)} as ids are, not {list(documents.shape)}")
     if mask is not None or kv_cache is not None:
-        raise ValueError("documents stand in place of mask and cache: number the padding as a text of its own")
+        raise ValueError("give documents or mask and cache, not both: number the padding as a text of its own")
 
 
 def _position_module(config: GPTConfig) -> nn.Module:

@@ -90,7 +90,7 @@ class Clock:
         elif silent and spent.waited > self.seconds:
             said = f"it waited for more than {self.seconds:g} s without computing"
         elif silent and spent.passed > self.wall:
-            said, setting = f"it was not done after {self.wall:g} s", self.wall_setting
+            said, setting = f"it was not finished after {self.wall:g} s", self.wall_setting
         if said and self.out_of_time:
             said = "the time for the whole submission was used up"
         return (said, setting) if said else None

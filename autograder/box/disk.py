@@ -75,7 +75,7 @@ def contents(folder: Path, most: int) -> tuple[int, int]:
             descriptor, names = folders[-1]
             if names:
                 if len(folders) > _MOST_LEVELS:
-                    raise OSError(errno.ENAMETOOLONG, "too many folders inside folders")
+                    raise OSError(errno.ENAMETOOLONG, "folders nested too deep")
                 visit(names.pop(), descriptor)
             else:
                 folders.pop()

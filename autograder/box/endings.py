@@ -49,7 +49,7 @@ SEALED_REASONS = {
 }
 """All that a message says of a sandbox that has seen hidden inputs: an exit status of its choice could reveal them."""
 
-PYTHON_ENDED = "Python itself ended (by os._exit, or in a crash)"
+PYTHON_ENDED = "Python itself exited (by os._exit, or in a crash)"
 """What a student reads when a sandbox has ended by itself, in whatever way."""
 
 

@@ -84,8 +84,8 @@ def connected(
             if isinstance(error, FileNotFoundError) or "certificate" in str(error).lower():
                 raise BadInput(f"no connection to {address}: {error}; see docs/cluster.md on certificates") from error
             raise BadInput(
-                f"no scheduler answers at {address} within {patience:g} s; check the address, and that "
-                "`dask scheduler` runs there"
+                f"no scheduler answers at {address} within {patience:g} s; check the address, and that `dask "
+                "scheduler` is running there"
             ) from error
         except (TypeError, ValueError, RuntimeError) as error:
             raise BadInput(f"no connection to {address}: {error}; see docs/cluster.md") from error
@@ -115,13 +115,14 @@ def check_address(address: str, trusted: bool = False) -> None:
     match = _ADDRESS.fullmatch(address)
     if match is None or not 0 < int(match[3]) < 1 << 16:
         raise BadInput(
-            f"{address!r} is no address of a scheduler; write one such as tcp://10.0.0.1:8786 or "
-            "tls://10.0.0.1:8786, or `local`"
+            f"{address!r} is not a scheduler's address; write one such as tcp://10.0.0.1:8786 or tls://10.0.0.1:8786, "
+            "or `local`"
         )
     if match[1] not in _ENCRYPTED and not _is_here(match[2]) and not trusted:
         raise BadInput(
-            f"the way to {address} is not encrypted: anyone on it can read the course's secret and send grades; use "
-            "certificates and tls:// (docs/cluster.md), or give --trust-scheduler if nobody else can reach it"
+            f"the connection to {address} is not encrypted: anyone in between can read the course's secret and send "
+            "grades; use certificates and tls:// (docs/cluster.md), or give --trust-scheduler if nobody else can "
+            "reach it"
         )
 
 

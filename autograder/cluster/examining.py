@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from course_lib.judging.exercise import Exercise
 
 _DIGESTS = {
-    "checks": "Katze's own code that grades is another",
-    "library": "course_lib is another",
+    "checks": "Katze's grading code is different",
+    "library": "course_lib is different",
 }
 """What differs, of what nobody would read as a number."""
 

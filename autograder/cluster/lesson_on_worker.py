@@ -86,7 +86,7 @@ class LessonOnWorker(GradingOnWorker):
         settings = {one.name: getattr(empty, one.name) for one in fields(Course)} | settings
         lesson = Assignment(course=CourseOnWorker(**settings, held=self._secret), **self._order.lesson)
         if exercises_digest(lesson.exercises) != self._order.definitions:
-            raise WorkerRefused("the exercises are others there; install the same versions there")
+            raise WorkerRefused("the exercises are different there; install the same versions there")
         return ExerciseStrategy(lesson, self._read)
 
     def lay_out(self, opened: Opened) -> None:

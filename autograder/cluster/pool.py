@@ -183,7 +183,7 @@ class ClusterPool:
         workers = workers_of(self._client)
         offering = {address for address, one in workers.items() if one["resources"].get(self.name)}
         for address in self._offering - workers.keys():
-            self._tell(f"worker {address} was lost; what it had goes to another")
+            self._tell(f"worker {address} was lost; its submissions go to another worker")
         others = [address for address in workers if address not in offering and address not in self._told]
         if others:
             client = self._client

@@ -95,7 +95,7 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust-scheduler",
         action="store_true",
-        help="let the way to a scheduler on another machine be unencrypted: nobody else can reach it",
+        help="allow an unencrypted connection to a scheduler on another machine, where nobody else can reach it",
     )
 
 

@@ -95,9 +95,14 @@ def _add(subparsers: Any, name: str, group: str, module: ModuleType) -> Command:
     )
     parser.set_defaults(run=module.run, command=name)
     if getattr(module, "COURSE", True):
-        parser.add_argument("--course", type=Path, metavar="DIR", help="the course's folder (default: found from here)")
-    parser.add_argument("-v", dest="verbose", action="count", default=0, help="say what is done; -vv: all of it")
-    parser.add_argument("--log", dest="log_file", type=writable, metavar="FILE", help="write all that is done to FILE")
+        parser.add_argument(
+            "--course",
+            type=Path,
+            metavar="DIR",
+            help="the course's folder (default: this one, or the nearest above it)",
+        )
+    parser.add_argument("-v", dest="verbose", action="count", default=0, help="log what is done; -vv: in full detail")
+    parser.add_argument("--log", dest="log_file", type=writable, metavar="FILE", help="write a full log to FILE")
     module.add_arguments(parser)
     if getattr(module, "JSON", True):
         parser.add_argument(

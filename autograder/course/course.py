@@ -198,7 +198,7 @@ class Course:
         if lesson in self.assignments():
             raise BadInput(
                 f"{lesson} is a plain nbgrader assignment, without exercises: `katze autograde {quote(lesson)}` grades "
-                "it, and `katze log` and `katze export` know it"
+                "it, and `katze log` and `katze export` work for it too"
             )
         known, near = ", ".join(lessons) or "none yet: run `katze release`", get_close_matches(lesson, lessons, n=1)
         meant = f"did you mean {near[0]}? There are" if near else "there are"

@@ -174,7 +174,7 @@ def read_semester(root: Path, lessons: Collection[str]) -> Semester:
     except FileNotFoundError:
         return Semester()
     except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}; check what it is and who may read it") from error
+        raise BadInput(f"cannot read {path}: {error.strerror}; check that it is a file that you may read") from error
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not in UTF-8; save it as UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -216,7 +216,7 @@ def _late(where: str, settings: Any, default: Late) -> Late:
     for name in settings.keys() - {"policy", "grace"}:
         if name not in _NUMBERS_OF.get(policy, ()):
             wanted = next(other for other, numbers in _NUMBERS_OF.items() if name in numbers)
-            raise _fault(f"{where}.{name}", f"is for the policy {wanted!r}, and the policy is {policy!r}")
+            raise _fault(f"{where}.{name}", f"is for the policy {wanted!r}, but the policy is {policy!r}")
         percents[name] = _number(f"{where}.{name}", settings[name], "is in percent: a number from 0 to 100", most=100)
     needed, example = _NEEDED_BY.get(policy, ("", 0))
     if needed and needed not in settings and policy != default.policy:
@@ -232,10 +232,10 @@ def _lesson(where: str, settings: Any, default: Late) -> LessonTerms:
         times = _table(f"{where}.{name}", settings.get(name, {}))
         moments[name] = {student: _moment(f'{where}.{name}."{student}"', time) for student, time in times.items()}
         if times and due is None:
-            raise _fault(f"{where}.{name}", f"is of no use: the lesson has no due date; add {where}.due")
+            raise _fault(f"{where}.{name}", f"has no effect, because the lesson has no due date; add {where}.due")
     for student, until in moments["extensions"].items():
         if due is not None and until < due:
-            said = f"is before the due date, {due.isoformat()}; an extension is the later one of the two"
+            said = f"is before the due date, {due.isoformat()}; an extension has to be later"
             raise _fault(f'{where}.extensions."{student}"', said)
     weight = _number(f"{where}.weight", settings.get("weight", 1.0))
     return LessonTerms(due, weight, _late(f"{where}.late", settings.get("late", {}), default), **moments)
@@ -252,7 +252,7 @@ def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
             raise _fault(f"{where}.{flag}", f"must be true or false, not {settings[flag]!r}")
     for other in ("full_credit", "extra_credit"):
         if settings.get("drop") and settings.get(other):
-            raise _fault(where, f"drop and {other} contradict each other; choose one of them")
+            raise _fault(where, f"drop and {other} contradict each other; choose one")
     accept = settings.get("accept", [])
     if not isinstance(accept, list) or not all(isinstance(answer, str) for answer in accept):
         raise _fault(f"{where}.accept", f"must be a list of digests and files, in quotes, not {accept!r}")
@@ -267,11 +267,11 @@ def _exercise(name: str, settings: Any, root: Path) -> ExerciseTerms:
 def _check_answer(where: str, answer: str, root: Path) -> None:
     if answer.startswith("sha256:"):
         if not _DIGEST.fullmatch(answer):
-            raise _fault(where, f"{answer!r} is no digest: 64 characters of 0-9 and a-f follow sha256:")
+            raise _fault(where, f"{answer!r} is not a digest: write sha256: and 64 characters of 0-9 and a-f")
         return
     path = (root / answer).resolve()
     if not path.is_relative_to(root.resolve()) or not path.is_file():
-        raise _fault(where, f"there is no file {answer!r} below the course's folder; name one, or a digest (sha256:…)")
+        raise _fault(where, f"there is no file {answer!r} in the course's folder; name one, or a digest (sha256:…)")
 
 
 def _tolerance(where: str, settings: Any) -> Tolerance:
@@ -324,7 +324,7 @@ def _moment(where: str, value: Any) -> datetime:
     if not isinstance(value, date):
         raise _fault(where, f"must be a date and time, {example}, not {value!r}")
     if not isinstance(value, datetime) or value.tzinfo is None:
-        raise _fault(where, f"{value} does not say on whose clock; write date, time and offset from UTC, {example}")
+        raise _fault(where, f"{value} has no time zone; write date, time and offset from UTC, {example}")
     if value.year not in _YEARS:
         raise _fault(where, f"{value} is in the year {value.year}; write one from {_YEARS[0]} to {_YEARS[-1]}")
     return value

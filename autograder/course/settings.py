@@ -126,8 +126,8 @@ def exercises_from(file: Path, config: Config) -> Catalogue:
         raise BadInput(str(problem)) from None
     if config.get("Katze", {}).get("exercises") != (found.modules if found.folder is not None else None):
         raise BadInput(
-            f'{file.name}: write {SETTING} = {{"01_ols": "ols_exercises"}} once and at the left margin, as it is: '
-            "students' checks read it without running the file"
+            f'{file.name}: write {SETTING} = {{"01_ols": "ols_exercises"}} once, at the left margin and in this '
+            "form: students' checks read it without running the file"
         )
     return found
 

@@ -292,8 +292,7 @@ def _lesson_of_all(found: Sequence[Found], wanted: str | None, lessons: Sequence
 def _other(source: Path, wanted: str, others: Counter[str]) -> BadInput:
     lesson = printable(others.most_common(1)[0][0])
     return BadInput(
-        f"{source} holds no {wanted}: its notebooks are named and made like those of {lesson}; is it "
-        f"`--lesson {lesson}`?"
+        f"{source} holds no {wanted}: its notebooks look like those of {lesson}; did you mean `--lesson {lesson}`?"
     )
 
 
@@ -374,9 +373,9 @@ class _Run:
         there = staged.there()
         kept = "" if self.collection.dry_run else self.delivery.put(staged, there)
         if there == "another time":
-            said.append("the same as before, and when it came has changed")
+            said.append("the same as before, but handed in at another time")
         if kept:
-            said.append(f"what was there is in {kept}")
+            said.append(f"the earlier version is in {kept}")
         if there == "something else":
             was = before or Delivery(folder, "", "", ("",))
             others.append(OlderDelivery(was.names[0], was.handed_in, was.digest, kept))
@@ -421,7 +420,7 @@ def _row(found: Found, result: Result, said: Sequence[str], **facts: str) -> Row
 def _with_a_possible_time(found: Found, said: list[str]) -> Found:
     if found.handed_in is None or found.handed_in <= datetime.now(UTC) + _AHEAD:
         return found
-    said.append(f"its time, {_iso(found.handed_in)}, lies ahead, so nothing is said about when it came")
+    said.append(f"its time, {_iso(found.handed_in)}, is in the future, so it was not used")
     return replace(found, handed_in=None)
 
 

@@ -97,7 +97,7 @@ class Deliverer:
         """
         above = self._course.submitted / student
         if above.is_symlink() or (above.exists() and not above.is_dir()):
-            raise Refused(f"{above} is no folder of its own: move it away")
+            raise Refused(f"{above} is not a folder of the course's own: move it away")
         folder = Path(tempfile.mkdtemp(dir=self._staging))
         written: dict[str, str] = {}
         left: dict[str, str] = {}
@@ -193,7 +193,7 @@ def _alone(course: Course) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise BadInput("another `katze collect` is at work in this course; wait until it is done") from None
+            raise BadInput("another `katze collect` is running in this course; wait until it is done") from None
         yield
 
 

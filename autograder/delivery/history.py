@@ -58,7 +58,7 @@ def read_returned(course: Course, lesson: str) -> dict[str, ReturnedPage]:
     Raises:
         BadInput: the file is damaged, or a newer Katze has written it.
     """
-    advice = "remove it, and it is forgotten what was returned"
+    advice = "if you remove it, Katze forgets which pages were returned"
     return read_stored(place(course, lesson), lambda _, facts: ReturnedPage(**facts), advice)
 
 

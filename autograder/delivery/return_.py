@@ -104,7 +104,7 @@ def plan(
     if course.is_plain(lesson):
         raise BadInput(
             f"{lesson} is a plain nbgrader assignment, with a page for each notebook, in {course.feedback}: `nbgrader "
-            f"release_feedback {quote(lesson)}` gives them back"
+            f"release_feedback {quote(lesson)}` returns them"
         )
     target = named(platform)
     records = read_grades(course, [lesson])[lesson]
@@ -115,19 +115,19 @@ def plan(
     pages: dict[str, Page] = {}
     for record in records:
         if record.total is None:
-            left_out["No score, so nothing goes back: {}."].append(record.student)
+            left_out["No score, so no page is returned: {}."].append(record.student)
             continue
         delivery = deliveries.get(record.student, Delivery(record.student, "", "", ()))
         page = _page(course, record, record.total, target, delivery, people, returned.get(record.student))
         if record.student in outdated:
             again = f"run `{course.grading(lesson)}` first: {{}}"
-            left_out[f"The page is missing, or does not show the points as they stand; {again}."].append(record.student)
+            left_out[f"The page is missing, or does not show the current points; {again}."].append(record.student)
         elif not page.name:
-            also = " nor is there a number of theirs in the roster," if target.names_by_number else ""
-            reason = f"Not collected from {target},{also} so there is no name for the page: {{}}."
+            also = " and no number in the roster," if target.names_by_number else ""
+            reason = f"Not collected from {target},{also} so the page has no name there: {{}}."
             left_out[reason].append(record.student)
         elif leads_out(page.name) or page.name in pages:
-            left_out["The name that the platform gave cannot be used for a file: {}."].append(record.student)
+            left_out["The platform's name for the page cannot be used as a file name: {}."].append(record.student)
         elif not (only_changed and page.state == SAME):
             pages[page.name] = page
     going_back = {page.student for page in pages.values()}
@@ -192,7 +192,7 @@ def _not_final(course: Course, lesson: str, records: Sequence[Record]) -> Iterat
 
     reasons: dict[str, Callable[[Record], object]] = {
         "A written answer has not been read yet, and its points are missing": lambda one: one.waiting,
-        "Changed since a person read it and gave points, which count until it is read again": lambda one: one.changed,
+        "Changed after a person gave points, which count until the answer is read again": lambda one: one.changed,
         "An exercise could not be graded, its points are missing, and the page says why": lambda one: one.ungraded,
         f"Handed in again since it was graded; `{course.grading(lesson)}` grades that": is_another,
     }
@@ -241,7 +241,7 @@ def _read(page: Page) -> bytes:
     """The page, as it was when the plan was made."""
     content = page.path.read_bytes()
     if hashlib.sha256(content).hexdigest() != page.digest:
-        raise BadInput(f"{page.path} was written anew meanwhile; run this again when `katze grade` has ended")
+        raise BadInput(f"{page.path} was rewritten in the meantime; run this again when `katze grade` has ended")
     return content
 
 

@@ -101,9 +101,9 @@ def fill(path: Path, platform: Platform, entries: Sequence[WorksheetRow], scale:
                 comments.append(entry.student)
     remarks = []
     if missing:
-        remarks.append(f"No row of their own in {path.name}, so no points in it: {some(missing)}.")
+        remarks.append(f"No row in {path.name}, so no points there: {some(missing)}.")
     if kept:
-        remarks.append(f"{path.name} has another comment already, which stays: {some(kept)}.")
+        remarks.append(f"{path.name} has another comment already, which was kept: {some(kept)}.")
     if not has_comments and any(entry.comment for entry in entries):
         remarks.append(f"{path.name} has no column for comments: they are on the pages alone.")
     text = table.preface + cells.text()  # comments are HTML, which can spell every character
@@ -114,7 +114,7 @@ def _columns(path: Path, platform: Platform, headings: Sequence[str]) -> Columns
     columns = Columns(platform, headings)
     if "scale" in columns.places and "most" not in columns.places:
         raise BadInput(
-            f"the assignment of the worksheet {path} is graded by a scale: choose Point as its type of grade in Moodle"
+            f"the assignment of the worksheet {path} is graded on a scale: choose Point as its grade type in Moodle"
         )
     if "points" not in columns.places or not {"number", "id", "email"} & columns.places.keys():
         there = some([printable(heading[:40]) for heading in headings])
@@ -156,8 +156,8 @@ def _points(path: Path, entry: WorksheetRow, most: str, scale: bool) -> str:
     if possible is not None and possible != entry.most:
         if not scale:
             raise BadInput(
-                f"the worksheet {path} gives {possible:g} points at most, the lesson {entry.most:g}: set the "
-                f"assignment to {entry.most:g} points there, or write the same share of {possible:g} with --scale"
+                f"the maximum is {possible:g} points in the worksheet {path} and {entry.most:g} in the lesson: set the "
+                f"assignment to {entry.most:g} points, or scale the points with --scale"
             )
         points *= possible / entry.most if entry.most else 0
     written = f"{points:.5f}".rstrip("0").rstrip(".")

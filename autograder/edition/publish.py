@@ -43,7 +43,7 @@ class Plan:
 
     Attributes:
         lessons: whose notebooks and checks it has, in order.
-        closed: those of them whose answers may be read.
+        closed: those of them whose answers students may read.
         withheld: the modules that are left out, with the lessons that ask for it.
         open: modules that other lessons withhold, and that are in it all the same, with these lessons.
         without: modules that demos of its notebooks import and that are left out, by lesson.
@@ -64,7 +64,7 @@ def plan_edition(course: Course, lessons: Sequence[str], closed: Iterable[str], 
     Args:
         course: the course.
         lessons: whose notebooks and checks it has; a number is enough.
-        closed: those of them whose answers may be read.
+        closed: those of them whose answers students may read.
         besides: further lessons whose modules are left out as well.
 
     Raises:

@@ -89,7 +89,7 @@ def _refuse_places(source: Address, target: Address, old: GradebookSession, new:
     if source == target or (
         isinstance(source, Path) and isinstance(target, Path) and source.resolve() == target.resolve()
     ):
-        raise BadInput(f"{target} is the course's gradebook already; name the place that it is to be copied to")
+        raise BadInput(f"{target} is already the course's gradebook; name the place to copy it to")
     if old.is_new():
         raise BadInput(f"there is no gradebook {source} yet, so there is nothing to copy")
     old.check()
@@ -146,7 +146,7 @@ def _copy_rows(
             if (there, sum(total for _, total in arrived)) != (number, total):
                 raise BadInput(
                     f"the rows of {table.name} in {target} are not those that were copied there ({there} of {number}); "
-                    "see to its disk, then run this again"
+                    "check its disk, then run this again"
                 )
         numbers[table.name] = number
     return numbers, changed

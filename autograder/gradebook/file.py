@@ -59,7 +59,7 @@ class GradebookFile(GradebookSession):
 
     def _keep_copy(self) -> str:
         check_room(self.path.parent)
-        return f"as it was before, it is in {_copy(self.path).name}"
+        return f"a copy of the old one is in {_copy(self.path).name}"
 
     def check(self) -> None:
         """Refuse a gradebook that cannot be used; one that is still to be made can be, where it has a folder."""
@@ -67,7 +67,9 @@ class GradebookFile(GradebookSession):
             _check_folder(self.path)
             return
         if not self.path.is_file() or not os.access(self.path, os.R_OK | os.W_OK):
-            raise BadInput(f"the gradebook {self.path} cannot be written; check what it is and who may write it")
+            raise BadInput(
+                f"the gradebook {self.path} cannot be written; check that it is a file that you may write to"
+            )
         with self.telling(), self._engine.begin() as connection:
             fault = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
             if fault != "ok":
@@ -81,7 +83,7 @@ class GradebookFile(GradebookSession):
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Connection]:
         if not self.path.is_file():
-            raise BadInput(f"the gradebook {self.path} is no file; check c.CourseDirectory.db_url")
+            raise BadInput(f"the gradebook {self.path} is not a file; check c.CourseDirectory.db_url")
         place = f"file:{quote(str(self.path))}?mode=ro&uri=true"
         engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": WAIT_SECONDS}, poolclass=NullPool)
         with engine.connect() as connection:
@@ -183,7 +185,7 @@ def _copy(path: Path) -> Path:
         shutil.copymode(path, draft)
         os.replace(draft, copy)
     except (OSError, sqlite3.Error) as error:
-        raise BadInput(f"cannot copy the gradebook {path} before it is changed: {error}; see to its folder") from error
+        raise BadInput(f"cannot copy the gradebook {path} before it is changed: {error}; check its folder") from error
     finally:
         draft.unlink(missing_ok=True)
     return copy
@@ -210,9 +212,9 @@ def _in_words(path: Path, error: str) -> str:
     """One line for what SQLite says, with the next step."""
     for part, then in (
         ("locked", "another program is writing it: close it (formgrader?), then run this again"),
-        ("read-?only", "it may only be read: check who may write the file and its folder"),
-        ("full", "the disk is full: make room and run this again; what was recorded stays"),
-        ("disk I/O", "the disk is failing or full: see to it and run this again; what was recorded stays"),
+        ("read-?only", "it is read-only: check the permissions of the file and of its folder"),
+        ("full", "the disk is full: make room and run this again; what has been recorded is kept"),
+        ("disk I/O", "the disk is failing or full: check it and run this again; what has been recorded is kept"),
         ("not a database", "it is not a gradebook: move it away, or restore it from a copy"),
         ("malformed", "it is damaged: restore it from a copy"),
     ):

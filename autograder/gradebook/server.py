@@ -224,15 +224,15 @@ def _number(lesson: str) -> int:
 # --- what it says
 
 
-_ENDED = "the server has ended the connection: run this again; what was recorded stays"
-_READ_ONLY = "it may only be read: name the server that is written, not a copy of it"
+_ENDED = "the server has ended the connection: run this again; what has been recorded is kept"
+_READ_ONLY = "it is read-only: name the primary server, not a replica of it"
 _BUSY = "another program is writing it: close it (formgrader?), then run this again"
 
 _BY_CODE = {
     "55P03": _BUSY,
     "40P01": _BUSY,
-    "53100": "the server's disk is full: make room and run this again; what was recorded stays",
-    "53300": "the server has no connection left: run this again later, or raise its max_connections",
+    "53100": "the server's disk is full: make room and run this again; what has been recorded is kept",
+    "53300": "the server has no connections left: run this again later, or raise its max_connections",
     "25006": _READ_ONLY,
     "42501": "this user may not do that: let all instructors act as one role (docs/postgres.md)",
 }
@@ -240,7 +240,7 @@ _BY_CODE = {
 _BY_TEXT = (
     ("password authentication failed", "the server refuses the password: check it in db_url, or in ~/.pgpass"),
     ("no password supplied", "the server asks for a password: write it into ~/.pgpass"),
-    ("pg_hba.conf", "the server lets nobody in like this: see its pg_hba.conf"),
+    ("pg_hba.conf", "the server does not allow this login: see its pg_hba.conf"),
     ('database ".*" does not exist', "there is no such database: make it with `createdb`"),
     ('role ".*" does not exist', "there is no such user: make it with `createuser`"),
 )
@@ -258,7 +258,7 @@ def _in_words(server: Server, error: DBAPIError) -> str:
         if re.search(pattern, said):
             return _cannot(server, then)
     if code is None and "FATAL" not in said:
-        return _cannot(server, f"no connection to it: check its address, and that it runs ({_first_line(said)})")
+        return _cannot(server, f"it cannot be reached: check its address, and that it is running ({_first_line(said)})")
     return _cannot(server, _first_line(said))
 
 

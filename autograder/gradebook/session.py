@@ -136,7 +136,7 @@ class GradebookSession(ABC):
         with self.begin() as session:
             migrations.migrate(session.connection())
         if found == migrations.NO_TABLES:
-            done = f"was nbgrader's alone and has version {migrations.LATEST} of Katze's tables now"
+            done = f"was nbgrader's own and now has version {migrations.LATEST} of Katze's tables"
         else:
             done = f"was brought from version {found} of Katze's tables to version {migrations.LATEST}"
         self.notices.append(f"the gradebook {self.name} {done}; {before}")

@@ -139,7 +139,7 @@ class AnswerGrader:
         """The verdict where the submission's time was used up; or where its cells have ended this many sandboxes."""
         why = f"The {self._limits.submission_seconds:g} s for the whole submission were used up"
         if boxes:
-            why = f"More than {boxes} cells ended Python itself"
+            why = f"More than {boxes} cells made Python exit"
         self.stopped = "" if boxes else "never reached (submission_seconds)"
         note = f"{why} before this exercise was reached."
         return Verdict(self._key.exercise, Outcome.TIMED_OUT, 0.0, note=note)
@@ -173,7 +173,7 @@ def without_package(exercise: Exercise, said: str) -> Verdict:
     """
     package = said if said.isidentifier() else "a package"
     note = (
-        f"This could not be graded, because it uses {package}, which is not installed where answers are judged. An "
+        f"This could not be graded, because it uses {package}, which is not installed where answers are graded. An "
         "instructor can install it there and grade again, or give points by hand."
     )
     return Verdict(exercise, Outcome.UNGRADED, None, note=note)

@@ -101,12 +101,12 @@ class Assignment:
         """What the course still sets and nothing uses any more, a sentence each."""
         found = []
         if "packages" in self.course.config.get("Katze", {}):
-            unused = "no longer used: delete the line: answers may use every package that is installed"
+            unused = "no longer used; delete the line. Answers may use every package that is installed"
             found.append(f"c.Katze.packages in {CONFIG_NAME}: {unused}")
         for exercise in self.exercises:
             names = [name for name in ("needs", "allowed") if getattr(exercise, name)]
             if names:
-                unused = f"{' and '.join(names)} can be deleted: an exercise's rule binds no other exercise"
+                unused = f"{' and '.join(names)} can be deleted: a rule applies to its own exercise only"
                 found.append(f"{exercise.id}: {unused}")
         return found
 
@@ -213,7 +213,7 @@ def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str
         BadInput: the release and the exercises do not belong together.
     """
     if lesson not in course.exercises.modules:
-        others = f"; there are those of {', '.join(course.exercises.modules)}" if course.exercises.modules else ""
+        others = f"; it has exercises for {', '.join(course.exercises.modules)}" if course.exercises.modules else ""
         raise BadInput(f"this course has no exercises for {lesson}{others}")
     checks = {slot.exercise: slot for slot in release.slots if slot.role == "check"}
     wanted = {exercise.id: exercise.points for exercise in course.exercises.of_lesson(lesson)}
@@ -221,8 +221,8 @@ def _check_cells(release: Release, course: Course, lesson: str) -> dict[str, str
     if found != wanted:
         [first, *_] = sorted(exercise for exercise in found | wanted if found.get(exercise) != wanted.get(exercise))
         raise BadInput(
-            f"the release of {lesson} belongs to another version of the course: {first} has "
-            f"{_points(found.get(first))} in it, and {_points(wanted.get(first))} in its exercise; run `katze release`"
+            f"the release of {lesson} is from another version of the course: {first} has {_points(found.get(first))} "
+            f"in the release and {_points(wanted.get(first))} in the exercise; run `katze release`"
         )
     return {exercise: slot.grade_id for exercise, slot in checks.items()}
 
@@ -240,7 +240,7 @@ def _try_out(exercises: Iterable[Exercise]) -> None:
             said = str(error) if isinstance(error, UnusableExercises) else f"{type(error).__name__}: {error}"
             raise BadInput(
                 f"{exercise.id} cannot be graded: {said.removeprefix(f'{exercise.id}: ')}; nothing was done. Fix it, "
-                f"and run `katze certify {exercise.id}`"
+                f"then run `katze certify {exercise.id}`"
             ) from error
 
 

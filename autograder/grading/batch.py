@@ -304,7 +304,7 @@ def _warn_of_an_empty_gradebook(course: Course, lesson: str, console: Console) -
         _tell(
             console,
             f"the gradebook {address} is empty, though {course.autograded.name}/ holds graded notebooks: everything is "
-            "graded anew; points given by hand come back only with a copy of the gradebook",
+            "graded again; points given by hand are lost unless you restore a copy of the gradebook",
         )
 
 
@@ -330,7 +330,7 @@ def check_places(course: Course, feedback: bool) -> None:
     for folder in (course.autograded, *([course.feedback] if feedback else [])):
         there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-            raise BadInput(f"cannot write into {there}; check that it is a folder, and who may write there")
+            raise BadInput(f"cannot write into {there}; check that it is a folder that you may write to")
 
 
 def select_submissions(course: Course, lesson: str, students: Sequence[str] | None) -> list[tuple[str, Path]]:
@@ -364,8 +364,9 @@ def report_plainly() -> Iterator[None]:
     except OSError as error:
         if error.errno in DISK_FULL:
             raise BadInput(
-                "the disk is full: make room, then run this again; what was recorded stays, and is not graded twice"
+                "the disk is full: make room, then run this again; what has been recorded is kept, and is not graded "
+                "again"
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and error.filename:
-            raise BadInput(f"cannot use {error.filename}: {error.strerror}; check who may read and write it") from error
+            raise BadInput(f"cannot use {error.filename}: {error.strerror}; check its permissions") from error
         raise

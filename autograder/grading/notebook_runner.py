@@ -310,7 +310,7 @@ class NotebookRunner:
             changed = "; ".join(
                 f"cell {self._script.number(place)} changes {suspects[place]}" for place in sorted(places)
             )
-            note = f"This was graded without a cell that belongs elsewhere: {changed}."
+            note = f"This was graded without a cell that is not part of the exercise: {changed}."
             for name, verdict in self._retry(names, places).items():
                 if (verdict.points or 0.0) > (first[name].points or 0.0):
                     better[name] = replace(verdict, note=note)

@@ -30,9 +30,9 @@ FORCED = "graded again by --force"
 SUBMITTED_AGAIN = "handed in again"
 LEFT_UNDONE = "set aside by a run with --force that was stopped before it got here"
 FAILED_BEFORE = "the grader had failed on it"
-OVERWRITTEN = "the gradebook holds scores other than those recorded"
-OTHER_SECRET = "the course has another secret"
-OTHER_CHECKS = "Katze's own code that grades has changed"
+OVERWRITTEN = "the scores in the gradebook are not those that Katze recorded"
+OTHER_SECRET = "the course's secret has changed"
+OTHER_CHECKS = "Katze's grading code has changed"
 
 _FOR_READERS = ("Katze",)
 """Versions from which nothing follows: what could change a grade is recorded apart from them."""
@@ -170,7 +170,7 @@ def _find_missing_files(strategy: Strategy, record: Record) -> Iterator[str]:
     for file, path in strategy.written_files(record.student).items():
         is_notebook = file.startswith("autograded")
         if is_notebook and file in record.files and size_of(path) != record.files[file][1]:
-            yield f"{path.name} in {path.parents[2].name}/ is missing, or not what was written"
+            yield f"{path.name} in {path.parents[2].name}/ is missing, or was changed after it was written"
         elif not is_notebook and strategy.feedback and size_of(path) <= 0:
             yield f"{path.name} in {path.parents[2].name}/ is missing"
 

@@ -49,14 +49,14 @@ OVERTIME_FACTOR = 2.0
 """How many times as long as a submission is awaited a worker may take for it, by the clock, before it is ended."""
 
 TRIED_AGAIN = (
-    "a time limit was hit while the machine was busy, so all was graded a second time, alone: this is the second"
+    "a time limit was hit while the machine was busy, so the whole submission was graded a second time, by itself"
 )
 """What the instructor reads about a submission that got a second try."""
 
 WORKER_MEMORY = 4 << 30
 """Bytes of address space that a worker may take beyond what it starts with."""
 
-DIED_TWICE = "The grader's own process died over this submission, twice."
+DIED_TWICE = "The grader's own process crashed on this submission, twice."
 """Why a submission is ungraded."""
 
 

@@ -201,7 +201,7 @@ class Unpacking:
             elif entry.flag_bits & 1:
                 refused[path] = "it is locked with a password"
             elif path in seen:
-                refused[path] = "it is in the archive twice, and the first was taken"
+                refused[path] = "it is in the archive twice; the first copy was used"
             else:
                 yield File(path, entry.file_size, _zip_time(entry), partial(archive.open, entry))
             seen.add(path)
@@ -215,7 +215,7 @@ class Unpacking:
                 continue
             path = _path_in(name_as_text(entry.name), refused)
             if path and (not entry.isreg() or entry.issparse()):
-                refused[path] = "it is a link or a device, and no plain file"
+                refused[path] = "it is a link or a device, not an ordinary file"
             elif path:
                 yield File(path, entry.size, float(entry.mtime), partial(_extracted, archive, entry))
 
@@ -268,7 +268,7 @@ def _limited(stream: IO[bytes], limit: int) -> Iterator[bytes]:
 def _extracted(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
     file = archive.extractfile(entry)
     if file is None:
-        raise Refused("it is no plain file")
+        raise Refused("it is not an ordinary file")
     return file
 
 
@@ -280,13 +280,13 @@ def _check_directory(file: IO[bytes], limit: int) -> None:
     file.seek(0)
     start = tail.rfind(b"PK\x05\x06")
     if start < 0 or start + _ZIP_END.size > len(tail):
-        raise Refused("it is damaged, and has no end")
+        raise Refused("it is damaged: its end is missing")
     listed = _ZIP_END.unpack_from(tail, start)[5]
     large = tail.rfind(b"PK\x06\x06", 0, start)
     if listed == _IN_ZIP64 and 0 <= large <= start - 56:
         listed = int.from_bytes(tail[large + 40 : large + 48], "little")
     if listed > limit:
-        raise Refused("it lists more files than can be read")
+        raise Refused("it lists too many files")
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:
@@ -310,7 +310,7 @@ def _path_in(name: str, refused: dict[str, str]) -> str:
     if ".." in parts:
         refused[name] = "its name leads out of the archive"
     elif not parts or "\0" in name:
-        refused[name] = "its name is no path"
+        refused[name] = "its name is not a path"
     else:
         return "/".join(parts)
     return ""

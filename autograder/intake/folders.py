@@ -53,16 +53,16 @@ def walked(folder: int, refused: dict[str, str], most: int, hidden: bool = False
                 if number > most:
                     raise TooManyFiles
                 if is_litter(entry.name):
-                    refused[path] = "it is none of the student's"
+                    refused[path] = "it is not the student's work"
                 elif entry.is_symlink():
                     refused[path] = "it is a link, and links are not followed"
                 elif entry.is_dir(follow_symlinks=False):
                     if len(way) + 1 < DEEPEST:
                         pending.append((*way, entry.name))
                     else:
-                        refused[path] = f"the folder is more than {DEEPEST} folders deep"
+                        refused[path] = f"it is nested more than {DEEPEST} folders deep"
                 elif not entry.is_file(follow_symlinks=False):
-                    refused[path] = "it is no plain file"
+                    refused[path] = "it is not an ordinary file"
                 else:
                     status = entry.stat(follow_symlinks=False)
                     yield File(path, status.st_size, status.st_mtime, partial(_opened, folder, way, entry.name))
@@ -110,7 +110,7 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
         if status.st_size > limit:
             held, most = size(status.st_size, decimal=True), size(limit, decimal=True)
             raise Unreadable(
-                f"{shown(name)} has {held}, more than the limit of {most}: clear its outputs and submit it again."
+                f"{shown(name)} is {held}, more than the limit of {most}: clear its outputs and submit it again."
             )
         return file.read(min(limit, status.st_size))  # a longer wish takes its memory at once
 
@@ -119,7 +119,7 @@ def read_file(folder: int, name: str, limit: int) -> bytes:
 def _opened(folder: int, way: tuple[str, ...], name: str) -> Iterator[IO[bytes]]:
     with open_folder(folder, *way) as inside, _open_file(inside, name) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Refused("it is no plain file")
+            raise Refused("it is not an ordinary file")
         yield file
 
 

@@ -30,8 +30,8 @@ _NO_NOTEBOOK = {
     b"GIF8": "a picture",
     b"SQLite format 3": "a database",
     b"\x80\x04": "a pickle",
-    b"7z\xbc\xaf": "an archive that is not opened here",
-    b"Rar!": "an archive that is not opened here",
+    b"7z\xbc\xaf": "an archive of a kind that is not opened here",
+    b"Rar!": "an archive of a kind that is not opened here",
     b"PK": "a damaged archive",
     b"\x7fELF": "a program",
 }

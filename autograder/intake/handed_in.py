@@ -218,7 +218,7 @@ class _Search:
             elif is_notebook(file.name) or _PACKED.search(file.name):
                 yield from self._opened(one)
             elif _CLOSED.search(file.name):
-                self._refuse(one, "it is an archive that is not opened here")
+                self._refuse(one, "it is an archive of a kind that is not opened here")
 
     def _opened(self, one: _Candidate) -> Iterator[_Candidate]:
         """A file itself, or what is in it where it is compressed or an archive, whatever its name says."""
@@ -232,7 +232,7 @@ class _Search:
                 return
             self.opened += 1
             if len(one.archives) > NESTED or self.opened > COMPARED:
-                raise Refused("it is one archive too many")
+                raise Refused("there are too many archives")
             unpacked = self.unpacking.unpacked(one.file)
             files = self.unpacking.files(unpacked, refused)
         except Refused as refusal:
@@ -326,8 +326,8 @@ class _Search:
         if self.closed:
             listed = _listed([], {path: self.refused[path] for path in self.closed})
             raise Unreadable(
-                f"There are no answers in {shown(candidates[0].path)}, and not all else could be read ({listed}): "
-                "submit the .ipynb file with your answers."
+                f"There are no answers in {shown(candidates[0].path)}, and not everything else could be read "
+                f"({listed}): submit the .ipynb file with your answers."
             )
         if read:
             return read[0][0]
@@ -357,8 +357,8 @@ class _Search:
         if not last or any(answers != last[0][1] for _, answers in last):
             listed = _listed(one.path for one, _ in last or written)
             raise Unreadable(
-                f"There are several notebooks with answers ({listed}), and it is unclear which one counts: "
-                "submit that one alone."
+                f"There are several notebooks with answers ({listed}), and it is unclear which one counts: submit only "
+                "that one."
             )
         return last[0][0]
 

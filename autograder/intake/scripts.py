@@ -20,7 +20,7 @@ SCRIPT_CELLS = 5_000
 """Twice as many as a notebook may have; a million characters can mark a quarter of a million."""
 
 HEAD = """\
-# Write your answers here, then run this file. Each check prints its verdict where it stands; help does so too:
+# Write your answers here, then run this file. Each check prints its verdict as the file runs. For help, write
 # print(hint("...")), print(solution("...")). Where the text speaks of a cell, it is what stands below a line "# %%".
 # Pictures and widgets are only described here: the notebook shows them.
 #

@@ -124,7 +124,7 @@ def _fault(student: str) -> str:
         return f"{'begins' if student[0].isspace() else 'ends'} with a space"
     if not student.isprintable():
         odd = next(character for character in student if not character.isprintable())
-        return f"holds {_escaped(odd)}, which does not print"
+        return f"holds {_escaped(odd)}, which is not a printable character"
     forbidden = _FORBIDDEN.search(student)
     if forbidden:
         return f"{'begins with' if forbidden[0] in '.-~' else 'holds'} {forbidden[0]}"
@@ -191,7 +191,7 @@ def read_notebook(content: bytes) -> Submission:
     if len(cells) > CELLS:
         raise Unreadable(f"The notebook has {len(cells)} cells, more than {CELLS}: remove those that are not needed.")
     if any(_lacks_feeds(_lines(cell)) for cell in cells):
-        repairs.append("The lines of its cells had lost their line feeds; they were put back.")
+        repairs.append("The lines of its cells had lost their line breaks; they were put back.")
     usable = [cell for cell in map(_submitted_cell, cells) if cell is not None]
     if len(usable) < len(cells):
         repairs.append(f"{count(len(cells) - len(usable), 'damaged cell')} could not be read.")

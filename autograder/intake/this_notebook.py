@@ -23,7 +23,7 @@ def this_notebook() -> tuple[str, bytes]:
     """
     shell = running_shell()
     if shell is None:
-        raise BadInput("this is no notebook: name the file")
+        raise BadInput("this is not a notebook: name the file")
     if "google.colab" in sys.modules:
         return _from_colab(sys.modules["google.colab"])
     named = shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")  # VS Code's, Jupyter's
@@ -40,7 +40,7 @@ def _from_colab(colab: Any) -> tuple[str, bytes]:
 
     answer = import_module(f"{colab.__name__}._message").blocking_request("get_ipynb", timeout_sec=_SECONDS)
     if not answer:
-        raise BadInput("Colab did not hand the notebook over; run this again, or download it and name its file")
+        raise BadInput("Colab did not give access to the notebook; run this again, or download it and name its file")
     notebook = answer["ipynb"]
     name = notebook.get("metadata", {}).get("colab", {}).get("name") or "notebook.ipynb"
     return Path(name).name, json.dumps(notebook).encode()

@@ -32,7 +32,7 @@ def write_scripts(released: Mapping[str, Path], folder: Path) -> Iterator[str]:
     make_folder(folder)
     targets = [folder / f"{lesson}.py" for lesson in released]
     for notebook, target in zip(released.values(), targets, strict=True):
-        yield f"{target}{'' if write_script(notebook, target) else ' is there already, and stays as it is'}"
+        yield f"{target}{'' if write_script(notebook, target) else ' exists already, and was left as it is'}"
     if any((folder / lesson / f"{lesson}.ipynb").is_file() for lesson in released):
         yield (
             f"{folder} has the lessons as notebooks, too. Progress counts both; but what you write in one form of a "

@@ -24,7 +24,7 @@ def remarks_on_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
     changed = [result.student for result in results if result.changed]
     if changed:
         yield (
-            f"{lesson}: changed since a person read it and gave points, which count until it is read again: "
+            f"{lesson}: changed after a person gave points, which count until the answer is read again: "
             f"{some(changed)}."
         )
     students: dict[tuple[str, float, float], int] = {}
@@ -35,6 +35,6 @@ def remarks_on_changes(lesson: str, results: Sequence[Record]) -> Iterator[str]:
                 students[key] = students.get(key, 0) + 1
     for (name, before, now), number in students.items():
         yield (
-            f"{lesson}: what {count(number, 'student')} got by hand for {name}, out of {before:g}, counts in the same "
-            f"share of {now:g}."
+            f"{lesson}: points given by hand to {count(number, 'student')} for {name}, out of {before:g}, are scaled "
+            f"to {now:g}."
         )

@@ -145,7 +145,7 @@ def _remarks(everyone: Sequence[Record]) -> list[str]:
     said = [f"{lesson}: {share}"] if share else []
     said += [*remarks_on_changes(lesson, results), *remarks_on_deadlines(lesson, results)]
     if gone:
-        said.append(f"{lesson}: withdrawn, since the submission is no longer there, and not counted: {some(gone)}.")
+        said.append(f"{lesson}: withdrawn (the submission is no longer there), and not counted: {some(gone)}.")
     return said
 
 

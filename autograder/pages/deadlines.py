@@ -43,7 +43,7 @@ def share_in_words(record: Record, whose: str) -> str:
     said = []
     if record.weight != 1:
         said.append(
-            f"in the total its weight is {record.weight:g}" if record.weight else "it does not count in the total"
+            f"its weight in the total is {record.weight:g}" if record.weight else "it does not count in the total"
         )
     if record.drop_lowest and record.weight:
         lowest = "lowest lesson is" if record.drop_lowest == 1 else f"{record.drop_lowest} lowest lessons are"
@@ -53,17 +53,16 @@ def share_in_words(record: Record, whose: str) -> str:
 
 def _handed_in(late: Lateness) -> str:
     if late.handed_in is None and late.marked_late is False:
-        return "Handed in in time."
+        return "Handed in on time."
     if late.handed_in is None:
-        return "Nobody knows when it was handed in, so it counts as in time."
+        return "Nobody knows when it was handed in, so it counts as on time."
     when = f"Handed in {moment_in_words(late.handed_in)}"
     if late.is_late:
         return f"{when}: {lasting(late.seconds)} late."
     if late.seconds:
-        return (
-            f"{when}: {lasting(late.seconds)} late, which is within the grace of {lasting(late.grace.total_seconds())}."
-        )
-    return f"{when}: in time."
+        grace = lasting(late.grace.total_seconds())
+        return f"{when}: {lasting(late.seconds)} late, which is within the grace period of {grace}."
+    return f"{when}: on time."
 
 
 def _cost(record: Record) -> str:
@@ -97,7 +96,7 @@ def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str
     unknown = [one.student for one in results if one.lateness.is_unknown]
     if unknown:
         yield (
-            f"{lesson}: nobody knows when it was handed in, so it counts as in time: {some(unknown)}. "
+            f"{lesson}: nobody knows when it was handed in, so it counts as on time: {some(unknown)}. "
             f"[lessons.{lesson}.handed_in] in {SEMESTER_NAME} says when."
         )
     lost = [one for one in results if one.lateness.penalty]
@@ -109,7 +108,7 @@ def remarks_on_deadlines(lesson: str, results: Sequence[Record]) -> Iterator[str
     if stale:
         yield (
             f"{lesson}: deadlines or points have changed since the feedback pages and nbgrader's tables were written, "
-            f"for {some(stale)}: run `katze grade {quote(lesson)}`, which grades nothing for it."
+            f"for {some(stale)}: run `katze grade {quote(lesson)}`, which updates them without grading anything."
         )
 
 
@@ -118,6 +117,6 @@ def remarks_on_frozen(lesson: str, results: Iterable[Record]) -> Iterator[str]:
     kept = [one.student for one in results if one.lateness.is_kept]
     if kept:
         yield (
-            f"{lesson}: its deadline in {SEMESTER_NAME} has changed, but the lesson is frozen, so nothing does for "
+            f"{lesson}: its deadline in {SEMESTER_NAME} has changed, but the lesson is frozen, so nothing changes for "
             f"{some(kept)}; run `katze thaw {quote(lesson)}` first."
         )

@@ -151,8 +151,8 @@ def _cells_of(
             yield f"{record.total * possible / record.most if record.most else 0:.5f}".rstrip("0").rstrip(".")
         else:
             raise BadInput(
-                f"the roster {roster} gives {possible:g} points at most for {heading!r}, the lesson {record.most:g}: "
-                f"set it to {record.most:g} points there, or write the same share of {possible:g} with --scale"
+                f"the maximum for {heading!r} is {possible:g} points in the roster {roster} and {record.most:g} in the "
+                f"lesson: set it to {record.most:g} points there, or scale the points with --scale"
             )
 
 
@@ -189,8 +189,8 @@ def _withdrawn(lesson: str, results: Sequence[Record], exported: bool) -> list[s
     gone = [one.student for one in results if one.is_withdrawn]
     if not gone:
         return []
-    done = "but exported all the same" if exported else "so nothing is written (--withdrawn exports it all the same)"
-    return [f"{lesson}: withdrawn, since the submission is no longer there, {done}: {some(gone)}."]
+    done = "but exported anyway" if exported else "so nothing is written (--withdrawn exports it anyway)"
+    return [f"{lesson}: withdrawn (the submission is no longer there), {done}: {some(gone)}."]
 
 
 def _deadline_cells(record: Record | None) -> list[str | None]:
@@ -214,7 +214,7 @@ def _strangers(graded: Set[str], students: Sequence[str]) -> list[str]:
     if graded - known:
         said.append(f"Not in the roster, and left out: {some(sorted(graded - known))}.")
     if known - graded:
-        said.append(f"In the roster, and nothing handed in: {some(sorted(known - graded))}.")
+        said.append(f"In the roster, but nothing handed in: {some(sorted(known - graded))}.")
     return said
 
 

@@ -185,7 +185,7 @@ def _written_row(cell: Mapping[str, Any], given: HandGrade | None, unreadable: b
     if unreadable:
         word, had = HEADINGS[Outcome.UNREADABLE], "no score"
     else:
-        word, had = ("Waits for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
+        word, had = ("Waiting for a person", "–") if _is_filled(cell) else (HEADINGS[Outcome.NOT_ATTEMPTED], "0")
     return "waiting", word, f"{had} / {_worth(cell, given):g}"
 
 
@@ -276,7 +276,7 @@ def _by_hand(cell: HandGrade) -> Iterator[Markup]:
     if cell.extra_credit:
         words.append(f"{count(cell.extra_credit, 'point')} of extra credit.")
     if cell.is_changed:
-        words.append("That was before you changed this answer: it waits to be read again.")
+        words.append("You have changed this answer since then, so it will be read again.")
     if words or cell.comment:
         said = f"<p>{escape(' '.join(words))}</p>" if words else ""
         comment = f'<p class="comment">{escape(cell.comment)}</p>' if cell.comment else ""
@@ -312,7 +312,7 @@ def _label(cell: Mapping[str, Any]) -> str:
         case "written":
             words = "Your answer, for a person to read"
         case "code" if exercise:
-            words = "A further copy of your answer"
+            words = "Another copy of your answer"
         case _:
             words = "Your own cell"
     return f'<div class="label"><span>{words}</span>{name}</div>'

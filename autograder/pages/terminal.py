@@ -69,15 +69,15 @@ def _print_by_hand(graded: ClassResult, console: Console) -> None:
     for reason, students in (
         ("points by hand, comments or decisions have changed", graded.pages),
         ("deadlines or late penalties have changed", graded.due_pages),
-        ("pages were missing, or not as Katze had written them", graded.replaced_pages),
+        ("pages were missing, or had been changed", graded.replaced_pages),
     ):
         anew = [student for student in students if student not in graded.gradings]  # of others it goes without saying
         if anew:
             names = f" ({', '.join(anew)})" if len(anew) <= MOST_NAMES else ""
-            console.print(f"{reason}: {count(len(anew), 'feedback page')} written anew{names}")
+            console.print(f"{reason}: {count(len(anew), 'feedback page')} rewritten{names}")
     for student in graded.stale_pages:
         console.print(
-            f"{student}: the feedback page could not be written anew, because the notebook in autograded/ is not what "
+            f"{student}: the feedback page could not be rewritten, because the notebook in autograded/ is not what "
             f"was written; run `katze grade {quote(graded.lesson)} --student {quote(student)} --force`"
         )
     changed = sum(len(submission.changed) for submission in graded.submissions)

@@ -85,7 +85,7 @@ def _share(record: Record | None, terms: LessonTerms, student: str, now: datetim
     if record.total is None:
         return None, "no score, left out"
     if not record.most:
-        return None, "no points to be had, left out"
+        return None, "worth no points, left out"
     missing = [f"{one.exercise} could not be graded, its points missing" for one in record.ungraded]
     missing += ["a written answer not read yet, its points missing"] if record.waiting else []
     missing += ["an answer changed since it was read"] if record.changed else []
@@ -106,7 +106,7 @@ def remarks_on_totals(heading: str, lessons: Iterable[str], semester: Semester, 
     said = [f"{heading}: percent of the points of {named}."]
     if semester.drop_lowest:
         said.append(
-            f"{heading}: {count(semester.drop_lowest, 'lesson')} of each student dropped, the lowest, never the last."
+            f"{heading}: each student's lowest {count(semester.drop_lowest, 'lesson')} dropped, never all of them."
         )
     told = sum("left out" in one.told or "not handed in" in one.told for one in totals)
     if told:

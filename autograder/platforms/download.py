@@ -102,5 +102,7 @@ def opened_download(path: Path) -> Iterator[Download]:
         except Refused as refusal:
             raise BadInput(f"{path} cannot be opened: {refusal.reason}; download it again") from refusal
         except OSError as error:
-            raise BadInput(f"cannot read {path}: {error.strerror}; name what you have downloaded") from error
+            raise BadInput(
+                f"cannot read {path}: {error.strerror}; name the file or folder that you downloaded"
+            ) from error
         yield download

@@ -108,7 +108,9 @@ def parse_table(content: bytes, name: str) -> CsvTable:
     width = len(rows[0])
     for number, row in enumerate(rows, 1):
         if len(row) > width:
-            raise BadInput(f"row {number} of the table {name} has {len(row)} cells, its first row {width}; fix it")
+            raise BadInput(
+                f"row {number} of the table {name} has {len(row)} cells, but its first row has {width}; fix it"
+            )
         row += [""] * (width - len(row))
     return CsvTable(rows[0], rows[1:], delimiter, encoding, preface, text)
 
@@ -267,8 +269,8 @@ def people_in(table: CsvTable, name: str) -> Listed:
     if kind is None:
         there = some([printable(heading[:40]) for heading in table.headings])
         raise BadInput(
-            f"the roster {name} has none of the columns that are known (it has {there}); "
-            "its first row should be id,name,email and, for a platform's own numbers, its name, such as canvas"
+            f"the roster {name} has none of the columns that it should have (it has {there}); its first row should be "
+            "id,name,email and, for a platform's own numbers, its name, such as canvas"
         )
     columns = Columns(kind, table.headings)
     rows: dict[str, list[Person]] = defaultdict(list)
@@ -282,7 +284,9 @@ def people_in(table: CsvTable, name: str) -> Listed:
         else:
             nobody += any(map(str.strip, row))
     differing = [id for id, people in rows.items() if any(one != people[0] for one in people)]
-    remarks = [f"{name}: {printable(id)} is in rows that differ, and none was used: fix it." for id in differing]
+    remarks = [
+        f"{name}: {printable(id)} is in rows that differ, so none of them was used. Fix the rows." for id in differing
+    ]
     if nobody:
         remarks.append(f"{name}: {count(nobody, 'row')} without an id left out.")
     once = [people[0] for id, people in rows.items() if id not in differing]

@@ -252,8 +252,8 @@ _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _SENTENCES = {
     "stripped": "The grading information of {cells} had been removed (some editors do that) and was rebuilt.",
     "settings": "The grading settings of {names} differed from the lesson's, which are used.",
-    "unknown": "A cell that claims to be graded as {names}, unknown in this lesson, counts as an ordinary one.",
-    "found": "The answer to {names} was found in another cell than its own.",
+    "unknown": "A cell marked as {names}, which this lesson does not have, counts as an ordinary cell.",
+    "found": "The answer to {names} was found in a cell other than its own.",
     "no_answer": "There is no answer cell for {names}, and no other cell defines what it asks for.",
     "retyped": "The cell of {names} had been given another type and was changed back.",
     "copies": "There are several copies of the answer to {names}; all of them run, in order.",
@@ -266,7 +266,7 @@ _SENTENCES = {
     "elsewhere": "Nothing is written in the cell of {names}, but elsewhere there may be an answer: a person decides.",
     "edited": "The check of {names} had been changed and was restored.",
     "own_code": "Your code in the check of {names} was kept, in a cell of its own.",
-    "extra_check": "A further copy of the check of {names} was left out.",
+    "extra_check": "An extra copy of the check of {names} was left out.",
     "moved": "The check of {names} came before its answer and was moved after it.",
 }
 

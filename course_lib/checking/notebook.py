@@ -64,7 +64,7 @@ def check(exercise_id: str = "", answer: Callable[..., Value] | None = None, *, 
     if exercise is None:
         return None
     if hidden and isinstance(exercise, RecordedExercise):
-        print("Hidden cases are in the full course only: these are the visible ones.")
+        print("Only the full course has hidden cases: these are the visible ones.")
         hidden = False
     try:
         return noted(*_checked(exercise, answer, hidden))
@@ -148,7 +148,7 @@ def case(exercise_id: str = "", answer: Callable[..., Value] | None = None) -> F
         says it again where a cell goes on with it.
     """
     if find_spec("course_lib.exercises") is None:
-        return _no_case("No case is handed out while this is graded.")
+        return _no_case("No case is handed out during grading.")
     from course_lib.judging.errors import UnusableExercises
     from course_lib.learner.asked import NOTHING, asked_for
     from course_lib.learner.failing import failing_case

@@ -34,7 +34,7 @@ def generate(
     """Generate, as `GenerationMixin.generate` describes it."""
     beams, copies = settings.num_beams, settings.num_return_sequences
     if streamer is not None and beams > 1:
-        raise ValueError("beam search may still change its tokens, so that there is nothing for a streamer yet")
+        raise ValueError("beam search may still change its tokens, so there is nothing to stream yet")
     if copies > 1 and beams == 1:
         input_ids = input_ids.repeat_interleave(copies, dim=0)
         attention_mask = None if attention_mask is None else attention_mask.repeat_interleave(copies, dim=0)

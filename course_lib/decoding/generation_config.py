@@ -104,7 +104,7 @@ class GenerationConfig:
         if self.do_sample is False and self.shapes_draws:
             raise ValueError("temperature, top_k, top_p and min_p are for sampling: leave them or do_sample=False out")
         if self.num_beams > 1 and self.samples:
-            raise ValueError("beam search draws nothing at random: give num_beams or settings of sampling, not both")
+            raise ValueError("beam search draws nothing at random: give num_beams or sampling settings, not both")
         if self.num_return_sequences > self.num_beams and not self.samples:
             raise ValueError(
                 f"there are {self.num_beams} different texts for an input, so num_return_sequences cannot be "

@@ -46,7 +46,7 @@ class GenerationMixin:
             from course_lib.decoding.generation import generate
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                "generate is not here: this lesson has you write the decoding yourself, so that the library's is "
+                "generate is not available here: this lesson has you write the decoding yourself, so the library's is "
                 f"withheld ({error.name})",
                 name=error.name,
             ) from None

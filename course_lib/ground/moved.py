@@ -64,4 +64,4 @@ def attribute(old: str, new: str, name: str) -> Any:
 
 
 def _sentence(old: str, new: str) -> str:
-    return f"{old} is now {new}; the old name will go with the next version."
+    return f"{old} is now {new}; the old name will be removed in the next version."

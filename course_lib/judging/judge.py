@@ -86,7 +86,7 @@ def _left_to_the_full_course(results: Sequence[CaseResult]) -> str:
     """Return the verdict on an answer that is right wherever it can be judged here."""
     unknown = sum(result.outcome is Outcome.UNGRADED for result in results)
     others = " The others are right." if unknown < len(results) else ""
-    return f"{unknown} of {len(results)} cases are checked in the full course only, when this is graded.{others}"
+    return f"{unknown} of {len(results)} cases can be checked only in the full course, when this is graded.{others}"
 
 
 def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
@@ -97,7 +97,7 @@ def rule_broken(exercise: Exercise, name: str, place: str = "") -> Verdict:
         name: the forbidden name.
         place: where it is, if that is known: "line 3: return F.softmax(x)".
     """
-    where = f" ({place})" if place else ", however it got there"
+    where = f" ({place})" if place else " (perhaps through another function)"
     note = f"Your answer uses {name}, which this exercise asks you to write yourself{where}."
     return Verdict(exercise, Outcome.RULE_BROKEN, 0.0, note=note)
 

@@ -47,7 +47,7 @@ HEADINGS = {
     Outcome.RAISED: "Your answer raised an exception",
     Outcome.TIMED_OUT: "Stopped: it did not finish in time",
     Outcome.OUT_OF_MEMORY: "Stopped: it asked for too much memory",
-    Outcome.DIED: "Stopped: Python itself ended",
+    Outcome.DIED: "Stopped: Python itself exited",
     Outcome.NEVER_DEFINED: "Not defined yet",
     Outcome.NOT_ATTEMPTED: "Not written yet",
     Outcome.RULE_BROKEN: "A rule of this exercise is broken",
@@ -369,7 +369,7 @@ def _details_text(verdict: Verdict, result: CaseResult) -> Iterator[str]:
 
 
 _STEPS = "Intermediate values of the right answer"
-_PRINT_YOURS = "If you go the same way, print yours: the first that differs is the step to look at."
+_PRINT_YOURS = "If your answer takes the same steps, print yours: look at the first step that differs."
 
 
 def _rows_text(rows: Sequence[tuple[str, str]]) -> Iterator[str]:

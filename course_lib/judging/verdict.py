@@ -76,7 +76,7 @@ class CaseResult:
         if raised is None:
             return FAILURE_SENTENCES[self.outcome]
         if self.outcome is Outcome.UNGRADED:
-            return f"Checked in the full course only: {raised.message}"
+            return f"Checked only in the full course: {raised.message}"
         if _is_unfit(self.actual):
             return raised.message
         place = f" (line {raised.line}: {raised.code})" if raised.code else ""
@@ -281,7 +281,7 @@ def _in_a_terminal() -> bool:
 FAILURE_SENTENCES: Mapping[Outcome, str] = {
     Outcome.TIMED_OUT: "Your answer did not finish in time. Is there a loop that never ends?",
     Outcome.OUT_OF_MEMORY: "Your answer asked for more memory than it may use.",
-    Outcome.DIED: "Python itself ended while your answer ran (by os._exit, or in a crash).",
+    Outcome.DIED: "Python itself exited while your answer ran (by os._exit, or in a crash).",
     Outcome.RAISED: "Your answer raised an exception.",
     Outcome.NOT_ATTEMPTED: "This is still the empty stub: it raises NotImplementedError.",
     Outcome.NEVER_DEFINED: "The name was never defined.",

@@ -16,7 +16,7 @@ def welcome() -> str:
     import torch
 
     where = f"on the GPU ({torch.cuda.get_device_name()})" if torch.cuda.is_available() else "on the CPU"
-    return f"Katze {version('katze')} is here; torch is {torch.__version__}, and trains {where}. {_keeping()}"
+    return f"Katze {version('katze')} is installed; torch {torch.__version__} trains {where}. {_keeping()}"
 
 
 def _keeping() -> str:

@@ -55,7 +55,7 @@ def failing_case(verdict: Verdict) -> FailingCase | str:
         return right if verdict.passed else lead(verdict)
     case = shown.case
     if case.secret:
-        return f"No case is handed out: {exercise.id} is a prediction, and no check gives away what comes out."
+        return f"No case is handed out: {exercise.id} is a prediction, and no check gives away the result."
     return FailingCase(
         name=case.name,
         args=fresh(case.args),

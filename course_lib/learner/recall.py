@@ -39,7 +39,7 @@ here is graded."""
 OLDER = """\
 ## Looking further back
 
-Three questions, from one, three and seven lessons ago as far as you have come; tomorrow you get others."""
+Three questions, from one, three and seven lessons ago, if you have come that far. Tomorrow you get others."""
 
 STEPS_BACK = (1, 3, 7)
 """How many lessons ago the questions on the start page were asked."""
@@ -152,7 +152,7 @@ def told(lesson: str, letters: str) -> Iterator[str]:
             yield f"{number}. {page.questions[number - 1].title}: {why}"
     before = kept.of(lesson)
     kept.note_recall(lesson, missed, questions)
-    counted = f" (The first time it was {before.recalled}: that counts.)" if before.questions else ""
+    counted = f" (The first time, you had {before.recalled} right: that counts.)" if before.questions else ""
     yield f"{questions - len(missed)} of {questions} right.{counted}"
     yield from kept.news()
 

@@ -59,7 +59,7 @@ def _whose(exercise_id: str) -> tuple[Callable[..., Any], str]:
         if own is not None:
             return own, "your own"
     except NotAtHand as problem:
-        why = f"because yours is not at hand: {problem}"
+        why = f"because yours was not found: {problem}"
     if courses_own is None:
         return _missing(exercise), f"missing {why} in {exercise.lesson}, since this class edition does not hand it out"
     return courses_own, f"the course's own, {why}"

@@ -183,7 +183,7 @@ def _words(file: Path) -> dict[str, Any]:
     try:
         found = json.loads((file if file.exists() else TRANSLATOR / file.name).read_text(encoding="utf-8"))
     except ValueError as error:
-        raise CannotWrite(f"{file} cannot be read ({error}): remove it, and it is written anew") from None
+        raise CannotWrite(f"{file} cannot be read ({error}): remove it, and it will be written again") from None
     if not isinstance(found, dict):
-        raise CannotWrite(f"{file} is no table of words and sizes: remove it, and it is written anew")
+        raise CannotWrite(f"{file} is not a table of words and sizes: remove it, and it will be written again")
     return found

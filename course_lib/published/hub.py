@@ -102,7 +102,7 @@ class PublishedModel:
         allowed = list(choices)
         if value not in allowed:
             known = " or ".join(repr(choice) for choice in allowed)
-            raise ValueError(f"{self.name} was made with {key}={value!r}; this library knows {known}")
+            raise ValueError(f"{self.name} was made with {key}={value!r}; this library supports {known}")
         return value
 
     def size(self, key: str) -> int:

@@ -144,7 +144,7 @@ def _read_qwen(published: PublishedModel, **own: Any) -> GPTConfig:
     kinds = published.config.get("layer_types") or every_kind
     windowed = tuple(layer for layer, kind in enumerate(kinds) if kind == "sliding_attention")
     if len(kinds) != config.layers or {*kinds} - {"sliding_attention", "full_attention"}:
-        raise ValueError(f"{published.name} was made with layer_types={kinds}; this library knows full and sliding")
+        raise ValueError(f"{published.name} was made with layer_types={kinds}; this library supports full and sliding")
     return replace(config, window=published.size("sliding_window"), windowed=windowed)
 
 

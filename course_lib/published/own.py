@@ -33,7 +33,7 @@ def _reader(config: type[Any]) -> Callable[[PublishedModel], Any]:
         settings = {FORMERLY.get(key, key): value for key, value in published.config.items() if key not in HEADER}
         unknown = settings.keys() - {field.name for field in fields(config)}
         if unknown:
-            raise ValueError(f"{published.name} was made with {min(unknown)}, which this version does not know")
+            raise ValueError(f"{published.name} was made with {min(unknown)}, which this version does not support")
         try:
             return config(**{key: _as_it_was(key, value) for key, value in settings.items()})
         except (TypeError, ValueError) as error:

@@ -202,7 +202,7 @@ def published_tensors(model: nn.Module, plan: Plan) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = {}
     state = model.state_dict()
     if extra := state.keys() - plan.keys():
-        raise ValueError(f"there is no place for {_listed(extra)}; what add_lora added, merge_lora(model) folds in")
+        raise ValueError(f"there is no place for {_listed(extra)}; merge_lora(model) folds in what add_lora added")
     for ours, source in plan.items():
         if not source.names:
             if state[ours].any():

@@ -383,4 +383,6 @@ def check_special(special: Sequence[str], pieces: Collection[str]) -> None:
     if "" in special or len(set(special)) != len(special):
         raise ValueError("a vocabulary lists each special token once, and none of them is empty")
     if taken := [token for token in special if token in pieces]:
-        raise ValueError(f"{taken[0]!r} cannot be a special token, for a piece is written so; put it in <| and |>")
+        raise ValueError(
+            f"{taken[0]!r} cannot be a special token, because a piece is written the same way; put it between <| and |>"
+        )

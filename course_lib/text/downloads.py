@@ -123,7 +123,7 @@ def fetch(file: PublishedFile, console: Console | None = None) -> Path:
     try:
         return _retrieve(file, cache_folder() / file.name, console)
     except ValueError as error:  # what pooch says about a wrong checksum
-        raise DownloadError(f"{file.address} gives another file than expected, which is not used ({error})") from error
+        raise DownloadError(f"{file.address} does not give the expected file, so it is not used ({error})") from error
     except OSError as error:
         where = (
             f"{copies}, which KATZE_DATA names" if copies else "a folder of yours, and set KATZE_DATA to that folder"
@@ -142,8 +142,8 @@ def _check(copy: Path, file: PublishedFile) -> None:
     found = sha256_of(copy)
     if found != file.sha256:
         raise DownloadError(
-            f"{copy.name} from the folder that KATZE_DATA names is another file than expected: its SHA-256 is {found}, "
-            f"not {file.sha256}; it may be cut off or changed, and is not used"
+            f"{copy.name} from the folder that KATZE_DATA names is not the expected file: its SHA-256 is {found}, not "
+            f"{file.sha256}; it may be incomplete or changed, and is not used"
         )
 
 

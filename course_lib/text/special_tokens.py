@@ -67,7 +67,8 @@ class SpecialTokens:
                 check_texts(choice)
                 if unknown := [token for token in choice if token not in ids]:
                     raise ValueError(
-                        f"{unknown[0]!r} is no special token of this vocabulary, which has {', '.join(ids) or 'none'}"
+                        f"{unknown[0]!r} is not a special token of this vocabulary, which has "
+                        f"{', '.join(ids) or 'none'}"
                     )
         allowed = ids if allowed_special == "all" else {token: ids[token] for token in allowed_special}
         refused = ids.keys() - allowed.keys() if disallowed_special == "all" else disallowed_special

@@ -137,7 +137,7 @@ def read_checkpoint(path: Path | str) -> dict[str, Any]:
     try:
         content = read_torch_file(path)
     except ValueError as error:
-        raise CheckpointError(f"{error}; remove it to go on from the checkpoint before") from error
+        raise CheckpointError(f"{error}; remove it to continue from the one before") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         found = content.get("format") if isinstance(content, dict) else type(content).__name__
         raise CheckpointError(f"{path} is not a checkpoint of a training: expected format {FORMAT!r}, got {found!r}")

@@ -204,7 +204,7 @@ def train(
             )
     saved = checkpoints.files() if checkpoints else []
     if saved and not resume:
-        raise ValueError(f"{saved[-1]} is there already: resume=True goes on from it; or choose another folder")
+        raise ValueError(f"{saved[-1]} exists already: resume=True continues from it; or choose another folder")
     content = read_checkpoint(saved[-1]) if saved else None
     world = join_processes(device)
     torch.manual_seed(config.seed + world.rank)

@@ -170,8 +170,8 @@ class TestFails:
         exercise = replace(exercises.find("masking.causal_mask"), cases=cases, memorisable=memorisable)
         (found,) = certify([exercise], {}, seeds=(1, 2))
         failure = (
-            "a table of the hidden cases of 399 seeds holds 100% of those of others: draw them from more, or say in "
-            "`memorisable` why that cannot be"
+            "a table of the hidden cases of 399 seeds holds 100% of those of other seeds: draw them from a larger "
+            "range, or say in `memorisable` why that is impossible"
         )
         assert (failure in found.failures) is (not memorisable)
 

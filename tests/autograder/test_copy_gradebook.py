@@ -89,7 +89,7 @@ def test_it_says_what_to_set_without_the_password(course: Course, cluster: Clust
     assert said[0] == f"{rows:,} rows of 27 tables copied and compared, from {course.gradebook} to {address}"
     assert said[1:-1] == planned[1:]
     assert planned[1:] == [
-        "not copied, as neither nbgrader nor Katze made it: notes",
+        "not copied, because neither nbgrader nor Katze made it: notes",
         "PostgreSQL keeps no NUL characters; \ufffd is in their place: in 4 texts",
     ]
     hidden = url.replace(url.split(":")[2].partition("@")[0], "***")

@@ -73,7 +73,7 @@ class TestByArithmetic:
         ("line", "expected", "most", "said"),
         [
             ("drop = true", {"ada": 16, "hana": 11, "ben": 0}, CHECKED - 1, "was dropped: it counts for nobody"),
-            ("full_credit = true", {"ada": 17, "hana": 12, "ben": 1}, CHECKED, "Everyone has all points"),
+            ("full_credit = true", {"ada": 17, "hana": 12, "ben": 1}, CHECKED, "Everyone gets full points"),
             ("extra_credit = true", {"ada": 17, "hana": 11, "ben": 0}, CHECKED - 1, "This exercise is extra"),
         ],
     )
@@ -138,7 +138,7 @@ class TestByArithmetic:
         assert points(full) == {"ada": ALL + 2, "hana": 13, "ben": 2, "zora": None}
         assert by_student(full)["ben"].waiting == ()
         assert_all_agree(course, full)
-        assert "attention.why_scale: Everyone has all points" in page(course, "ben")
+        assert "attention.why_scale: Everyone gets full points" in page(course, "ben")
         dropped = grade_assignment(decide(course, "drop = true", exercise=written), LESSON)
         assert points(dropped) == {"ada": ALL, "hana": 11, "ben": 0, "zora": None}
         assert_all_agree(course, dropped)
@@ -153,7 +153,7 @@ class TestByArithmetic:
         assert points(grade_assignment(course, LESSON))["ben"] == 0.5
         dropped = grade_assignment(decide(course, "drop = true"), LESSON)
         assert points(dropped)["ben"] == 0
-        assert any("what 1 student got for it by hand is kept" in notice for notice in dropped.notices)
+        assert any("the points given by hand to 1 student are kept" in notice for notice in dropped.notices)
         assert_all_agree(course, dropped)
         (course.root / "course.toml").unlink()
         back = grade_assignment(Course.find(course.root), LESSON)

@@ -167,7 +167,7 @@ def test_a_box_in_which_nothing_works_is_not_well(made_up: Machine) -> None:
     diagnosis = examine()
     assert (diagnosis.level, diagnosis.is_well) == ("L3", False)
     assert work(diagnosis) == Finding("software", "work in a sandbox", made_up.failing[0], False)
-    assert "Boxes cannot do here what lessons do; see above." in shown(diagnosis)
+    assert "Sandboxes cannot do here what lessons need; see above." in shown(diagnosis)
 
 
 def test_elsewhere_it_says_that_this_is_not_linux(made_up: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +213,7 @@ def test_a_gradebook_that_grading_refuses_is_told_in_the_same_words(made_up: Mac
     finding, is_well = found()
     assert (finding.fine, is_well) == (False, False)
     assert finding.value.endswith("it is not a gradebook: move it away, or restore it from a copy")
-    assert "Nothing can be graded into the course's gradebook" in shown(examine(tmp_path))
+    assert "Grades cannot be written to the course's gradebook" in shown(examine(tmp_path))
     gradebook.unlink()
     make_gradebook(gradebook)
     assert found() == (Finding("course", "gradebook", f"{gradebook} can be written", True), True)
@@ -262,7 +262,8 @@ def test_it_is_shown_with_marks_and_the_command_on_a_line_of_its_own() -> None:
     assert "[red]none[/]" in text
     assert "Grading works here, in sandboxes at level L2." in text
     assert f"\n  {advice.command}\n" in text
-    assert "Grading wants sandboxes at level L2; there are: L1." in shown(Examination((), (), "L1", "L2", None))
+    text = shown(Examination((), (), "L1", "L2", None))
+    assert "Grading needs sandboxes at level L2; this machine offers L1." in text
 
 
 def test_the_command_on_this_machine(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_it_tells_where_a_submission_came_from_and_which_others_do_not_count(cou
     assert "collected      zoe_1_3_x-1.ipynb, from canvas (s.zip)" in told
     assert "the folder zoe stands for zoe+1" in told
     assert "does not count: zoe_1_2_\ufffd[31mx.ipynb, 2026-11-19 10:00:00 UTC" in told
-    assert "does not count: what lay there before; kept in .katze/y" in told
+    assert "does not count: what was there before; kept in .katze/y" in told
     assert story_of(course, "zoe", LESSON)["collected"]["source"] == "s.zip"
 
 

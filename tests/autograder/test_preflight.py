@@ -162,7 +162,7 @@ def test_an_answer_in_a_cell_of_ones_own_counts(save: Save, behind: int) -> None
     assert states["attention.scale"] is State.WRITTEN
     assert states["attention.scores"] is State.UNTOUCHED
     assert found.repairs[:2] == (
-        "The answer to attention.scale was found in another cell than its own.",
+        "The answer to attention.scale was found in a cell other than its own.",
         "A copy of the cell of attention.scale in which nothing was written was left out.",
     )
 
@@ -175,7 +175,7 @@ def test_repairs_are_told_and_a_mended_copy_needs_none(save: Save, tmp_path: Pat
     found = preflight(save(notebook))
     assert found.status == LOOK
     assert "The check of attention.scale was missing and was put back." in found.repairs
-    assert "When it is graded, this is repaired:" in shown(found)
+    assert "Grading will repair this:" in shown(found)
     copy = tmp_path / "mended.ipynb"
     write_mended(found, copy)
     written = nbformat.read(copy, as_version=4)

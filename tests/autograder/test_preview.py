@@ -95,7 +95,7 @@ class TestDryRun:
         assert main(["grade", LESSON, "--dry-run", "--student", "nobody"]) == MISUSED
         assert "no submission of nobody" in capsys.readouterr().err
         assert main(["grade", LESSON, "--run"]) == MISUSED
-        assert "--run is for --dry-run" in capsys.readouterr().err
+        assert "--run works only with --dry-run" in capsys.readouterr().err
 
     def test_with_run_it_grades_a_copy(
         self, course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -131,7 +131,7 @@ def test_a_lesson_gets_what_it_needs_and_what_colab_saves_of_it_is_graded(home: 
     solved = nbformat.from_dict(filled(LESSON))
     done = ran(solved, home)
     (said,) = printed(done.cells[2]).splitlines()
-    assert said.startswith(f"Katze {course_lib.__version__} is here; torch is {torch.__version__}, and trains on the ")
+    assert said.startswith(f"Katze {course_lib.__version__} is installed; torch {torch.__version__} trains on the ")
     assert points(done) == {f"{e.id.replace('.', '-')}-check": float(e.points) for e in exercises.of_lesson(LESSON)}
     assert "sacrebleu's" in "".join(printed(cell) for cell in done.cells)
 

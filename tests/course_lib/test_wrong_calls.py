@@ -113,7 +113,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda: sinusoidal_encoding(4, 7), ValueError, "sinusoidal positions need an even d_model, not 7"),
     # what a model reads
     (lambda: gpt(IDS, documents=IDS[:, :2]), ValueError, r"documents must be \[1, 3\] as ids are, not \[1, 2\]"),
-    (lambda: gpt(IDS, MASK, documents=IDS), ValueError, "documents stand in place of mask and cache"),
+    (lambda: gpt(IDS, MASK, documents=IDS), ValueError, "give documents or mask and cache, not both"),
     (lambda: gpt([[4, 5]]), TypeError, r"ids must be a tensor \[batch, tokens\], not a list; write torch.tensor"),
     (lambda: gpt(HALVES), TypeError, r"ids must be whole numbers \(torch.long\), not torch.float32"),
     (lambda: gpt(IDS[0]), ValueError, r"ids must be \[batch, tokens\], not \[3\]"),
@@ -220,7 +220,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: gpt.generate(IDS, max_new_tokens=2, num_beams=2, streamer=Streamed()),
         ValueError,
-        "there is nothing for a streamer yet",
+        "there is nothing to stream yet",
     ),
     (
         lambda: transformer.generate(IDS * 0, MASK, max_new_tokens=2),
@@ -244,7 +244,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (
         lambda: pieces.encode("<s>", allowed_special=["[CLS]"]),
         ValueError,
-        "no special token of this .*, which has",
+        "not a special token of this .*, which has",
     ),
     (lambda: pieces.encode_stream(["the cat"]), ValueError, "only a vocabulary that cuts words as GPT-2 or GPT-4"),
     (lambda: ByteLevelVocabulary.learn("the cat", 3), TypeError, "give a list of texts, not one string"),

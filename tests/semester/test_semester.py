@@ -254,7 +254,7 @@ def first_lesson(semester: Semester) -> None:
 def second_lesson(semester: Semester) -> None:
     """From Canvas: one late, nobody knows by how much; and an exercise that is dropped after grading by hand."""
     files = {student: handed_in(semester.course, student, MASKING) for student in CLASS}
-    said = "marked late, and nobody knows when it came, so it counts as in time: hal;"
+    said = "marked late, and nobody knows when it came, so it counts as on time: hal;"
     assert said in semester.type("collect", canvas(semester, files, late="hal"))
     semester.grade(MASKING, *CLASS)
     semester.expect(MASKING, {**dict.fromkeys(CLASS, 3.0), "ida": 1.0})
@@ -274,7 +274,7 @@ def second_lesson(semester: Semester) -> None:
     semester.expect(MASKING, {"hal": 4.0})  # 80 % of 5
 
     semester.decide('[exercises."masking.padding_mask"]', "drop = true")
-    assert "what 1 student got for it by hand is kept" in semester.type("grade", MASKING)
+    assert "the points given by hand to 1 student are kept" in semester.type("grade", MASKING)
     semester.expect(MASKING, {**dict.fromkeys(CLASS, 3.0), "hal": 2.4})
 
 

@@ -60,7 +60,7 @@ def _note_use(name: str) -> None:
     package = name.partition(".")[0]
     _used.append(package)
     if _judging:
-        raise PackageMissing(f"{package} is not installed where this answer is judged")
+        raise PackageMissing(f"{package} is not installed where this answer is graded")
 
 
 class StandIn:

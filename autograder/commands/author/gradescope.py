@@ -1,4 +1,4 @@
-"""Write the autograder of a lesson for Gradescope."""
+"""Write a lesson's autograder for Gradescope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ PAGE = "docs/gradescope.md"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_lesson(parser)
     parser.add_argument(
-        "--to", type=writable, default="autograder.zip", metavar="FILE", help="where to (default: autograder.zip)"
+        "--to",
+        type=writable,
+        default="autograder.zip",
+        metavar="FILE",
+        help="the file to write (default: autograder.zip)",
     )
 
 
@@ -37,6 +41,6 @@ def run(options: argparse.Namespace) -> None:
     ]
     if bundled.by_hand:
         lines.append(f"a person gives {count(bundled.by_hand, 'more point')} there, for written answers")
-    lines.append("It holds answers, and the secret of its hidden inputs: upload it, and give it to nobody.")
+    lines.append("It holds answers, and the secret of its hidden inputs: upload it, and do not share it.")
     counts = {"exercises": bundled.exercises, "points": bundled.points, "points_by_hand": bundled.by_hand}
     tell(options, {"lesson": options.lesson, **counts, "written": [str(target)]}, lines)

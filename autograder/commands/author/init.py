@@ -14,7 +14,7 @@ COURSE = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or an empty one")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the course's folder: a new one, or an empty one")
 
 
 def run(options: argparse.Namespace) -> None:

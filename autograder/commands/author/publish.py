@@ -24,10 +24,12 @@ SLOW = "reading the exercises"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where to: a new folder, or that of an earlier one")
+    parser.add_argument(
+        "folder", type=Path, metavar="DIR", help="the edition's folder: a new one, or that of an earlier edition"
+    )
     for option, said in (
         ("--lessons", "such as 00, or 01_ols"),
-        ("--closed", "those of them whose answers may be read"),
+        ("--closed", "those of them whose answers students may read"),
         ("--withhold", "leave out the answers of these lessons, too"),
     ):
         parser.add_argument(option, nargs="+", default=[], metavar="LESSON", help=said)
@@ -72,13 +74,13 @@ def _remarks(plan: Plan, recorded: list[Recorded]) -> Iterator[str]:
         others.setdefault(lessons[0], []).append(module)
     for lesson, names in others.items():
         number = lesson.partition("_")[0]
-        yield f"still to be read: {', '.join(names)}, although {lesson} asks for it (--withhold {number})"
+        yield f"students can still read {', '.join(names)}, although {lesson} asks for it (--withhold {number})"
     for one in recorded:
         for name, calls in one.calls.items():
-            known = f"of {name} {count(calls, 'call')} are known; others are checked in the full course only"
+            known = f"{count(calls, 'call')} of {name} recorded; others are checked only in the full course"
             yield f"{one.exercise}: {known}"
         for name in one.left_out:
-            yield f"{one.exercise}: {name!r} is the same for every seed, and confirms no mistake here"
+            yield f"{one.exercise}: {name!r} is the same for every seed, so it cannot confirm a mistake here"
 
 
 def _check(course: Course, options: argparse.Namespace) -> int:

@@ -20,9 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LESSON",
         help="such as 01_ols (default: all); those that have not changed are not built again",
     )
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing, compare all, and fail if the release is out of date"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the release is out of date")
 
 
 def run(options: argparse.Namespace) -> int:

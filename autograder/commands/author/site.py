@@ -15,7 +15,7 @@ SLOW = "running the lessons"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="where to, such as build/site")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder to write, such as build/site")
     add_workers(parser)
 
 

@@ -1,4 +1,4 @@
-"""Print what makes a shell complete katze's commands."""
+"""Print a script that lets a shell complete katze's commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say which sandboxes this machine offers, and what would make stronger ones."""
+"""Say which sandboxes this machine offers, and how to get stronger ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same as `katze grade`, by the name that it has in nbgrader."""
+"""The same as `katze grade`, under the name that nbgrader uses."""
 
 from autograder.commands.semester.grade import SLOW, add_arguments, run
 

@@ -1,4 +1,4 @@
-"""Take what a learning platform delivers into submitted/."""
+"""Sort a download from a learning platform into submitted/."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="platform",
         choices=[one.name for one in PLATFORMS],
-        help="where it comes from (default: found from its names)",
+        help="the platform that it comes from (default: found from the file names)",
     )
-    add_lesson(parser, "--lesson", help="such as 01_ols (default: found from names)")
+    add_lesson(parser, "--lesson", help="such as 01_ols (default: found from the file names)")
     parser.add_argument(
         "--roster",
         type=Path,
         action="append",
         default=[],
         metavar="FILE.csv",
-        help="who is who: your own table or a platform's (may be repeated; roster.csv is read by itself)",
+        help="the students' ids and names: your own table or a platform's (may be repeated; roster.csv is always read)",
     )
     parser.add_argument(
         "--timezone",
         type=_zone,
         metavar="NAME",
-        help="of times that are written without one, such as Europe/Berlin (default: this machine's)",
+        help="for times that have no time zone, such as Europe/Berlin (default: this machine's)",
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be collected, and write nothing")
 
@@ -47,7 +47,7 @@ def _zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise argparse.ArgumentTypeError(f"there is no time zone {name!r}; it is called like Europe/Berlin") from None
+        raise argparse.ArgumentTypeError(f"there is no time zone {name!r}; write one such as Europe/Berlin") from None
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Copy the gradebook into a database in PostgreSQL, or back into a file."""
+"""Copy the gradebook into a PostgreSQL database, or back into a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
     did = "would be copied" if options.dry_run else "copied and compared"
     lines = [f"{rows:,} rows of {tables} tables {did}, from {course.gradebook} to {target}"]
     if copied.left:
-        lines.append(f"not copied, as neither nbgrader nor Katze made it: {some(copied.left)}")
+        lines.append(f"not copied, because neither nbgrader nor Katze made it: {some(copied.left)}")
     if copied.changed:
         texts = count(copied.changed, "text")
         lines.append(f"PostgreSQL keeps no NUL characters; \N{REPLACEMENT CHARACTER} is in their place: in {texts}")

@@ -16,7 +16,9 @@ PAGE = "docs/deadlines.md"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 01_ols (default: all that are graded)")
-    parser.add_argument("--to", type=writable, default="-", metavar="FILE.csv", help="where to (default: print it)")
+    parser.add_argument(
+        "--to", type=writable, default="-", metavar="FILE.csv", help="the file to write (default: print it)"
+    )
     parser.add_argument(
         "--roster", type=Path, metavar="FILE.csv", help="the platform's own export: its rows are filled in"
     )
@@ -35,10 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for option, said in (
         ("--add-columns", "add the columns of lessons that the roster does not have"),
-        ("--scale", "where the roster gives another number of points at most, write the same share of those"),
+        ("--scale", "where the roster has another maximum, scale the points to it"),
         ("--total", "add a column with the total in percent, by the weights of course.toml"),
         ("--deadlines", "add when each lesson was due and handed in, and what being late costs"),
-        ("--withdrawn", "export submissions that are no longer there all the same"),
+        ("--withdrawn", "also export grades whose submissions are no longer there"),
     ):
         parser.add_argument(option, action="store_true", help=said)
 

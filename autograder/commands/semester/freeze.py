@@ -1,4 +1,4 @@
-"""Let the grades of a finished lesson stand: nothing in it is graded until it is thawed."""
+"""Keep the grades of a finished lesson as they are: nothing in it is graded until you thaw it."""
 
 from __future__ import annotations
 

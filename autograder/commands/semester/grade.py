@@ -1,4 +1,4 @@
-"""Grade the submissions to a lesson, or to an assignment of a plain nbgrader course."""
+"""Grade the submissions for a lesson, or for an assignment of a plain nbgrader course."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--solution",
         type=Path,
         metavar="FOLDER",
-        help="of a plain nbgrader course: its own solution, tried first (default: nbgrader's source)",
+        help="for a plain nbgrader course: its own solution, tried first (default: nbgrader's source)",
     )
     parser.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
-    parser.add_argument("--force", action="store_true", help="grade everything again, changed or not")
+    parser.add_argument("--force", action="store_true", help="grade everything again, whether it has changed or not")
     parser.add_argument(
         "--dry-run", action="store_true", help="say who and what would be graded, and why; write nothing"
     )
@@ -79,7 +79,7 @@ def _grade(course: Course, root: BoxRoot | None, options: argparse.Namespace) ->
         "solution": options.solution,
     }
     if options.on_a_copy and not options.dry_run:
-        raise BadInput("--run is for --dry-run; without either, `katze grade` grades")
+        raise BadInput("--run works only with --dry-run; to grade, leave both out")
     if options.dry_run and not options.on_a_copy:
         preview = preview_lesson(course, options.lesson, **wanted).records()
         tell(options, preview, lambda: print_preview(preview, output_console()))
@@ -124,4 +124,4 @@ def _warn_of_misplaced(course: Course, lesson: str) -> None:
     print(f"not looked at: {some(lost)}; submissions belong in {where}/.", file=sys.stderr)
     collecting = how_to_collect(course)
     if collecting:
-        print(f"{collecting}, if you have not yet, and move it elsewhere.", file=sys.stderr)
+        print(f"{collecting}, if you have not done so yet, then move it somewhere else.", file=sys.stderr)

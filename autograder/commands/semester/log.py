@@ -14,7 +14,7 @@ EXAMPLE = "katze log ada 01_ols"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("student", metavar="STUDENT", help="the student's id")
     add_lesson(parser)
-    parser.add_argument("--all", action="store_true", dest="every_case", help="every case, with its time")
+    parser.add_argument("--all", action="store_true", dest="every_case", help="show every case, with its time")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ SLOW = "reading the gradebook"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_lesson(parser)
-    parser.add_argument("file", type=writable, metavar="FILE.html", help="where to (-: print it)")
+    parser.add_argument("file", type=writable, metavar="FILE.html", help="the file to write (-: print it)")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Give the feedback pages back, under the names by which a platform knows its students."""
+"""Return the feedback pages, under the names that a platform uses for its students."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="platform",
         required=True,
         choices=[one.name for one in PLATFORMS if one.feedback],
-        help="a zip as it takes it, or a folder with one for each student",
+        help="the platform; `folder` writes a folder for each student",
     )
     parser.add_argument(
         "--to", metavar="FILE|DIR", help="the zip, or the folder (default: build/return/LESSON-PLATFORM.zip)"
@@ -43,18 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scale",
         action="store_true",
-        help="where a worksheet gives another number of points at most, write the same share of those",
+        help="where a worksheet has another maximum, scale the points to it",
     )
     parser.add_argument(
         "--roster",
         type=Path,
         metavar="FILE.csv",
-        help="who is who there, besides the course's roster.csv: for students who were not collected from it",
+        help="the students' ids and names on the platform, besides roster.csv: for students not collected from it",
     )
     parser.add_argument(
-        "--changed", action="store_true", help="leave out the pages that were returned before, and have not changed"
+        "--changed", action="store_true", help="leave out pages that were returned before and have not changed"
     )
-    parser.add_argument("--dry-run", action="store_true", help="write nothing, and show what would go back")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing; show what would be returned")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -116,9 +116,9 @@ def _print(plan: GoingBack, is_dry: bool) -> None:
             table.add_row(page.student, points, "yes" if page.comment else "", page.state, printable(page.name))
         console.print(table)
     if not plan.pages:
-        console.print(f"nothing to give back to {plan.platform}")
+        console.print(f"nothing to return to {plan.platform}")
         return
     again = sum(page.state == SAME for page in plan.pages)
     before = f", {again} of them as they were returned before" if again else ""
-    verb = "would go back to" if is_dry else "for"
+    verb = "would be returned to" if is_dry else "for"
     console.print(f"{count(len(plan.pages), 'page')} {verb} {plan.platform}{before}")

@@ -1,1 +1,1 @@
-"""For students, and whoever looks around"""
+"""For students, and for anyone looking around"""

@@ -1,4 +1,4 @@
-"""Write your own transformer to files, of the answers that have passed, and a page on it; let it run GPT-2."""
+"""Write your own transformer to files, from the answers that have passed, with a page about it; let it run GPT-2."""
 
 from __future__ import annotations
 

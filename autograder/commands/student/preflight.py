@@ -1,4 +1,4 @@
-"""Look at a notebook as grading will, before it is submitted."""
+"""Look at a notebook the way grading will, before you submit it."""
 
 from __future__ import annotations
 

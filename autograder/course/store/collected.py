@@ -88,7 +88,7 @@ def remarks_on_late(lesson: str, students: Sequence[str]) -> list[str]:
     if not students:
         return []
     return [
-        f"{lesson}: marked late, and nobody knows when it came, so it counts as in time: {some(students)}; "
+        f"{lesson}: marked late, and nobody knows when it came, so it counts as on time: {some(students)}; "
         f"[lessons.{lesson}.handed_in] in {SEMESTER_NAME} says when."
     ]
 

@@ -49,18 +49,18 @@ class Adjustment:
             f"{count(len(self.accept), 'accepted answer')}": bool(self.accept),
             self.tolerance: bool(self.tolerance),
         }
-        return ", ".join(word for word, holds in words.items() if holds) or "as it is judged"
+        return ", ".join(word for word, holds in words.items() if holds) or "as judged"
 
     def of_everyone(self) -> Iterator[str]:
         """What every student reads about it, a sentence each."""
         if self.drop:
             yield "This exercise was dropped: it counts for nobody."
         if self.full_credit:
-            yield "Everyone has all points of this exercise."
+            yield "Everyone gets full points for this exercise."
         if self.extra_credit:
-            yield "This exercise is extra: its points count, and are not among those that you can have."
+            yield "This exercise is extra credit: its points count on top of the maximum."
         if self.tolerance:
-            yield f"What it asks for may be {self.tolerance} away from the reference."
+            yield f"A result may be {self.tolerance} away from the reference."
 
 
 Adjustments = Mapping[str, Adjustment]
@@ -95,6 +95,6 @@ def _adjusted(one: ExerciseRecord, adjustment: Adjustment, graded: bool) -> Exer
     elif graded and adjustment.never_lower and one.stood * one.max_points > (points or 0.0):
         again = "no score" if points is None else count(points, "point")
         points = one.stood * one.max_points
-        told.append(f"It keeps the {count(points, 'point')} that it had: graded again, it would have {again}.")
+        told.append(f"It keeps the {count(points, 'point')} that it had; graded again, it would have {again}.")
     most = one.max_points if adjustment.counts_in_all else 0
     return replace(one, points=points, max_points=most, adjustment=" ".join(told), counts=not adjustment.drop)

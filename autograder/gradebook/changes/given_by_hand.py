@@ -36,17 +36,17 @@ class HandGradesMoved:
         """A line for each cell, for the instructor."""
         return [
             *(
-                f"{cell} does not count any more: what {count(students, 'student')} got for it by hand is kept, and "
-                "comes back with it"
+                f"{cell} no longer counts; the points given by hand to {count(students, 'student')} are kept in case "
+                "it counts again"
                 for cell, students in self.kept.items()
             ),
             *(
-                f"{cell} counts again: what {count(students, 'student')} got for it by hand is back"
+                f"{cell} counts again, with the points given by hand to {count(students, 'student')}"
                 for cell, students in self.restored.items()
             ),
             *(
-                f"{cell} gives {count(now, 'point')} where it gave {before:g}: what {count(students, 'student')} got "
-                f"for it by hand counts in the same share, so that {before:g} of {before:g} are {now:g} of {now:g}"
+                f"{cell} is now worth {count(now, 'point')}, not {before:g}; points given by hand to "
+                f"{count(students, 'student')} are scaled: {before:g} of {before:g} become {now:g} of {now:g}"
                 for cell, (students, before, now) in self.shared.items()
             ),
         ]

@@ -107,8 +107,8 @@ def _rule(late: Late, most: float) -> str:
     match late.policy:
         case "linear":
             bound = f", {late.at_most:g} % at most" if late.at_most < 100 else ""
-            return f"each day begun costs {late.per_day:g} % {of_all}{bound}"
+            return f"each day, or part of a day, costs {late.per_day:g} % {of_all}{bound}"
         case "cap":
-            return f"what is late can reach {late.cap:g} % {of_all}"
+            return f"late work can get at most {late.cap:g} % {of_all}"
         case _:
             return ""

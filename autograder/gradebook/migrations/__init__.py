@@ -111,7 +111,7 @@ def check_our_version(address: Address, connection: Connection) -> None:
     if found not in _READABLE:
         raise BadInput(
             f"the gradebook {address} holds records of a Katze that was never released (version {found} of its "
-            "tables); grade with that, or move the gradebook away and grade anew"
+            "tables); grade with that, or move the gradebook away and grade again"
         )
 
 

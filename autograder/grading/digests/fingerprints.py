@@ -90,7 +90,7 @@ def changed(before: str, now: str) -> str:
     parts = [words[part] for part in different]
     if old["points"] != new["points"]:
         most, now_most = (sum(one["points"].values()) for one in (old, new))
-        parts.append(f"its points {most} -> {now_most}" if most != now_most else "how its points are shared out")
+        parts.append(f"its points {most} -> {now_most}" if most != now_most else "how its points are divided")
     for name in sorted(old["limits"].keys() | new["limits"].keys()):
         limit, now_limit = (one["limits"].get(name, "the course's") for one in (old, new))
         if limit != now_limit:

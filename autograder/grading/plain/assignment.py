@@ -197,8 +197,8 @@ class PlainAssignment:
         known = read_notebooks(session, name)
         if not known:
             raise BadInput(
-                f"the gradebook {course.gradebook} does not know {name}; run `nbgrader generate_assignment "
-                f"{quote(name)} --force`, then this again"
+                f"the gradebook {course.gradebook} has no assignment {name}; run `nbgrader generate_assignment "
+                f"{quote(name)} --force`, then run this again"
             )
         paths = released(course, name)
         different = sorted({path.stem for path in paths} ^ known.keys())
@@ -247,7 +247,7 @@ def released(course: Course, name: str) -> list[Path]:
         return paths
     if "/" not in name and any((course.source / name).glob("*.ipynb")):
         raise BadInput(
-            f"{name} was not released yet; run `nbgrader generate_assignment {quote(name)}`, then this again"
+            f"{name} has not been released yet; run `nbgrader generate_assignment {quote(name)}`, then run this again"
         )
     others = ", ".join(course.assignments()) or "none yet: run `nbgrader generate_assignment ASSIGNMENT`"
     raise BadInput(f"no assignment {name!r} in {course.release}; there are: {others}")
@@ -357,8 +357,8 @@ def _grade_id(cell: Mapping[str, Any]) -> str:
 
 def _out_of_date(name: str, what: str) -> str:
     return (
-        f"the release of {name} and the gradebook do not belong together: {what}; run `nbgrader generate_assignment "
-        f"{quote(name)} --force`, then this again"
+        f"the release of {name} and the gradebook do not match: {what}; run `nbgrader generate_assignment "
+        f"{quote(name)} --force`, then run this again"
     )
 
 

@@ -97,11 +97,11 @@ def _unusable(test: MasterCell, outputs: Sequence[Mapping[str, Any]], error: Exc
     results = [output["data"].get("text/plain", "") for output in outputs if output["output_type"] == "execute_result"]
     text = str(results[0])[:40] if results else ""
     what = (
-        f"gives {float(text):g} points, and has {test.points:g}"
+        f"gives {float(text):g} points, but is worth {test.points:g}"
         if text and isinstance(error, ValueError)
         else "shows no number"
     )
-    return f"The test {test.name} {what}: an instructor has to fix it. Until then this could not be graded."
+    return f"The test {test.name} {what}: an instructor has to fix it. This could not be graded."
 
 
 def _what_failed(test: MasterCell, raised: Raised) -> str:
@@ -113,7 +113,7 @@ def _what_failed(test: MasterCell, raised: Raised) -> str:
         said = f"{raised.type_name}: {said}" if said else raised.type_name
     if is_hidden:
         return f"{_HIDDEN}: {said}" if said else f"{_HIDDEN}."
-    return said or (f"`{code}` does not hold." if code else "An assertion does not hold.")
+    return said or (f"`{code}` is not true." if code else "An assertion failed.")
 
 
 def _visible(source: str) -> set[str]:

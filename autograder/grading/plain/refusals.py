@@ -58,7 +58,7 @@ def _refused_in(line: str, folder: Path) -> Iterator[str]:
     elif path is not None and (path["why"] == "Permission denied" or _is_elsewhere(folder, path["path"])):
         yield f"access to {path['path'][:_CHARACTERS]}"
     elif _DENIED.search(line):
-        yield f"a call of the system {said}"
+        yield f"a system call {said}"
 
 
 def _is_elsewhere(folder: Path, name: str) -> bool:

@@ -23,9 +23,9 @@ from autograder.words import shown, some
 
 _SENTENCES = {
     "stripped": "Some cells had lost their grading information (some editors remove it); it was put back: {names}.",
-    "settings": "Grading settings that differed from the assignment's were put right: {names}.",
-    "unknown": "Cells that claim to be graded, and are unknown in this notebook, count as ordinary ones: {names}.",
-    "copies": "Of several copies of a cell all run, and the last one is graded: {names}.",
+    "settings": "Grading settings that differed from the assignment's were reset: {names}.",
+    "unknown": "Cells that are marked as graded, but are not in the assignment, count as ordinary cells: {names}.",
+    "copies": "Some cells have several copies; all of them run, and the last one is graded: {names}.",
     "retyped": "Cells that had been given another type were changed back: {names}.",
     "edited": "Cells of the assignment that had been changed were restored: {names}.",
     "missing": "Missing tests were put back: {names}.",

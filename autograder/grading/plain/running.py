@@ -77,7 +77,7 @@ def run_cells(cells: Sequence[Cell], open_box: OpenBox, seconds: float) -> Ran:
         if left <= 0 or running.out_of_time:
             running.ran.unreached = f"the {seconds:g} s for the whole notebook were used up before"
             return running.ran
-    running.ran.unreached = f"more than {MOST_BOXES} cells before it ended Python itself"
+    running.ran.unreached = f"more than {MOST_BOXES} cells before it made Python exit"
     return running.ran
 
 

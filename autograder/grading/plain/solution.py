@@ -27,7 +27,9 @@ def find_solution(course: Course, name: str, chosen: Path | None) -> Path:
         return course.source / name
     folder = chosen if chosen.is_dir() else chosen.parent
     if not any(folder.glob("*.ipynb")):
-        raise BadInput(f"--solution: no notebook in {folder}; name the folder of the solved notebooks of {name}")
+        raise BadInput(
+            f"--solution: no notebook in {folder}; name the folder that holds the solved notebooks of {name}"
+        )
     return folder
 
 
@@ -48,7 +50,7 @@ def try_solution(grader: SubmissionGrader, folder: Path) -> tuple[list[str], dic
     short = [one for one in verdicts if one.points is None or one.points < one.max_points]
     if not short:
         return [f"the course's own solution gets full marks here ({folder})"], {}
-    doubt = f"the course's own solution ({folder}) does not get full marks here; what these tests say is in doubt:"
+    doubt = f"the course's own solution ({folder}) does not get full marks here, so do not trust these tests:"
     refused = {exercise: what for notebook in seen for exercise, what in notebook.refused.items() if what}
     doubts = {one.exercise: refused[one.exercise] for one in short if one.exercise in refused}
     return [doubt, *map(_line, short)], doubts

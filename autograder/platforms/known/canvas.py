@@ -55,7 +55,7 @@ class Canvas(Platform):
         for file in download.files:
             match = _parsed(file.name)
             if match is None:
-                download.refused[file.path] = "its name says not whose it is"
+                download.refused[file.path] = "its name does not say whose it is"
             else:
                 together[match["number"]].append((match, file))
         for number, parts in together.items():

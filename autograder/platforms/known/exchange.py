@@ -29,7 +29,7 @@ class Exchange(Platform):
         When one was handed in is what its folder's name says, as for nbgrader itself. That name, and whose it is, come
         from the student's own account: `nbgrader collect` also compares the folder's owner, where accounts are ids.
         """
-        refusal = "it lies in no folder that is named student+lesson+time"
+        refusal = "it is not in a folder named student+lesson+time"
         for title, files in by_submission(download, FOLDER.fullmatch, refusal).items():
             match = FOLDER.fullmatch(title)
             assert match is not None

@@ -45,7 +45,7 @@ class Folder(Platform):
         """
         for name, pattern in _UNREAD.items():
             if 2 * sum(pattern.fullmatch(file.path) is not None for file in download.files) > len(download.files):
-                raise BadInput(f"{download.path} looks like a download of {name}, which is not read yet; {_HOW}")
+                raise BadInput(f"{download.path} looks like a download of {name}, which Katze cannot read yet; {_HOW}")
         below = [_below_wrapper(file.path, download) for file in download.files]
         students = {parts[0] for parts in below if len(parts) > 1}
         notebooks = [parts for parts in below if is_notebook(parts[-1])]
@@ -75,7 +75,7 @@ class Folder(Platform):
             *folders, name = _below_wrapper(file.path, download)
             if not folders:
                 if in_folders and not may_be_work(name):
-                    download.refused[file.path] = "it lies in no student's folder"
+                    download.refused[file.path] = "it is not in a student's folder"
                 else:
                     together[name, "", ""][name] = file
                 continue
@@ -89,7 +89,7 @@ class Folder(Platform):
             whose = _student_of(top, lessons) if is_file else without_time(top).strip(" _-.")
             title = "/".join(filter(None, (top, lesson, attempt)))
             if not whose or " - " in whose:
-                download.refused[title] = "its name says not whose it is"
+                download.refused[title] = "its name does not say whose it is"
                 continue
             yield Found(
                 title=title,

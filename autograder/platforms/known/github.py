@@ -59,7 +59,7 @@ class GitHub(Platform):
             lesson, account = _repository(title, lessons) or ("", title[len(common) :] if common else "")
             if not account:
                 for file in files.values():
-                    download.refused[file.path] = "its name is not an assignment's and an account's"
+                    download.refused[file.path] = "its name does not give an assignment and an account"
                 continue
             yield Found(title=title, files=files, number=account, id=account, lesson=lesson)
 

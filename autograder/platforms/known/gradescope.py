@@ -62,10 +62,10 @@ class Gradescope(Platform):
         listed = {folder: facts for file in lists for folder, facts in _listed(file).items()}
         handed_in = replace(download, files=[file for file in download.files if file not in lists])
         together = by_submission(
-            handed_in, lambda part: part in listed or FOLDER.fullmatch(part), "it lies in no submission's folder"
+            handed_in, lambda part: part in listed or FOLDER.fullmatch(part), "it is not in a submission's folder"
         )
         for missing in sorted(listed.keys() - together.keys()):
-            download.refused[missing] = f"{LIST} names it, and it is not there"
+            download.refused[missing] = f"{LIST} names it, but it is not there"
         for folder, files in together.items():
             yield from _submissions(folder, files, listed.get(folder, {}))
 

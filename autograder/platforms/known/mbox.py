@@ -49,12 +49,12 @@ class Mailbox(Platform):
             except Refused as refusal:
                 download.refused[title] = refusal.reason
             except Exception as error:  # parsers of mail meet everything
-                download.refused[title] = f"it is no message that can be read ({type(error).__name__})"
+                download.refused[title] = f"it is not a message that can be read ({type(error).__name__})"
             else:
                 if found.files:
                     yield found
                 else:
-                    download.refused[found.title] = "nothing is attached to it"
+                    download.refused[found.title] = "it has no attachment"
 
 
 def _is_mailbox(path: Path) -> bool:
@@ -80,7 +80,7 @@ def _from_box(box: mailbox.mbox, key: str) -> bytes:
     with closing(box.get_file(key)) as file:
         content = file.read(MESSAGE_BYTES + 1)
     if len(content) > MESSAGE_BYTES:
-        raise Refused("it is longer than can be read")
+        raise Refused("it is too long to be read")
     return content
 
 
@@ -89,7 +89,7 @@ def _saved(download: Download) -> Iterator[tuple[str, Message]]:
         if file.name.lower().endswith(".eml"):
             yield file.path, partial(file.content, MESSAGE_BYTES)
         else:
-            download.refused[file.path] = "it is no message (.eml)"
+            download.refused[file.path] = "it is not a message (.eml)"
 
 
 def _submission(title: str, read_message: Message) -> Found:

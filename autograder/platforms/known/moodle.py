@@ -55,7 +55,7 @@ class Moodle(Platform):
         several share it, as all do where the marking is blind.
         """
         together: dict[tuple[str, str], dict[str, File]] = defaultdict(dict)
-        for title, files in by_submission(download, NAME.fullmatch, "its name says not whose it is").items():
+        for title, files in by_submission(download, NAME.fullmatch, "its name does not say whose it is").items():
             match = NAME.fullmatch(title)
             assert match is not None
             for inside, file in files.items():

@@ -223,11 +223,11 @@ def _family(data: Json) -> ReadyMade:
 
 
 def _absent(*_args: Value, **_kwargs: Value) -> Value:
-    raise NotHere("references and mistakes are in the full course only: this edition knows what they returned")
+    raise NotHere("only the full course has references and mistakes: this edition holds what they returned")
 
 
 def _no_cases(_generator: Generator, _hidden: bool) -> Iterator[Case]:
-    raise NotHere("hidden cases are in the full course only")
+    raise NotHere("only the full course has hidden cases")
 
 
 def _read_json(path: Path) -> Json:
@@ -368,7 +368,7 @@ class RecordedCalls:
                 if call.raised is not None:
                     raise _exception(call.raised)
                 return call.value
-        raise NotRecorded(f"of {self._name} this edition knows only some calls, and not the one that the answer made.")
+        raise NotRecorded(f"this edition holds only some calls of {self._name}, and not the one that your answer made.")
 
 
 def _outline(args: Sequence[Value], kwargs: Mapping[str, Value]) -> Hashable:

@@ -71,7 +71,7 @@ def written_ids(tokens: object, vocab_size: int) -> list[int]:
     if ids.dim() != 1:
         raise ValueError(f"step takes the ids of one sentence, [tokens], not a tensor of shape {list(ids.shape)}")
     if not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
-        raise IndexError(f"step knows the ids 0 to {vocab_size - 1}, but it was given {ids.tolist()}")
+        raise IndexError(f"step takes the ids 0 to {vocab_size - 1}, but it was given {ids.tolist()}")
     found: list[int] = ids.tolist()
     return found
 
@@ -149,7 +149,7 @@ class RowScore(StandIn):
             if tensor.dim() != 2:
                 raise ValueError(f"score reads rows of tokens, [rows, tokens]; {name} are {list(tensor.shape)}")
         if mask.is_floating_point():
-            raise TypeError(f"the mask of score is boolean, as it came in, not {mask.dtype}")
+            raise TypeError(f"the mask of score must stay boolean, not {mask.dtype}")
         place = torch.arange(ids.shape[1], device=ids.device)
         read = (torch.sin(0.7 * ids.to(self.dtype) + 0.4 * place + 1.1 * segments) * mask).sum(dim=1)
         return read + self.gap * (1 - ids[:, 0] % 3)

@@ -45,10 +45,10 @@ _ATTENTION = (
     Line(
         "q, k, v = y W_q, y W_k, y W_v", TOKENS, "Three projections of each token; each is this large.", PROJECTION * 3
     ),
-    Line("q.split(heads)", HEADS, "Each head gets its part of each vector: no number is new, they only stand apart."),
+    Line("q.split(heads)", HEADS, "Each head gets its part of each vector: the numbers are the same, only split up."),
     Line("scores = q kᵀ / √d_head", PAIRS, "The only step where tokens meet: a number for each pair, in each head."),
     Line("alpha = softmax(masked)", PAIRS, "Padding gets weight 0; each row sums to 1."),
-    Line("out = alpha v", HEADS, "Each head brings home an average of the values."),
+    Line("out = alpha v", HEADS, "Each head gets a weighted average of the values."),
     Line("concat(out)", TOKENS, "The heads side by side again."),
     Line("y = out W_o", TOKENS, "One more projection mixes what the heads have found.", PROJECTION),
 )
@@ -66,12 +66,16 @@ _NORM: Final[tuple[Shape, ...]] = (("d_model",), ("d_model",))
 
 def _add(number: int) -> Line:
     return Line(
-        f"x = x + dropout(y)  # {number}", TOKENS, "The way around: what came in is kept, and y is added to it."
+        f"x = x + dropout(y)  # {number}",
+        TOKENS,
+        "The residual connection: what came in is kept, and y is added to it.",
     )
 
 
 def _norm(number: int, into: str) -> Line:
-    return Line(f"{into} = norm_{number}(x)", TOKENS, "Each vector to mean 0 and deviation 1, then stretched.", _NORM)
+    return Line(
+        f"{into} = norm_{number}(x)", TOKENS, "Each vector gets mean 0 and standard deviation 1, then is scaled.", _NORM
+    )
 
 
 POST_NORM: Final = (_IN, *_ATTENTION, _add(1), _norm(1, "x"), *_FEED_FORWARD, _add(2), _norm(2, "x"))

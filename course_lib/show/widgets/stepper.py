@@ -76,7 +76,7 @@ _LABELS: Final = ("by the formula", f"with a slip: divided by {len(KEYS)}, the n
 _NOTES: Final = (
     "Divided by √2 = √d_head, as the paper has it.",
     "Divided by 3, the number of keys: scaled is smaller, so alpha is less sharp (0.94 instead of 0.997), and out "
-    "moves a little. With another sentence the divisor would be another one.",
+    "moves a little. With another sentence the divisor would be different.",
 )
 _ROWS: Final = {
     "q": QUERIES,
@@ -161,7 +161,7 @@ def step(matrix: str, row: int, column: int, *, slide: bool = False) -> Step:
         terms = [weight * part for weight, part in zip(weights, parts, strict=True)]
         products = _products([_number(weight) for weight in weights], [_given(part) for part in parts], terms)
         return Step(
-            f"What does “{QUERIES[row]}” bring home in dimension {column}? A weighted average of the values.",
+            f"What does “{QUERIES[row]}” get in dimension {column}? A weighted average of the values.",
             f"{cell} = alpha[{row}] · v[:,{column}] = {products} = {_number(value)}",
             tuple(("alpha", row, key) for key in range(len(KEYS)))
             + tuple(("v", key, column) for key in range(len(KEYS))),

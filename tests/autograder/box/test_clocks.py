@@ -62,7 +62,7 @@ def test_a_box_that_gets_a_tenth_of_the_machine_has_ten_times_as_long(machine: M
 
 
 def test_one_that_gets_less_is_ended_by_the_clock_on_the_wall_and_called_starved(machine: Machine) -> None:
-    assert machine.goes_on(101.0, rate=0.01) == ("it was not done after 100 s", "wall_factor")
+    assert machine.goes_on(101.0, rate=0.01) == ("it was not finished after 100 s", "wall_factor")
     assert machine.watch.lap.starved
 
 
@@ -114,7 +114,7 @@ def test_each_request_has_its_own_time_and_all_together_that_of_the_submission(m
 def test_what_nobody_can_read_leaves_the_clock_on_the_wall(machine: Machine) -> None:
     machine.reading = None
     assert machine.goes_on(99.0, rate=0.0) is None
-    assert machine.goes_on(2.0, rate=0.0) == ("it was not done after 100 s", "wall_factor")
+    assert machine.goes_on(2.0, rate=0.0) == ("it was not finished after 100 s", "wall_factor")
 
 
 def test_a_sum_never_falls(machine: Machine) -> None:

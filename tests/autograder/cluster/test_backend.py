@@ -181,8 +181,8 @@ def test_half_of_a_character_crosses_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("tcp:/127.0.0.1:8786", "is no address of a scheduler"),
-        ("127.0.0.1:99999", "is no address of a scheduler"),
+        ("tcp:/127.0.0.1:8786", "is not a scheduler's address"),
+        ("127.0.0.1:99999", "is not a scheduler's address"),
         ("tcp://127.0.0.1:1", r"no scheduler answers at tcp://127\.0\.0\.1:1 within 0\.5 s; check the address"),
         ("tls://127.0.0.1:1", "no connection to tls://127.0.0.1:1: .*docs/cluster.md"),
     ],

@@ -201,7 +201,7 @@ def test_a_way_that_others_can_listen_on_is_refused_unless_it_is_trusted(address
         ({"torch": "2.0"}, ""),
         ({"torch": "1.0"}, "torch is 1.0 there and 2.0 here; install the same versions there"),
         ({}, "torch is none there and 2.0 here; install the same versions there"),
-        ({"torch": "2.0", "checks": "x"}, "Katze's own code that grades is another; install the same versions there"),
+        ({"torch": "2.0", "checks": "x"}, "Katze's grading code is different; install the same versions there"),
         ({"torch": "1.0", "checks": "x"}, "torch is 1.0 there and 2.0 here; install the same versions there"),
     ],
 )

@@ -275,7 +275,7 @@ def test_check_and_hint_say_the_same_as_in_the_full_course(edition: Path, tmp_pa
     assert "\n         lengths  [" in same
     assert "01 Attention" not in more
     assert "00 Words in a bag" in more
-    assert "Hidden cases are in the full course only" in more
+    assert "Only the full course has hidden cases" in more
     assert "holds no solutions" in more
     assert "lesson '07_gpt' is not in this edition of the course" in more
 
@@ -322,7 +322,7 @@ def test_the_command_tells_what_is_in_it(tmp_path: Path, capsys: pytest.CaptureF
     assert "left out: course_lib.positions, for 03_positions" in told
     assert "(--withhold 08)" in told
     assert "(--withhold 03)" not in told
-    assert "of step 2 calls are known; others are checked in the full course only" in told
+    assert "2 calls of step recorded; others are checked only in the full course" in told
     assert manifest_of(folder)["closed"] == [LESSON]
     assert cli.main(["publish", str(folder), *at]) == 2
     assert "--lessons 00 01" in capsys.readouterr().err

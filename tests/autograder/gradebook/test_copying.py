@@ -149,7 +149,7 @@ def test_a_place_that_is_not_empty_is_refused(
     cluster: Cluster, database: str, path: Path, server: Server, tmp_path: Path
 ) -> None:
     for target in (path, tmp_path / "x" / ".." / "gradebook.db"):
-        refused(path, target, "is the course's gradebook already; name the place that it is to be copied to")
+        refused(path, target, "is already the course's gradebook; name the place to copy it to")
     (tmp_path / "other.db").write_text("a file")
     for target in (tmp_path / "other.db", tmp_path):
         refused(path, target, "is not empty; name a file that is not there yet, or an empty database")
@@ -159,7 +159,7 @@ def test_a_place_that_is_not_empty_is_refused(
     cluster.administer("DROP TABLE student", database=database)
     copy_gradebook(path, server)
     refused(path, server, "is not empty")
-    refused(server, server, "is the course's gradebook already")
+    refused(server, server, "is already the course's gradebook")
     refused(server, cluster.server(database, "ben"), "is not empty")
 
 

@@ -81,7 +81,7 @@ def test_a_file_that_is_no_gradebook_is_refused(path: Path):
     path.unlink()
     path.mkdir()
     refused(path, "cannot be written")
-    with pytest.raises(BadInput, match="is no file; check"), read_only(path):
+    with pytest.raises(BadInput, match="is not a file; check"), read_only(path):
         pass
     refused(path.parent / "nowhere" / "gradebook.db", "no folder")
 

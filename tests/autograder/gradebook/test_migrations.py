@@ -84,9 +84,9 @@ def test_it_is_brought_up_to_date_and_that_is_told(latest: Address, version: int
     [told] = brought_up_to_date(latest)
     named, kept = latest, "no copy was made: `pg_dump` makes one"
     if isinstance(latest, Path):
-        named, kept = Path(latest.name), f"as it was before, it is in {latest.name}.before-{migrations.LATEST}"
+        named, kept = Path(latest.name), f"a copy of the old one is in {latest.name}.before-{migrations.LATEST}"
     done = f"was brought from version {version} of Katze's tables to version {migrations.LATEST}"
-    nothing = f"was nbgrader's alone and has version {migrations.LATEST} of Katze's tables now"
+    nothing = f"was nbgrader's own and now has version {migrations.LATEST} of Katze's tables"
     assert told == f"the gradebook {named} {done if version else nothing}; {kept}"
     assert (records(latest), differences(latest)) == (known, [])
     with Gradebook(url_of(latest)) as book:

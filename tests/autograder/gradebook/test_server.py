@@ -279,9 +279,9 @@ def test_who_is_not_let_in_is_told_why(cluster: Cluster, database: str, monkeypa
     no_password = url.replace(f":{postgres.quote(PASSWORD, safe='')}", "")
     monkeypatch.setenv("PGPASSFILE", "/nowhere")
     for wrong, said in (
-        (url.replace(folder, "/nowhere"), "no connection to it: check its address, and that it runs"),
-        ("postgresql+psycopg://ada:x@127.0.0.1:9/nlp", "no connection to it"),
-        ("postgresql://ada:x@nowhere.invalid/nlp", "no connection to it"),
+        (url.replace(folder, "/nowhere"), "it cannot be reached: check its address, and that it is running"),
+        ("postgresql+psycopg://ada:x@127.0.0.1:9/nlp", "it cannot be reached"),
+        ("postgresql://ada:x@nowhere.invalid/nlp", "it cannot be reached"),
         (cluster.url(database, password="wrong"), "refuses the password.*~/.pgpass"),
         (cluster.url("nowhere"), "no such database.*createdb"),
         (no_password, "asks for a password.*~/.pgpass"),
@@ -315,4 +315,4 @@ def test_a_database_that_cannot_be_written_is_refused(cluster: Cluster, ada: Ser
     cluster.administer(f"REVOKE UPDATE ON katze_run FROM {TEAM}", database=database)
     refused(ada, f"{TEAM} may not read and write the table katze_run")
     cluster.administer(f'ALTER DATABASE "{database}" SET default_transaction_read_only TO on')
-    refused(ada, "it may only be read")
+    refused(ada, "it is read-only")

@@ -85,8 +85,8 @@ def check_cell(release: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda release: release["cells"].clear(), "has no place in it, and 2 points in its exercise"),
-        (lambda release: check_cell(release)["metadata"]["nbgrader"].update(points=7), "has 7 points in it"),
+        (lambda release: release["cells"].clear(), "has no place in the release and 2 points in the exercise"),
+        (lambda release: check_cell(release)["metadata"]["nbgrader"].update(points=7), "has 7 points in the release"),
         (lambda release: check_cell(release)["metadata"].clear(), "another version of the course"),
         (lambda release: release.pop("cells"), "cannot be read .KeyError.; run `katze release`"),
     ],
@@ -107,6 +107,7 @@ def test_a_lesson_that_this_version_lacks_is_refused(course: Course) -> None:
     folder.mkdir()
     (folder / "99_later.ipynb").write_text(course.release_notebook(LESSON).read_text())
     with pytest.raises(
-        BadInput, match="has no exercises for 99_later; there are those of 000_primer, 00_words_in_a_bag, 01_attention"
+        BadInput,
+        match="has no exercises for 99_later; it has exercises for 000_primer, 00_words_in_a_bag, 01_attention",
     ):
         Assignment.load(course, "99_later", course.limits, skip_demos=True, feedback=True)

@@ -246,7 +246,7 @@ def test_a_student_s_own_cell_that_ends_its_box_is_told_to_the_instructor(course
     assert graded.points == 17
     [remark] = graded.remarks
     assert re.fullmatch(r"cell \d+ ended its sandbox: its process ended with exit status 0", remark)
-    assert "Python itself ended (by os._exit, or in a crash)" in page(course, "ada")
+    assert "Python itself exited (by os._exit, or in a crash)" in page(course, "ada")
     assert "exit status" not in page(course, "ada")
 
 
@@ -309,7 +309,9 @@ def test_a_gradebook_that_can_grow_no_more_keeps_what_was_recorded(
 
     with monkeypatch.context() as patch:
         patch.setattr(sqlite3, "connect", connect_to_a_full_disk)
-        with pytest.raises(BadInput, match="the disk is full: make room and run this again; what was recorded stays"):
+        with pytest.raises(
+            BadInput, match="the disk is full: make room and run this again; what has been recorded is kept"
+        ):
             grade_assignment(course, LESSON)
     assert set(before) <= set(everything(course))
     assert "ada" not in why(grade_assignment(course, LESSON))

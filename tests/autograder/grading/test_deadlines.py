@@ -69,8 +69,8 @@ def test_a_deadline_comes_to_pages_and_totals_without_grading(graded: Course) ->
     assert nbgrader_s(graded) == {"ada": 17, "ben": LATE, "gus": 0, "zora": 0}
     assert f"<strong>{LATE:g}</strong>" in page(graded, "ben")
     assert "1 day 1 hour late." in page(graded, "ben")
-    assert "in time." in page(graded, "ada")
-    assert "counts as in time." in page(graded, "gus")
+    assert "on time." in page(graded, "ada")
+    assert "counts as on time." in page(graded, "gus")
     assert "<strong>No score</strong>" in page(graded, "zora")
     assert "Being late costs" not in page(graded, "zora")
     [record] = [one for one in run.records() if one["student"] == "ben" and one["exercise"] == "attention.scores"]
@@ -104,7 +104,7 @@ def test_how_a_lesson_counts_in_the_total_comes_to_the_pages_when_it_changes(gra
     before = page(graded, "ada")
     run = regrade(graded, f"drop_lowest = 1\n[lessons.{LESSON}]\nweight = 2\n")
     assert (why(run), run.due_pages) == ({}, ("ada", "ben", "gus", "zora"))
-    assert "In the total its weight is 2, and of the total your lowest lesson is dropped." in page(graded, "ada")
+    assert "Its weight in the total is 2, and of the total your lowest lesson is dropped." in page(graded, "ada")
     assert "It does not count in the total." not in page(graded, "ada")
     regrade(graded, f"drop_lowest = 1\n[lessons.{LESSON}]\nweight = 0\n")
     assert "It does not count in the total." in page(graded, "ada")

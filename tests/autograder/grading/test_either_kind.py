@@ -146,7 +146,7 @@ def test_only_what_has_changed_is_graded_again(course: Course, kind: Kind) -> No
     second = grade_assignment(course, kind.name)
     assert {task.student: task.why for task in dry.tasks} == why(second)
     assert why(second) == {
-        "ada": (f"{kind.notebook}.ipynb in autograded/ is missing, or not what was written",),
+        "ada": (f"{kind.notebook}.ipynb in autograded/ is missing, or was changed after it was written",),
         "ben": (SUBMITTED_AGAIN,),
     }
     right, less = kind.points
@@ -195,7 +195,7 @@ def test_force_grades_everything_and_leaves_no_grade_of_a_submission_that_now_fa
     assert why(graded) == {"ada": (FORCED,), "ben": (FORCED,)}
     assert {change.after.outcome for change in graded.gradings["ada"].changes if change.after} == {Outcome.UNGRADED}
     assert graded.gradings["ben"].changes == ()
-    assert by_student(graded)["ada"].problem == "The grader's own process died over this submission, twice."
+    assert by_student(graded)["ada"].problem == "The grader's own process crashed on this submission, twice."
     assert scores(course, "ada") == {(None, True)}
     assert not kind.autograded(course, "ada").exists()
     assert rows(course, "SELECT sum(before_points) FROM katze_change") == [(kind.points[0],)]

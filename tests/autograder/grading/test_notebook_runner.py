@@ -298,7 +298,7 @@ def test_a_demo_that_takes_too_long_costs_no_point(demos: list[str]) -> None:
     ("hanging", "boxes", "outcome", "note"),
     [
         (20, 21, ("passed", 1), ""),
-        (60, 40, ("timed_out", 0), "More than 40 cells ended Python itself before this exercise was reached."),
+        (60, 40, ("timed_out", 0), "More than 40 cells made Python exit before this exercise was reached."),
     ],
 )
 def test_many_cells_that_end_their_box_leave_the_answers_until_it_is_too_much(

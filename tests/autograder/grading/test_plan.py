@@ -91,7 +91,7 @@ def test_what_changes_no_grade_is_no_reason(
 def test_everything_is_graded_again_by_force_and_by_another_secret(course: Course) -> None:
     assert reasons(planned(course, force=True)) == {(FORCED,)}
     (course.root / ".katze" / "secret").unlink()
-    assert reasons(planned(course)) == {("the course has another secret",)}
+    assert reasons(planned(course)) == {("the course's secret has changed",)}
 
 
 def test_who_was_never_graded_is_graded(course: Course) -> None:
@@ -106,7 +106,7 @@ def test_who_was_never_graded_is_graded(course: Course) -> None:
     ("name", "reason"),
     [
         ("torch", "torch none -> 2.14"),
-        ("checks", "Katze's own code that grades has changed"),
+        ("checks", "Katze's grading code has changed"),
         ("library", "what the lesson's cells reach of the library has changed"),
     ],
 )

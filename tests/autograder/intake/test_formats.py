@@ -215,7 +215,7 @@ def test_whatever_follows_in_a_script_it_is_read_or_refused(begin: str, text: st
         (b"\xff\xd8\xff\xe0 not text", "a picture"),
         (b"PK\x03\x04" + bytes(100), "a damaged archive"),
         (b"%PDF-1.7", "a PDF"),
-        (b"Rar!\x1a\x07", "an archive that is not opened here"),
+        (b"Rar!\x1a\x07", "an archive of a kind that is not opened here"),
         (b"\x80\x04\x95cos\nsystem\n", "a pickle"),
         (b"<!DOCTYPE html>\n<html><head></head></html>", "a web page"),
         ("\ufeff\n<html>".encode("utf-16"), "a web page"),

@@ -209,7 +209,7 @@ def test_of_several_notebooks_the_one_with_the_work_is_graded(case: str, folder:
 REFUSED = {
     "nothing": ({}, "it is empty"),
     "only other files": ({"notes.txt": b"x", "b.docx": b"x"}, r"\(b.docx, notes.txt\): submit the .ipynb file itself"),
-    "only what is passed over": ({".DS_Store": b"x", "__MACOSX/._x": b"x"}, "__MACOSX: it is none of the student's"),
+    "only what is passed over": ({".DS_Store": b"x", "__MACOSX/._x": b"x"}, "__MACOSX: it is not the student's work"),
     "several unknown notebooks": ({"a.ipynb": OTHER, "b.ipynb": OTHER}, r"several notebooks \(a.ipynb, b.ipynb\)"),
     "different answers": (
         {NAME: ONE, "final.ipynb": answered(one="3")},
@@ -230,7 +230,9 @@ REFUSED = {
     ),
     "an untouched release and a closed archive": (
         {NAME: RELEASED, "done.7z": b"7z"},
-        rf"no answers in {NAME}, and not all else could be read \(done.7z: it is an archive that is not opened here\)",
+        rf"no answers in {NAME}, and not everything else could be read \(done.7z: it is an archive of a kind that "
+        rf"is not "
+        rf"opened here\)",
     ),
     "several scripts": ({"a.py": b"", "b.py": b""}, r"several files \(a.py, b.py\)"),
     "a web page": ({f"{LESSON}.html": b"<html>"}, "a web page cannot be graded. Choose File > Download"),
@@ -239,7 +241,7 @@ REFUSED = {
     "a zip without a notebook": ({"a.zip": zipped({".x/y.txt": b""})}, r"\(a.zip/.x/y.txt\): submit"),
     "a zip of a zip of a zip": (
         {"a.zip": zipped({"b.zip": zipped({"c.zip": zipped({NAME: CONTENT})})})},
-        "a.zip/b.zip/c.zip: it is one archive too many",
+        "a.zip/b.zip/c.zip: there are too many archives",
     ),
     "a damaged tar": ({"a.tar": tarred({NAME: CONTENT}, "w")[:1000]}, "a.tar: it is damaged"),
     "a damaged zip": ({"a.zip": zipped({NAME: CONTENT})[:100]}, "a.zip: it is damaged"),
@@ -305,7 +307,7 @@ def test_a_damaged_archive_gives_its_notebook_or_is_refused(
 
 def test_deep_and_wide_folders_are_not_walked_to_their_end(folder: Path, monkeypatch: pytest.MonkeyPatch):
     laid(folder, {f"{'a/' * 60}{NAME}": CONTENT})
-    with pytest.raises(Unreadable, match="the folder is more than 50 folders deep"):
+    with pytest.raises(Unreadable, match="it is nested more than 50 folders deep"):
         read_submission(folder, LESSON, ANSWERS_IN)
     monkeypatch.setattr(handed_in, "FILES", 5)
     laid(folder, {f"{number}.txt": b"x" for number in range(9)} | {f"z/{NAME}": CONTENT})
@@ -325,7 +327,7 @@ def test_what_tools_have_put_beside_a_notebook_does_not_hide_it(folder: Path):
 def test_a_pipe_does_not_block_and_a_folder_is_no_notebook(folder: Path):
     path = folder / NAME
     os.mkfifo(path)
-    with pytest.raises(Unreadable, match="it is no plain file"):
+    with pytest.raises(Unreadable, match="it is not an ordinary file"):
         read_submission(folder, LESSON, ANSWERS_IN)
     path.unlink()
     path.mkdir()

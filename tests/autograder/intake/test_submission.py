@@ -48,7 +48,7 @@ def test_lists_of_lines_are_read_with_any_line_ends_and_with_none(lines: list[ob
     read = read_notebook(json.dumps(notebook, indent=1).replace("\n", "\r\n").encode())
     assert read.cells[1].source == "a = 1\nb = 2\n\nc = 3"
     assert read.repairs == (
-        () if are_whole else ("The lines of its cells had lost their line feeds; they were put back.",)
+        () if are_whole else ("The lines of its cells had lost their line breaks; they were put back.",)
     )
 
 

@@ -29,5 +29,5 @@ def test_decisions_are_told_once_and_shares_with_both_numbers() -> None:
     assert list(remarks_on_changes("01_toy", results)) == [
         "01_toy: toy.scale: extra credit, never lower.",
         "01_toy: toy.why: full credit for everyone.",
-        "01_toy: what 2 students got by hand for toy-why-written, out of 1, counts in the same share of 3.",
+        "01_toy: points given by hand to 2 students for toy-why-written, out of 1, are scaled to 3.",
     ]

@@ -140,7 +140,7 @@ def test_what_waits_for_a_person_is_told() -> None:
     assert "written answers wait for a person 1" in facts
     assert "answers changed since they were read 1" in facts
     assert "exercises that could not be graded 1" in facts
-    assert "gave points, which count until it is read again: ben." in text(soup)
+    assert "gave points, which count until the answer is read again: ben." in text(soup)
     assert "attention.scale has no score for cem. It uses gensim." in text(soup)
     assert "the lesson gives 5." in text(soup)
 

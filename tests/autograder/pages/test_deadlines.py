@@ -44,21 +44,21 @@ def test_a_time_is_told_on_its_own_clock() -> None:
 
 def test_the_student_reads_due_handed_in_how_late_and_what_it_cost() -> None:
     due = "Due Friday, 20 November 2026, 18:00 (UTC+01:00)"
-    assert told(submission("ada")) == f"{due}. Handed in Friday, 20 November 2026, 18:00 (UTC+01:00): in time."
+    assert told(submission("ada")) == f"{due}. Handed in Friday, 20 November 2026, 18:00 (UTC+01:00): on time."
     assert told(submission("ada", 26 * 3600)) == (
-        f"{due}. Handed in Saturday, 21 November 2026, 20:00 (UTC+01:00): 1 day 2 hours late. "
-        "Being late costs 4 of your 17 points: each day begun costs 10 % of the lesson's 20 points, 50 % at most."
+        f"{due}. Handed in Saturday, 21 November 2026, 20:00 (UTC+01:00): 1 day 2 hours late. Being late costs 4 of "
+        "your 17 points: each day, or part of a day, costs 10 % of the lesson's 20 points, 50 % at most."
     )
-    assert told(submission("ada", 600)).endswith(": 10 minutes late, which is within the grace of 15 minutes.")
+    assert told(submission("ada", 600)).endswith(": 10 minutes late, which is within the grace period of 15 minutes.")
     assert told(submission("ada", extended=True)).startswith(f"{due}, which is your own extension. Handed in")
-    assert told(submission("ada", None)) == (f"{due}. Nobody knows when it was handed in, so it counts as in time.")
+    assert told(submission("ada", None)) == (f"{due}. Nobody knows when it was handed in, so it counts as on time.")
 
 
 def test_what_costs_nothing_and_what_nobody_can_lose() -> None:
     assert told(submission("ada", 3600, Late("none"))).endswith("1 hour late. Being late costs nothing.")
     kept = told(submission("ada", 3600, Late("cap", cap=90)))
     assert kept.endswith(
-        "1 hour late. Being late costs nothing: what is late can reach 90 % of the lesson's 20 points."
+        "1 hour late. Being late costs nothing: late work can get at most 90 % of the lesson's 20 points."
     )
     assert told(submission("ada", 3600, points=None)).endswith("1 hour late.")
     assert told(submission("ada", 3600, Late("nbgrader"))).endswith("Being late costs 3 of your 17 points.")
@@ -77,10 +77,10 @@ def test_a_table_has_it_in_brief() -> None:
     assert late_in_brief(submission("ada", 3600, Late("none"))) == "1 hour"
     assert late_in_brief(submission("ada", None)) == "time unknown"
     for handed_in, mark, brief, read in (
-        (None, False, "", "Handed in in time."),
-        (None, True, "late, time unknown", "Nobody knows when it was handed in, so it counts as in time."),
+        (None, False, "", "Handed in on time."),
+        (None, True, "late, time unknown", "Nobody knows when it was handed in, so it counts as on time."),
         (26 * 3600, False, "1 day 2 hours, −4", "1 day 2 hours late."),  # a time that is known decides
-        (0, True, "", ": in time."),
+        (0, True, "", ": on time."),
     ):
         one = submission("ada", handed_in)
         one = replace(one, lateness=replace(one.lateness, marked_late=mark))
@@ -93,17 +93,17 @@ def test_the_instructor_is_told_of_what_is_unknown_lost_and_not_written() -> Non
     stale = submission("cem", 3600)
     stale = replace(stale, lateness=replace(stale.lateness, is_written=False))
     assert [*remarks_on_deadlines(LESSON, [submission("ada"), submission("ben", None), stale])] == [
-        "01_attention: nobody knows when it was handed in, so it counts as in time: ben. "
+        "01_attention: nobody knows when it was handed in, so it counts as on time: ben. "
         "[lessons.01_attention.handed_in] in course.toml says when.",
         "01_attention: 2 points taken off for being late: cem.",
         "01_attention: deadlines or points have changed since the feedback pages and nbgrader's tables were written, "
-        "for cem: run `katze grade 01_attention`, which grades nothing for it.",
+        "for cem: run `katze grade 01_attention`, which updates them without grading anything.",
     ]
     assert [*remarks_on_deadlines(LESSON, [submission("ada")])] == []
     kept = replace(submission("dov"), lateness=replace(stale.lateness, is_kept=True, is_written=True, penalty=0))
     assert [*remarks_on_deadlines(LESSON, [kept])] == [
-        "01_attention: its deadline in course.toml has changed, but the lesson is frozen, so nothing does for dov; run "
-        "`katze thaw 01_attention` first."
+        "01_attention: its deadline in course.toml has changed, but the lesson is frozen, so nothing changes for dov; "
+        "run `katze thaw 01_attention` first."
     ]
 
 
@@ -126,7 +126,7 @@ def test_the_report_has_the_due_date_the_late_and_those_who_withdrew() -> None:
     assert "submissions 3 " in said
     assert "handed in late 1" in said
     assert "Due Friday, 20 November 2026, 18:00 (UTC+01:00)." in said
-    assert "nobody knows when it was handed in, so it counts as in time: cem." in said
-    assert "withdrawn, since the submission is no longer there, and not counted: zoe." in said
+    assert "nobody knows when it was handed in, so it counts as on time: cem." in said
+    assert "withdrawn (the submission is no longer there), and not counted: zoe." in said
     rows = [" ".join(row.get_text(" ").split()) for row in soup.select("table.students tbody tr")]
     assert rows == ["ada 17 of 20", "ben 13 of 20 1 day 2 hours, −4", "cem 17 of 20 time unknown"]

@@ -80,7 +80,7 @@ def test_points_by_hand_are_in_it_and_what_waits_is_told() -> None:
         "01_attention: 4 graded, out of 21 points.",
         "01_attention: 1 with a written answer that has not been read yet; its points are missing.",
         "01_attention: attention.scale has no score for dov. It uses gensim.",
-        "01_attention: changed since a person read it and gave points, which count until it is read again: cem.",
+        "01_attention: changed after a person gave points, which count until the answer is read again: cem.",
     ]
 
 
@@ -94,7 +94,7 @@ def test_a_roster_comes_back_with_the_points_and_all_else_as_it_was(tmp_path: Pa
     assert [row for place, row in enumerate(after) if place != 2] == [row for n, row in enumerate(before) if n != 2]
     assert made.remarks[-2:] == [
         "Not in the roster, and left out: zoe.",
-        "In the roster, and nothing handed in: emmy.",
+        "In the roster, but nothing handed in: emmy.",
     ]
 
 
@@ -115,7 +115,7 @@ def test_a_roster_without_the_column_gets_one_more(tmp_path: Path) -> None:
             r"has no column 'student' \(did you mean 'Student'\?\); choose one with --student-column: Student, ID",
         ),
         ("", "is empty"),
-        ("student,a\nada,1,2\n", "row 2 of .* has 3 cells, its first row 2"),
+        ("student,a\nada,1,2\n", "row 2 of .* has 3 cells, but its first row has 2"),
         ("student\nada\nada\n", "has 'ada' in two rows"),
         (b"student\nJ\x81rg\n", "not in UTF-8"),
         (
@@ -129,9 +129,12 @@ def test_a_roster_without_the_column_gets_one_more(tmp_path: Path) -> None:
         ("student,quiz\nada,\n", "no column '01_attention'; name one with --lesson-column '01_attention'=NAME"),
         (
             "student,01_attention\n,17\nada,\n",
-            "gives 17 points at most for '01_attention', the lesson 19: set it to 19",
+            "the maximum for '01_attention' is 17 points in the roster .* and 19 in the lesson: set it to 19",
         ),
-        ("student,01_attention,01_attention - Max Points\nada,,20\n", "gives 20 points at most"),
+        (
+            "student,01_attention,01_attention - Max Points\nada,,20\n",
+            "is 20 points in the roster .* and 19 in the lesson",
+        ),
         ('student\n"ada\n', "is not a CSV file"),
     ],
 )
@@ -281,9 +284,9 @@ def test_who_has_withdrawn_is_named_and_not_exported_unless_asked() -> None:
     assert rows(made.table) == [["student", LESSON], ["ada", "17"]]
     assert made.remarks == [
         "01_attention: 1 graded, out of 19 points.",
-        "01_attention: withdrawn, since the submission is no longer there, so nothing is written (--withdrawn exports "
-        "it all the same): zoe.",
+        "01_attention: withdrawn (the submission is no longer there), so nothing is written (--withdrawn exports it "
+        "anyway): zoe.",
     ]
     made = export(gone, withdrawn=True)
     assert rows(made.table)[2] == ["zoe", "5"]
-    assert made.remarks[-1].endswith("no longer there, but exported all the same: zoe.")
+    assert made.remarks[-1].endswith("no longer there), but exported anyway: zoe.")

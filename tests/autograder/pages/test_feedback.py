@@ -125,7 +125,7 @@ def test_the_overview_has_a_line_for_each_exercise():
         (["failed"], "small.three A rule of this exercise is broken 0 / 1"),
         (["waiting"], "small.four Not written yet 0 / 1"),
         (["waiting"], "small.five Could not be graded no score / 1"),
-        (["waiting"], "small.why Waits for a person – / 2"),
+        (["waiting"], "small.why Waiting for a person – / 2"),
     ]
 
 
@@ -151,7 +151,7 @@ def test_points_and_comments_by_hand_are_on_the_page_and_in_the_total():
     page = render(notebook(), by_hand=[replace(WHY, waits=True, is_changed=True)])
     assert text(page.select_one(".total")) == "4.5 of 9 points"
     assert text(page.select(".overview tr")[-1]) == "small.why Changed since it was read 1.5 / 2"
-    assert "given by a person. That was before you changed this answer: it waits" in text(page.select_one(".by-hand"))
+    assert "given by a person. You have changed this answer since then, so it will" in text(page.select_one(".by-hand"))
 
 
 def test_points_by_hand_in_place_of_automatic_ones_and_beside_them():

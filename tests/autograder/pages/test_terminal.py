@@ -73,8 +73,8 @@ def test_pages_that_were_written_anew_are_told() -> None:
     )
     print_class(graded, output_console(out, 80))
     text = " ".join(out.getvalue().split())
-    assert "points by hand, comments or decisions have changed: 1 feedback page written anew (ada)" in text
-    assert "pages were missing, or not as Katze had written them: 2 feedback pages written anew (eve, zoe)" in text
+    assert "points by hand, comments or decisions have changed: 1 feedback page rewritten (ada)" in text
+    assert "pages were missing, or had been changed: 2 feedback pages rewritten (eve, zoe)" in text
     assert "run `katze grade 01_attention --student ben --force`" in text
 
 

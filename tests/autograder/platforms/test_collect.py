@@ -324,7 +324,7 @@ def test_a_download_is_taken_in(case: str, course: Course, tmp_path: Path) -> No
 def test_a_mailbox_and_archives_of_folders_are_taken_in(course: Course, tmp_path: Path) -> None:
     box = collect(course, mailbox_of(tmp_path / "inbox.mbox", *MAILS), lesson=LESSON)
     assert (box.platform, handed_in(course)) == ("mbox", MAILED)
-    assert box.refused == {"message 4, cy@uni.example": "nothing is attached to it"}
+    assert box.refused == {"message 4, cy@uni.example": "it has no attachment"}
     for name, packed in (("class.zip", zipped), ("class.tar.gz", tarred)):
         archive = put(tmp_path / name, packed({f"class/dan/{NAME}": A, f"class/fay/{NAME}": B}))
         assert set(results(collect(course, archive))) == {"dan", "fay"}
@@ -367,7 +367,7 @@ UNKNOWN = {
     "Microsoft Teams": [f"Submitted files/{who}/Lesson 1/Version 2/{NAME}" for who in ("Ada Lovelace", "Ben Lee")],
     "which may be no student's name": [f"Week 1/{who}_{NAME}" for who in ("ada", "ben")],
     "all notebooks in .* lie in": [f"Week 1/Abgaben/{who}/{NAME}" for who in ("ada", "ben")],
-    "its name says not whose it is": [f"{who} - final.ipynb" for who in ("Ada Lovelace", "Ben Lee")],
+    "its name does not say whose it is": [f"{who} - final.ipynb" for who in ("Ada Lovelace", "Ben Lee")],
 }
 
 
@@ -419,7 +419,7 @@ OF_THE_OTHER = {
 @pytest.mark.parametrize("case", OF_THE_OTHER)
 def test_another_lesson_than_the_named_one_is_asked_about(case: str, course: Course, tmp_path: Path) -> None:
     folder = laid(tmp_path / "d", dict.fromkeys(OF_THE_OTHER[case], M))
-    with pytest.raises(BadInput, match=f"is it `--lesson {OTHER_LESSON}`?"):
+    with pytest.raises(BadInput, match=f"did you mean `--lesson {OTHER_LESSON}`?"):
         collect(course, folder, lesson=LESSON)
     assert not course.submitted.exists()
     assert collect(course, folder, lesson=OTHER_LESSON).rows
@@ -477,7 +477,7 @@ def test_a_second_attempt_replaces_the_first_which_is_kept_and_named(course: Cou
     [older] = read_collected(course, LESSON)["1"].others
     assert older.name == f"ada_1_10_{NAME}"
     assert (course.root / older.kept / NAME).read_bytes() == A
-    assert row.said == (f"what was there is in {older.kept}",)
+    assert row.said == (f"the earlier version is in {older.kept}",)
     [again] = collect(course, first).rows  # the old download once more: it doesn't come back
     assert (again.result, again.said) == ("older", (f"a later one was collected before: ada_1_11_{LESSON}-1.ipynb",))
     assert handed_in(course) == {f"1/{LESSON}/{LESSON}-1.ipynb": B}
@@ -525,7 +525,7 @@ def test_a_time_that_the_instructor_has_written_stays_until_something_else_comes
 ) -> None:
     first = put(tmp_path / "1.zip", zipped({f"ada_LATE_1_10_{NAME}": A}))
     told = collect(course, first).remarks
-    assert any("marked late, and nobody knows when it came, so it counts as in time: 1;" in remark for remark in told)
+    assert any("marked late, and nobody knows when it came, so it counts as on time: 1;" in remark for remark in told)
     written = put(course.submitted / "1" / LESSON / "timestamp.txt", b"2020-11-20 17:50:00 UTC")
     assert results(collect(course, first)) == {"1": "unchanged"}
     assert written.exists()
@@ -547,7 +547,7 @@ def test_a_clock_that_is_ahead_is_not_believed(course: Course, tmp_path: Path) -
     )
     [row] = collect(course, box).rows
     assert row.handed_in == ""
-    assert "lies ahead" in row.said[0]
+    assert "is in the future" in row.said[0]
 
 
 def test_nobody_else_collects_at_the_same_time(course: Course, tmp_path: Path) -> None:

@@ -96,9 +96,9 @@ def test_moodle_gets_its_zip_and_its_worksheet(
     ).replace(f"Ben,,{MOST}.00", f"Ben,0,{MOST}.00")
     said = capsys.readouterr()
     assert "2 pages for moodle" in said.out
-    assert "cannot be used for a file: cy." in said.err
-    assert "no name for the page: di, ed, fay, gus, hal." in said.err
-    assert "No score, so nothing goes back: zora." in said.err
+    assert "cannot be used as a file name: cy." in said.err
+    assert "the page has no name there: di, ed, fay, gus, hal." in said.err
+    assert "No score, so no page is returned: zora." in said.err
 
 
 def test_a_roster_finds_those_who_did_not_come_by_moodle(course: Course, tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_canvas_gets_the_names_that_it_gave(course: Course, tmp_path: Path, caps
     give_back(course, "canvas", "--to", str(tmp_path / "submissions.zip"))
     name = f"ng_di_LATE_123_456_{LESSON}-1.html"
     assert written(tmp_path / "submissions.zip") == pages(course, di=name)
-    assert "cannot be used for a file: ed." in capsys.readouterr().err
+    assert "cannot be used as a file name: ed." in capsys.readouterr().err
     give_back(course, "canvas", "--worksheet", "x.csv", status=2)
     assert "katze export --roster" in capsys.readouterr().err
 
@@ -132,7 +132,7 @@ def test_a_dry_run_shows_a_table_and_writes_nothing(course: Course, capsys: pyte
     said = capsys.readouterr().out
     [row] = [line.split() for line in said.splitlines() if line.startswith("ada")]
     assert row == ["ada", "1.5", "/", str(MOST), "yes", "new", *f"{FOLDER}/{LESSON}.html".split()]
-    assert "2 pages would go back to moodle" in said
+    assert "2 pages would be returned to moodle" in said
     assert {path: path.stat().st_mtime_ns for path in course.root.rglob("*")} == before
 
 
@@ -152,7 +152,7 @@ def test_what_was_returned_is_known_and_what_has_changed_since(
     capsys.readouterr()
     assert states(course, capsys, *again) == {}
     give_back(course, "moodle", "--dry-run")
-    assert "does not show the points as they stand" in capsys.readouterr().err
+    assert "does not show the current points" in capsys.readouterr().err
     assert main(["grade", LESSON, "--course", str(course.root)]) == 0
     assert changed_since(course, LESSON) == ["ada"]
     capsys.readouterr()

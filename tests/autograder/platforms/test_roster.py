@@ -69,9 +69,9 @@ def test_names_of_all_kinds(name: str, tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "is empty"),
-        (b"\xff\xff", "none of the columns that are known"),
+        (b"\xff\xff", "none of the columns that it should have"),
         (b"id,name\nada,M\x81ller\n", "not in UTF-8"),
-        (b"a,b\n1,2\n", r"none of the columns that are known \(it has a, b\); its first row should be id,name,email"),
+        (b"a,b\n1,2\n", r"none of the columns that it should have \(it has a, b\); its first row should be id,"),
         (b"id,name\nada,b,c\n", "row 2 of the table"),
         (b'id,name\n"ada\n', "not a CSV file"),
         (b"x" * 20_000_001, "more than 20 MB"),
@@ -89,7 +89,7 @@ def test_rows_of_one_student_that_differ_are_left_out_and_told(tmp_path: Path) -
     listed = read_roster(path)
     assert [person.id for person in listed.people] == ["ben"]
     assert listed.remarks == [
-        f"{path}: ada is in rows that differ, and none was used: fix it.",
+        f"{path}: ada is in rows that differ, so none of them was used. Fix the rows.",
         f"{path}: 1 row without an id left out.",
     ]
 

@@ -71,8 +71,8 @@ def test_who_has_no_row_is_named_and_another_s_comment_stays(tmp_path: Path) -> 
     worksheet = MOODLE.replace("100.00", "19.00")
     made, text = filled(tmp_path, worksheet, "moodle", entry("cy", "14", comment="<p>x</p>"), entry("di", "99"))
     assert made.remarks == (
-        "No row of their own in exported.csv, so no points in it: di.",
-        "exported.csv has another comment already, which stays: cy.",
+        "No row in exported.csv, so no points there: di.",
+        "exported.csv has another comment already, which was kept: cy.",
     )
     assert text == worksheet.replace("007,-,,19.00", "007,-,17.5,19.00")
     own = worksheet.replace("by a colleague", "by us")
@@ -80,7 +80,7 @@ def test_who_has_no_row_is_named_and_another_s_comment_stays(tmp_path: Path) -> 
 
 
 def test_another_number_of_points_is_refused_or_scaled(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="gives 100 points at most, the lesson 19: .* --scale"):
+    with pytest.raises(BadInput, match="is 100 points in the worksheet .* and 19 in the lesson: .* --scale"):
         filled(tmp_path, MOODLE, "moodle", entry("ada", "12"))
     _, text = filled(tmp_path, MOODLE, "moodle", entry("ada", "12", points=9.5), scale=True)
     assert text == MOODLE.replace('grading",,', 'grading",50,')
@@ -111,7 +111,7 @@ def test_members_of_a_group_are_told_apart_in_gradescope_s_grades(tmp_path: Path
         entry("x", "99"),
     )
     assert text == GRADESCOPE.replace(",,,19.0,Ungraded", ",,3,19.0,Ungraded", 1).replace(",,,19.0,U", ",,4,19.0,U", 1)
-    assert "no points in it: x." in made.remarks[0]
+    assert "no points there: x." in made.remarks[0]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_members_of_a_group_are_told_apart_in_gradescope_s_grades(tmp_path: Path
     [
         ("", "is empty"),
         ("a,b\n1,2\n", "has no columns Identifier and Grade .it has a, b."),
-        (MOODLE.replace("Maximum grade", "Scale"), "graded by a scale"),
+        (MOODLE.replace("Maximum grade", "Scale"), "graded on a scale"),
         ('Identifier,Grade\nParticipant 1"x",\n"a"b,\n', "is not a CSV file"),
     ],
 )

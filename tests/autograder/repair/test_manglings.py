@@ -358,7 +358,7 @@ def with_a_stub_of_its_own(notebook: Notebook) -> None:
     notebook["cells"].insert(place(notebook, "attention.scale", "check"), stub)
 
 
-WITHOUT_MARKER = "was found in another cell than its own"
+WITHOUT_MARKER = "was found in a cell other than its own"
 EMPTY_COPY = "in which nothing was written was left out"
 PUT_BACK = "was missing and was put back."
 REBUILT = "had been removed (some editors do that) and was rebuilt."
@@ -391,8 +391,8 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
         ),
     ),
     "an answer in its check": (answer_in_its_check, ("changed", "was kept")),
-    "every cell twice": (duplicated, ("several copies", "the last one is graded", "A further copy of the check of")),
-    "pasted twice": (pasted_twice, ("several copies", "the last one is graded", "A further copy of the check of")),
+    "every cell twice": (duplicated, ("several copies", "the last one is graded", "An extra copy of the check of")),
+    "pasted twice": (pasted_twice, ("several copies", "the last one is graded", "An extra copy of the check of")),
     "a check in front": (check_in_front, ("The check of attention.scale came before its answer and was moved",)),
     "checks at the end": (checks_at_the_end, ()),
     "in reverse": (in_reverse, ("The lesson's imports", "came before its answer")),
@@ -402,7 +402,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "an answer as text": (retyped("markdown", "answer"), ("The cell of attention.scale had been given another type",)),
     "an answer as raw": (retyped("raw", "answer"), ("The cell of attention.scale had been given another type",)),
     "metadata stripped": (stripped, (REBUILT,)),
-    "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in another cell than its own")),
+    "metadata and markers stripped": (stripped_of_markers_too, (REBUILT, "was found in a cell other than its own")),
     "markers stripped": (stripped_of_markers_alone, ()),
     "points changed": (with_more_points, ()),
     "unlocked": (unlocked, ("The grading settings of attention.contextual_embedding",)),
@@ -429,7 +429,7 @@ MANGLED: dict[str, tuple[Mangle, tuple[str, ...]]] = {
     "everything in one cell": (
         in_one_cell,
         (
-            "The answer to attention.contextual_embedding was found in another cell than its own.",
+            "The answer to attention.contextual_embedding was found in a cell other than its own.",
             "The lesson's imports (check, product and show) were missing",
             PUT_BACK,
             "The written question attention.why_scale was missing",

@@ -174,7 +174,7 @@ def test_an_answer_counts_wherever_it_was_written(case: str):
         (
             (own(2, RIGHT["one"]), emptied("one-a", "# see above\n    raise NotImplementedError()")),
             (
-                "The answer to small.one was found in another cell than its own.",
+                "The answer to small.one was found in a cell other than its own.",
                 "The cell of small.one, which undid the answer in another cell, is shown as text and does not run.",
             ),
         ),
@@ -251,7 +251,7 @@ def test_an_answer_in_words_is_read_wherever_it_was_written(case: str):
     elsewhere = "".join(cell.source for cell in repaired.cells if cell is not why)
     assert became != TOLD or "Because" in elsewhere or "scan" in elsewhere
     said = " ".join(repaired.repairs)
-    assert ("The answer to small.why was found in another cell than its own." in said) == (became == ADOPTED)
+    assert ("The answer to small.why was found in a cell other than its own." in said) == (became == ADOPTED)
     assert ("in the cell of small.why, but elsewhere there may be an answer" in said) == (became == TOLD)
     again = repair(read_notebook(json.dumps(repaired.notebook()).encode()), RELEASE)
     assert again.repairs == ()

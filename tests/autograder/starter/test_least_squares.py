@@ -181,7 +181,7 @@ def test_a_reference_that_does_not_work_costs_nobody_anything(
     assert main(["grade", LESSON]) == 2
     told = capsys.readouterr().err
     assert told.startswith(f"katze: ols.fit cannot be graded: {said}")
-    assert told.endswith("nothing was done. Fix it, and run `katze certify ols.fit`.\n")
+    assert told.endswith("nothing was done. Fix it, then run `katze certify ols.fit`.\n")
     assert main(["export", "--to", "points.csv"]) == 0
     assert "ada_lstsq,6\n" in (other / "points.csv").read_text()
 

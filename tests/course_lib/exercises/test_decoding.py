@@ -288,7 +288,7 @@ def test_all_honest_ways_of_counting_finished_sentences_pass(seed: int) -> None:
         ([[1, 3]], "step takes the ids of one sentence, [tokens], not a tensor of shape [1, 2]"),
         ([1.0, 3.0], "an int64 tensor [tokens] that begins with <s>"),
         ([], "an int64 tensor [tokens] that begins with <s>"),
-        ([1, 99], "step knows the ids 0 to 12, but it was given [1, 99]"),
+        ([1, 99], "step takes the ids 0 to 12, but it was given [1, 99]"),
     ],
 )
 def test_a_step_says_what_it_takes(tokens: list[float], said: str) -> None:

@@ -167,7 +167,7 @@ def test_the_first_answers_count_and_wrong_ones_get_their_reason(
     assert second.startswith(f"2. {page.questions[1].title}: not {wrong_letters(lesson)[1]}. ")
     assert last == f"{number - 2} of {number} right."
     recall(lesson, right)
-    said = f"{number} of {number} right. (The first time it was {number - 2}: that counts.)\n"
+    said = f"{number} of {number} right. (The first time, you had {number - 2} right: that counts.)\n"
     assert capsys.readouterr().out == said
     assert progress_file().of(lesson).missed == (1, 2)
     shown = progress()

@@ -169,7 +169,7 @@ class TestLoading:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"rings": 3}, "was made with rings, which this version does not know"),
+            ({"rings": 3}, "was made with rings, which this version does not support"),
             ({"layers": 0}, "is wrong: layers must be at least 1, not 0"),
             ({"dropout": "0.1"}, "is wrong: "),
         ],

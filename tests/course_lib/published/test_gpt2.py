@@ -88,7 +88,7 @@ class TestRefusals:
     def test_an_unknown_activation(self, tmp_path: Path) -> None:
         gpt2(tmp_path)
         edit_config(tmp_path, activation_function="mish")
-        with pytest.raises(ValueError, match="activation_function='mish'; this library knows 'relu' or 'gelu'"):
+        with pytest.raises(ValueError, match="activation_function='mish'; this library supports 'relu' or 'gelu'"):
             GPT.from_pretrained(tmp_path)
 
     @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ class TestReading:
         read = PublishedModel.read(folder, "toy")
         assert read.option("kind", ["round", "square"], default="square") == "round"
         assert read.option("absent", [True], default=True)
-        with pytest.raises(ValueError, match="made with kind='round'; this library knows 'square' or 'flat'"):
+        with pytest.raises(ValueError, match="made with kind='round'; this library supports 'square' or 'flat'"):
             read.option("kind", ["square", "flat"], default="square")
         with pytest.raises(ValueError, match="must give width as a positive whole number, not None"):
             read.size("width")

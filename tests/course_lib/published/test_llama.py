@@ -169,11 +169,11 @@ def test_in_half_precision(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"attention_bias": True}, "attention_bias=True; this library knows False"),
-        ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, "rope_type='dynamic'; this library knows"),
-        ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor=0.5; this library knows 1.0"),
+        ({"attention_bias": True}, "attention_bias=True; this library supports False"),
+        ({"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}, "rope_type='dynamic'; this library supports"),
+        ({"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor=0.5; this library supports 1.0"),
         ({"num_key_value_heads": 3}, "heads must be a multiple of key_value_heads, not 4 for 3"),
-        ({"hidden_act": "tanh"}, "hidden_act='tanh'; this library knows"),
+        ({"hidden_act": "tanh"}, "hidden_act='tanh'; this library supports"),
         ({"vocab_size": 62}, r"would be \[61, 24\] here, but config.json asks for \[62, 24\]"),
     ],
 )

@@ -44,7 +44,7 @@ class TestMarian:
     def test_with_other_settings_is_refused(self, tmp_path: Path) -> None:
         marian(tmp_path)
         edit_config(tmp_path, scale_embedding=False)
-        with pytest.raises(ValueError, match="made with scale_embedding=False; this library knows True"):
+        with pytest.raises(ValueError, match="made with scale_embedding=False; this library supports True"):
             Transformer.from_pretrained(tmp_path)
 
     @pytest.mark.parametrize("setting", ["pad_token_id", "eos_token_id", "decoder_start_token_id"])

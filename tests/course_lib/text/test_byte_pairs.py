@@ -410,5 +410,5 @@ class TestStreams:
     def test_wrong_calls_are_refused_at_once(self, vocabulary: ByteLevelVocabulary) -> None:
         with pytest.raises(TypeError, match="give a list of texts, not one string"):
             vocabulary.encode_stream("the cat")
-        with pytest.raises(ValueError, match="'<x>' is no special token of this vocabulary"):
+        with pytest.raises(ValueError, match="'<x>' is not a special token of this vocabulary"):
             vocabulary.encode_stream(["the cat"], allowed_special=["<x>"])

@@ -104,7 +104,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(server: Server, cache: Pat
 @pytest.mark.parametrize("content", [CONTENT[:-1], CONTENT + b"x", b"", b"<html>not found</html>"])
 def test_another_file_is_refused_with_both_sums(server: Server, cache: Path, content: bytes) -> None:
     file = published(server, content)
-    with pytest.raises(DownloadError, match=f"gives another file than expected.*{file.sha256}") as caught:
+    with pytest.raises(DownloadError, match=f"does not give the expected file.*{file.sha256}") as caught:
         fetch(file)
     assert hashlib.sha256(content).hexdigest() in str(caught.value)
     assert everything_in(cache) == []
@@ -161,7 +161,7 @@ class TestCopies:
 
     def test_with_another_sum_are_refused(self, server: Server, copies: Path) -> None:
         (copies / "set" / "file.txt").write_bytes(b"other")
-        with pytest.raises(DownloadError, match="from the folder that KATZE_DATA names is another file"):
+        with pytest.raises(DownloadError, match="from the folder that KATZE_DATA names is not the expected file"):
             fetch(published(server))
 
     def test_that_are_missing_are_fetched(self, server: Server, cache: Path, copies: Path) -> None:

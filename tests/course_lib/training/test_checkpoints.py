@@ -57,7 +57,7 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, share: float) -> None
     write_checkpoint(path, {"model": weights(1)})
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(CheckpointError, match="x.pt is damaged, .* remove it to go on from the checkpoint before"):
+    with pytest.raises(CheckpointError, match="x.pt is damaged, .* remove it to continue from the one before"):
         read_checkpoint(path)
 
 

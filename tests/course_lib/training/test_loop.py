@@ -263,7 +263,7 @@ class TestResuming:
 
     def test_a_folder_in_use_is_not_overwritten(self, tmp_path: Path) -> None:
         learn(model(), 2, checkpoints=Checkpoints(tmp_path))
-        with pytest.raises(ValueError, match="step-00000002.pt is there already: resume=True goes on from it"):
+        with pytest.raises(ValueError, match="step-00000002.pt exists already: resume=True continues from it"):
             learn(model(), 2, checkpoints=Checkpoints(tmp_path))
 
     def test_resuming_in_an_empty_folder_begins(self, tmp_path: Path) -> None:

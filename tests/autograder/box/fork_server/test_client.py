@@ -415,7 +415,7 @@ def test_the_clock_on_the_wall_ends_what_nothing_else_ends(
     with fork_server.open_box(limits=Limits(cell_seconds=0.2, wall_factor=2.0, wall_seconds=1.0)) as box:
         monkeypatch.setattr(box._watch, "_look", lambda: Reading(0.0, doing))
         lost = ended(box, "import time; time.sleep(1000)")
-    assert (lost.outcome, lost.reason) == (Outcome.TIMED_OUT, "it was not done after 1 s")
+    assert (lost.outcome, lost.reason) == (Outcome.TIMED_OUT, "it was not finished after 1 s")
     assert (lost.setting, lost.starved) == ("wall_seconds", starved)
     assert box.starved is starved
 

@@ -238,4 +238,4 @@ def test_what_helps_a_learner_says_one_line_and_does_nothing(box: Box, call: str
 
 def test_a_cell_that_goes_on_with_a_case_says_that_there_is_none(box: Box) -> None:
     said = raised(box, f"{LEARNERS}print(len(case('attention.scores').args))").message
-    assert "There is no args: no case is handed out while this is graded." in said
+    assert "There is no args: no case is handed out during grading." in said

@@ -64,13 +64,13 @@ def test_a_cell_that_goes_locks_nothing_and_its_points_come_back_with_it(path: P
     before = totals(path)
     told = run.writer.ensure_assignment(release(why=None, double=None))
     assert sorted(told) == [
-        f"{cell} does not count any more: what {who} got for it by hand is kept, and comes back with it"
+        f"{cell} no longer counts; the points given by hand to {who} are kept in case it counts again"
         for cell, who in ((CHECK, "1 student"), (WRITTEN, "2 students"))
     ]
     assert totals(path) == {"ada": 0.0, "ben": 0.0}
     assert run.writer.ensure_assignment(release(why=None, double=None)) == []
     assert sorted(run.writer.ensure_assignment(release())) == [
-        f"{cell} counts again: what {who} got for it by hand is back"
+        f"{cell} counts again, with the points given by hand to {who}"
         for cell, who in ((CHECK, "1 student"), (WRITTEN, "2 students"))
     ]
     for student in GIVEN:  # graded again, it waits for nobody: the answer is the one that was read
@@ -86,15 +86,14 @@ def test_whoever_has_left_the_gradebook_gets_nothing_back_and_is_no_failure(path
     with Gradebook(f"sqlite:///{path}") as book:
         book.remove_student("ben")
     [told] = run.writer.ensure_assignment(release())
-    assert "1 student got" in told
+    assert "given by hand to 1 student" in told
     assert set(totals(path)) == {"ada"}
 
 
 def test_points_by_hand_keep_their_share_of_what_a_cell_gives(path: Path, run: ToyRun) -> None:
     [told] = run.writer.ensure_assignment(release(why=6))
     assert told == (
-        f"{WRITTEN} gives 6 points where it gave 2: what 2 students got for it by hand counts in the same share, so "
-        "that 2 of 2 are 6 of 6"
+        f"{WRITTEN} is now worth 6 points, not 2; points given by hand to 2 students are scaled: 2 of 2 become 6 of 6"
     )
     assert by_hand(path) == {"ada": 4.5, "ben": 6.0}
     assert shared(path) == {"ada": (1.5, 2.0), "ben": (2.0, 2.0)}
@@ -122,7 +121,7 @@ def test_points_that_a_gradebook_of_nbgrader_s_own_knows_count_as_those_before(p
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as book:
         book.execute("DELETE FROM katze_worth")
     [told] = run.writer.ensure_assignment(release(why=4))
-    assert "gives 4 points where it gave 2" in told
+    assert "is now worth 4 points, not 2" in told
     with Gradebook(f"sqlite:///{path}") as book:
         assert book.find_assignment(LESSON).max_score == 3 + 1 + 4
 

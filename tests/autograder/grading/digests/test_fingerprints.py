@@ -165,7 +165,7 @@ def test_points_that_are_shared_out_otherwise_are_told() -> None:
     parts: dict[str, object] = {"definition": "a", "texts": "b"}
     before = in_course({**parts, "points": {"values": 2, "gradient": 1}}, "c", {})
     assert changed(before, in_course({**parts, "points": {"values": 1, "gradient": 2}}, "c", {})) == (
-        "how its points are shared out"
+        "how its points are divided"
     )
     assert changed(before, in_course({**parts, "points": {"values": 2, "gradient": 1}}, "d", {})) == (
         "its cells in the release"

@@ -95,7 +95,7 @@ def test_an_assignment_that_was_never_released_is_refused(tmp_path: Path) -> Non
     hand_in(course, "ada")
     for name in ("first", "second"):
         (course.release / NAME / f"{name}.ipynb").unlink()
-    with pytest.raises(BadInput, match="hw was not released yet; run `nbgrader generate_assignment hw`"):
+    with pytest.raises(BadInput, match="hw has not been released yet; run `nbgrader generate_assignment hw`"):
         grade_assignment(course, NAME)
 
 

@@ -179,7 +179,7 @@ def test_what_a_lost_cell_has_defined_counts_and_python_that_ends_costs_the_test
     assert by_student(graded[1])["stuck"].points == 4
     record = by_student(graded[1])["exits"]
     assert [outcome for outcome, _ in ended(record).values()] == [Outcome.PASSED] * 2 + [Outcome.DIED] * 2
-    assert notes(record)["second.same"] == "It was stopped: Python itself ended (by os._exit, or in a crash)."
+    assert notes(record)["second.same"] == "It was stopped: Python itself exited (by os._exit, or in a crash)."
 
 
 def test_a_box_reads_no_gradebook_and_a_page_runs_no_script(graded: tuple[Course, ClassResult]) -> None:

@@ -83,5 +83,5 @@ def test_too_much_is_left_out_and_told(course: Course, target: Path) -> None:
     (folder / "c.txt").write_text("x")
     told = files.copy_student_files(course, folder, target, Limits(folder_bytes=50, files=2))
     assert there(target) == {"b.txt": "xxxxx"}
-    assert told[0].startswith("A file was left out: a.txt has 100 bytes, more than the limit of 50 bytes")
+    assert told[0].startswith("A file was left out: a.txt is 100 bytes, more than the limit of 50 bytes")
     assert told[1] == "There are more than 2 files; the others were left out."

@@ -59,7 +59,10 @@ def test_of_copies_all_run_and_the_last_is_graded(made: dict[str, Any], first: M
     made["cells"].append({**made["cells"][2], "source": "def mean(values):\n    return 0"})
     made["cells"].append({**made["cells"][3], "source": "print('my own test')"})
     repaired = mended(made, first)
-    assert repaired.repairs[0] == "Of several copies of a cell all run, and the last one is graded: mean, same."
+    assert (
+        repaired.repairs[0]
+        == "Some cells have several copies; all of them run, and the last one is graded: mean, same."
+    )
     assert [one.source for one in named(repaired, "mean")] == ["def mean(values):\n    return 0"]
     assert repaired.cells[-1].kind is CellKind.CHECK
     assert repaired.cells[2].source == MEAN
@@ -91,8 +94,8 @@ def test_claims_about_points_and_cells_count_for_nothing(made: dict[str, Any], f
     assert named(repaired, "bonus") == []
     assert named(repaired, "mean")[0].kind is CellKind.ANSWER
     assert repaired.repairs == (
-        "Grading settings that differed from the assignment's were put right: same.",
-        "Cells that claim to be graded, and are unknown in this notebook, count as ordinary ones: bonus.",
+        "Grading settings that differed from the assignment's were reset: same.",
+        "Cells that are marked as graded, but are not in the assignment, count as ordinary cells: bonus.",
         "Cells that had been given another type were changed back: mean.",
     )
 
