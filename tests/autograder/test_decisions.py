@@ -95,7 +95,7 @@ class TestByArithmetic:
         kinds = [event["kind"] for event in story_of(course, "ben", LESSON)["history"]]
         assert kinds == ["graded", *(["counted anew"] if most != CHECKED or line.startswith("full") else [])]
 
-        assert grade_assignment(course, LESSON).notices == ("counted anew, attention.scale: as it is judged",)
+        assert grade_assignment(course, LESSON).notices == ("counted anew, attention.scale: as judged",)
         undone = grade_assignment(course, LESSON)
         assert undone.notices == ()
         assert points(undone) == {"ada": ALL, "hana": 11, "ben": 0, "zora": None}
@@ -187,7 +187,7 @@ def test_never_lower_keeps_what_a_submission_had_and_not_what_another_one_had(
     assert again.gradings["ada_reference"].changes == () or points(again)["ada"] == ALL
     assert points(again)["ada"] == ALL
     assert_all_agree(course, again)
-    assert "It keeps the 1 point that it had: graded again, it would have 0 points." in page(course, "ada_reference")
+    assert "It keeps the 1 point that it had; graded again, it would have 0 points." in page(course, "ada_reference")
     (course.root / "course.toml").unlink()
     assert points(grade_assignment(Course.find(course.root), LESSON))["ada"] == ALL - 1
     assert points(grade_assignment(decide(course, "never_lower = true"), LESSON))["ada"] == ALL

@@ -113,7 +113,7 @@ def _what_failed(test: MasterCell, raised: Raised) -> str:
         said = f"{raised.type_name}: {said}" if said else raised.type_name
     if is_hidden:
         return f"{_HIDDEN}: {said}" if said else f"{_HIDDEN}."
-    return said or (f"`{code}` is not true." if code else "An assertion failed.")
+    return said or (f"`{code}` failed." if code else "An assertion failed.")
 
 
 def _visible(source: str) -> set[str]:

@@ -158,7 +158,7 @@ def test_an_earlier_copy_is_not_overwritten_and_without_one_nothing_is_changed(
     first.write_text("somebody's")
     [told] = brought_up_to_date(path)
     copy = first.with_name(f"{first.name}.2")
-    assert told.endswith(f"it is in {copy.name}")
+    assert told.endswith(f"is in {copy.name}")
     assert (first.read_text(), everything(copy, tmp_path)) == ("somebody's", rows)
     assert copy.stat().st_mode & 0o777 == 0o600
 

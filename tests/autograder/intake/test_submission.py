@@ -160,8 +160,8 @@ def test_ordinary_student_ids_are_fine(student: str):
     ("student", "said"),
     [
         ("zed +é", "the student id 'zed +é' holds +; rename its folder"),
-        ("a\nb", r"the student id 'a\nb' holds \n, which does not print; rename its folder"),
-        ("a\udcffb", r"the student id 'a\udcffb' holds \udcff, which does not print; rename its folder"),
+        ("a\nb", r"the student id 'a\nb' holds \n, which is not a printable character; rename its folder"),
+        ("a\udcffb", r"the student id 'a\udcffb' holds \udcff, which is not a printable character; rename its folder"),
         ("a..b", "the student id 'a..b' holds ..; rename its folder"),
         ("-rf", "the student id '-rf' begins with -; rename its folder"),
         ("a ", "the student id 'a ' ends with a space; rename its folder"),

@@ -117,7 +117,7 @@ def test_settings_that_are_not_followed_are_refused(tmp_path: Path, config: str,
 def test_what_the_course_says_elsewhere_is_refused(tmp_path: Path) -> None:
     course = make_course(tmp_path / "course")
     (course.release / NAME / "third.ipynb").write_text(notebook([]))
-    with pytest.raises(BadInput, match="do not belong together: third.ipynb is in only one of them"):
+    with pytest.raises(BadInput, match="do not match: third.ipynb is in only one of them"):
         load(course)
     (course.root / "course.toml").write_text(f"[lessons.{NAME}]\ndue = 2026-11-20T18:00:00+01:00\n")
     with pytest.raises(BadInput, match="goes by nbgrader's own due dates; set it in formgrader"):
