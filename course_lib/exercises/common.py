@@ -158,7 +158,11 @@ def alike(message: str, **answers: Callable[..., Value]) -> tuple[Misconception,
 
 
 def slips(
-    right: Callable[..., Value], beside: str = "", paired: bool = True, **mistakes: tuple[str | Edit, ...]
+    right: Callable[..., Value],
+    beside: str = "",
+    paired: bool = True,
+    alone: bool = False,
+    **mistakes: tuple[str | Edit, ...],
 ) -> tuple[Misconception, ...]:
     """Mistakes that are edits of one right answer: under each id its message, then the edits.
 
@@ -166,10 +170,16 @@ def slips(
         right: one of the exercise's right answers.
         beside: only mistakes with the same word are tried together.
         paired: whether they are tried together with others at all.
+        alone: whether their messages are true only of an answer that makes no other mistake.
         **mistakes: of each, `(message, (old, new), ...)`.
     """
     return tuple(
-        Misconception(name, message, Edited(right, *edits, beside=beside, paired=paired))  # type: ignore[arg-type]
+        Misconception(
+            name,
+            message,  # type: ignore[arg-type]
+            Edited(right, *edits, beside=beside, paired=paired),  # type: ignore[arg-type]
+            alone,
+        )
         for name, (message, *edits) in mistakes.items()
     )
 

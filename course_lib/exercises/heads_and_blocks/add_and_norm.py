@@ -9,15 +9,9 @@ import torch
 from torch import Generator, Tensor, nn
 
 from course_lib.exercises.common import and_turned_around, kinds, slips
-from course_lib.exercises.heads_and_blocks.shared import (
-    FOUR_NUMBERS_A_WORD,
-    ORDERS,
-    Function,
-    drawn_weights,
-)
+from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, ORDERS, Function, drawn_weights
 from course_lib.exercises.worked_examples import B
-from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.given import Given
 from course_lib.references import heads_and_blocks
 
@@ -28,18 +22,14 @@ def _add_and_norm_case(name: str, x: Tensor, generator: Generator, norm_first: b
     kept = torch.rand(d_model, generator=generator) >= 0.25
     kept[:2] = torch.tensor([True, False])[:d_model]
     square = {"in_features": d_model, "out_features": d_model}
-    dropout = Given("nn.Linear", {**square, "bias": False})
+    norm, dropout = Given("nn.LayerNorm", {"normalized_shape": d_model}), Given("nn.Linear", {**square, "bias": False})
     sublayer = Given("nn.Linear", square, drawn_weights(nn.Linear, generator, x.dtype, **square))
-    norm = {f"norm.{name}": torch.randn(d_model, generator=generator, dtype=x.dtype) for name in ("weight", "bias")}
+    drawn = {f"norm.{name}": torch.randn(d_model, generator=generator, dtype=x.dtype) for name in ("weight", "bias")}
     return Case(
         name,
         (x, sublayer),
-        construct={
-            "norm": Given("nn.LayerNorm", {"normalized_shape": d_model}),
-            "dropout": dropout,
-            "norm_first": norm_first,
-        },
-        weights={**norm, "dropout.weight": torch.diag(kept.to(x.dtype) / 0.75)},
+        construct={"norm": norm, "dropout": dropout, "norm_first": norm_first},
+        weights={**drawn, "dropout.weight": torch.diag(kept.to(x.dtype) / 0.75)},
         gradients=(0,),
         weight_gradients=True,
         part="pre-norm" if norm_first else CORE,
@@ -55,46 +45,37 @@ def _add_and_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
             tokens, other = kind.sizes(2)
             x = kind.normal(tokens, kind.d_head() + (0 if kind.ones else other))
             yield _add_and_norm_case(f"{kind.name}, {order}", x, generator, norm_first)
-        yield _add_and_norm_case(
-            f"a single vector, {order}", torch.randn(4, generator=generator), generator, norm_first
-        )
+        x = torch.randn(4, generator=generator)
+        yield _add_and_norm_case(f"a single vector, {order}", x, generator, norm_first)
 
 
 class _Joined(heads_and_blocks.AddAndNorm):
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
         norm, dropout, norm_first = self.norm, self.dropout, self.norm_first
-        if norm_first:
-            read = norm(x)
-            added = sublayer(read)
-            dropped = dropout(added)
-            total: Tensor = x + dropped
-            return total
-        out = sublayer(x)
-        more = dropout(out)
-        summed: Tensor = x + more
-        normed: Tensor = norm(summed)
-        return normed
+        read = norm(x) if norm_first else x
+        added = sublayer(read)
+        dropped: Tensor = dropout(added)
+        total = x + dropped
+        joined: Tensor = total if norm_first else norm(total)
+        return joined
 
 
 _slips = partial(slips, _Joined)
 """Those that show in post-norm."""
 
-_slip_beyond = partial(Edited, _Joined, beside="pre-norm")
-"""One that shows in pre-norm only: next to one that shows in post-norm it is not looked at, as that comes first."""
+_slips_beyond = partial(slips, _Joined, beside="pre-norm")
+"""Those that show in pre-norm only: next to one that shows in post-norm they are not looked at, as that comes first."""
+
+_READ, _JOINED = "norm(x) if norm_first else x", "total if norm_first else norm(total)"
+_UNDROPPED = ("dropout(added)", "added")
 
 
-_UNDROPPED = (("dropout(added)", "added"), ("dropout(out)", "out"))
-
-
-class _JoinedStepByStep(heads_and_blocks.AddAndNorm):
+class _JoinedInPlace(heads_and_blocks.AddAndNorm):
     def forward(self, x: Tensor, sublayer: Function) -> Tensor:
-        y = self.norm(x) if self.norm_first else x
-        y = sublayer(y)
-        y = self.dropout(y)
-        y = torch.add(x, y)
-        if not self.norm_first:
-            y = self.norm(y)
-        return y
+        out = x.clone()
+        out += self.dropout(sublayer(self.norm(x) if self.norm_first else x))
+        joined: Tensor = out if self.norm_first else self.norm(out)
+        return joined
 
 
 class _JoinedByStages(heads_and_blocks.AddAndNorm):
@@ -104,7 +85,7 @@ class _JoinedByStages(heads_and_blocks.AddAndNorm):
         return joined
 
 
-CORRECT = (_Joined, _JoinedStepByStep, _JoinedByStages)
+CORRECT = (_Joined, _JoinedInPlace, _JoinedByStages)
 
 
 EXERCISE = Exercise(
@@ -136,98 +117,84 @@ EXERCISE = Exercise(
             "shapes",
             "Everything keeps the shape of `x`. Post-norm, from the inside out: sublayer of `x`, dropout, sum with "
             "`x`, norm. Pre-norm, from the inside out: norm of `x`, sublayer, dropout, sum with the original `x`.",
-            answers=(
-                "residual_normalised_too",
-                "always_post_norm",
-                "pre_norm_normalised_twice",
-                "post_norm_reads_the_norm",
-            ),
+            answers=("residual_normalised_too", "always_post_norm", "post_norm_reads_the_norm"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "always_post_norm",
-            "Your answer uses post-norm even if norm_first is True. Then the norm comes before the sublayer, and the "
-            "sum is not normalized: x + dropout(sublayer(norm(x))).",
-            _slip_beyond(("= norm(x)", "= x"), ("return total", "return norm(total)")),
+        *_slips_beyond(
             alone=True,
+            always_post_norm=(
+                "Your answer uses post-norm even if norm_first is True. In that case, put the norm before the "
+                "sublayer, and don't normalize the sum: x + dropout(sublayer(norm(x))).",
+                (_READ, "x"),
+                (_JOINED, "norm(total)"),
+            ),
         ),
-        *_slips(
-            beside="pre-norm",
+        *_slips_beyond(
             residual_normalised_too=(
-                "In pre-norm, your answer adds the normalized x. Only the sublayer reads that. Add x itself, so that "
-                "a path without any norm runs through all blocks.",
+                "In pre-norm, your answer adds the normalized x. Only the sublayer should read the normalized x. Add "
+                "x itself, so that a path without any norm runs through all blocks.",
                 ("x + dropped", "read + dropped"),
             ),
             only_the_residual_normalised=(
                 "In pre-norm, your answer normalizes the x that it adds, and the sublayer reads the plain x. Do the "
                 "opposite: x + dropout(sublayer(norm(x))).",
-                ("= norm(x)", "= x"),
-                ("x + dropped", "norm(x) + dropped"),
+                (_READ, "x"),
+                ("x + dropped", f"({_READ}) + dropped"),
             ),
             pre_norm_normalised_twice=(
                 "In pre-norm, your answer also normalizes the sum. Use the norm only before the sublayer.",
-                ("return total", "return norm(total)"),
+                (_JOINED, "norm(total)"),
             ),
             pre_norm_residual_left_out=(
                 "In pre-norm, your answer lacks the residual connection. Add x to the sublayer's output.",
-                ("x + dropped", "dropped"),
+                ("x + dropped", "dropped if norm_first else x + dropped"),
             ),
             pre_norm_dropout_left_out=(
-                "In pre-norm, your answer leaves out dropout. Apply it to the sublayer's output, in both orders: x + "
-                "dropout(sublayer(norm(x))).",
-                _UNDROPPED[0],
+                "In pre-norm, your answer leaves out dropout. Add dropout(sublayer(norm(x))) to x.",
+                ("dropout(added)", "added if norm_first else dropout(added)"),
             ),
         ),
         *_slips(
             pre_norm_although_not_first=(
                 "Your answer uses pre-norm when norm_first is False. Use post-norm there: norm(x + "
                 "dropout(sublayer(x))). Do you ignore norm_first, or are the two branches swapped?",
-                ("sublayer(x)", "sublayer(norm(x))"),
-                ("= norm(summed)", "= summed"),
+                (_READ, "norm(x)"),
+                (_JOINED, "total"),
             ),
             residual_left_out=(
                 "Your answer lacks the residual connection. Add x to the sublayer's output.",
                 ("x + dropped", "dropped"),
-                ("x + more", "more"),
             ),
             sum_not_normalised=(
                 "Your answer normalizes only the sublayer's output. Normalize the sum: norm(x + dropout(sublayer(x))).",
-                ("x + more", "x + norm(more)"),
-                ("= norm(summed)", "= summed"),
+                ("x + dropped", "x + (dropped if norm_first else norm(dropped))"),
+                (_JOINED, "total"),
             ),
             post_norm_reads_the_norm=(
-                "In post-norm, your answer also normalizes the sublayer's input. Normalize only the sum: norm(x + "
-                "dropout(sublayer(x))).",
-                ("sublayer(x)", "sublayer(norm(x))"),
+                "In post-norm, your answer also normalizes the sublayer's input. Use the norm only after the sum.",
+                (_READ, "norm(x)"),
             ),
-            dropout_left_out=(
-                "Your answer leaves out dropout. Apply it to the sublayer's output: dropout(sublayer(...)).",
-                *_UNDROPPED,
-            ),
+            dropout_left_out=("Your answer leaves out dropout. Add dropout(sublayer(...)) to x.", _UNDROPPED),
             residual_dropped=(
-                "Your answer applies dropout to x. Apply it to the sublayer's output: x + dropout(sublayer(...)).",
-                *_UNDROPPED,
+                "Your answer applies dropout to x. Apply dropout to the sublayer's output: x + dropout(sublayer(...)).",
+                _UNDROPPED,
                 ("x + dropped", "dropout(x) + dropped"),
-                ("x + more", "dropout(x) + more"),
             ),
             sum_dropped=(
-                "Your answer applies dropout to the sum, x included. Apply it to the sublayer's output alone.",
-                *_UNDROPPED,
-                ("return total", "return dropout(total)"),
-                ("= norm(summed)", "= norm(dropout(summed))"),
+                "Your answer applies dropout to the sum, x included. Apply dropout to the sublayer's output alone.",
+                _UNDROPPED,
+                (_JOINED, "dropout(total) if norm_first else norm(dropout(total))"),
             ),
             dropped_after_the_norm=(
-                "Your answer applies dropout last. Apply it to the sublayer's output, before the sum.",
-                *_UNDROPPED,
-                ("return total", "return dropout(total)"),
-                ("= norm(summed)", "= dropout(norm(summed))"),
+                "Your answer applies dropout last. Apply dropout to the sublayer's output, before the sum.",
+                _UNDROPPED,
+                (_JOINED, f"dropout({_JOINED})"),
             ),
             input_dropped=(
-                "Your answer applies dropout to the sublayer's input. Apply it to its output: dropout(sublayer(...)).",
-                *_UNDROPPED,
+                "Your answer applies dropout to the sublayer's input. Apply it to the output: dropout(sublayer(...)).",
+                _UNDROPPED,
                 ("sublayer(read)", "sublayer(dropout(read))"),
-                ("sublayer(x)", "sublayer(dropout(x))"),
             ),
         ),
     ),

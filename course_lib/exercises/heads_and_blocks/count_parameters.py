@@ -99,21 +99,14 @@ EXERCISE = Exercise(
             "Count the two layers of the feed-forward network, which have biases of different lengths.\n"
             "Count two norms, with a `gamma` and a `beta` each.\n"
             "Compare the total with that of a real block.",
-            answers=(
-                "no_biases",
-                "three_projections",
-                "equal_biases",
-                "one_layer_norm",
-                "one_layer_of_feed_forward",
-                "two_numbers_a_norm",
-            ),
+            answers=("no_biases", "three_projections", "equal_biases", "one_layer_norm", "one_layer_of_feed_forward"),
         ),
     ),
     misconceptions=(
         *_slips(
             one_projection_for_each_head=(
-                "Your answer gives every head d_model × d_model weights. The heads share them: each gets d_model × "
-                "d_head.",
+                "Your answer gives every head d_model × d_model weights. The heads share one such matrix: each gets "
+                "d_model × d_head weights.",
                 ("projections =", "projections = heads *"),
             ),
             three_projections=(
@@ -121,7 +114,7 @@ EXERCISE = Exercise(
                 ("4 * (", "3 * ("),
             ),
             no_biases=(
-                "Your answer leaves out the biases of the linear layers. Count one for each output.",
+                "Your answer leaves out the biases of the linear layers. Count one bias for each output.",
                 ("matrix + bias)", "matrix)"),
                 (_FEED_FORWARD, "2 * d * f"),
             ),
@@ -130,12 +123,13 @@ EXERCISE = Exercise(
                 ("attention = 0", "attention = 4 * (d * d + d)"),
             ),
             projections_as_attention=(
-                "Your answer counts all projections as attention. softmax(q kᵀ / √d_head) v itself learns nothing.",
+                "Your answer counts all projections as attention. Count them as projections: softmax(q kᵀ / √d_head) v "
+                "itself learns nothing.",
                 ("attention = 0", "attention = 4 * (d * d + d)"),
                 (_PROJECTIONS, "0"),
             ),
             only_w_o_as_projection=(
-                "Your answer counts only W_o as a projection. W_q, W_k and W_v are projections too.",
+                "Your answer counts only W_o as a projection. Count W_q, W_k and W_v as projections too.",
                 ("attention = 0", "attention = 3 * (d * d + d)"),
                 (_PROJECTIONS, "matrix + bias"),
             ),
@@ -144,7 +138,8 @@ EXERCISE = Exercise(
                 ("= d_model, d_ff", "= d_model, 4 * d_model"),
             ),
             one_layer_of_feed_forward=(
-                "Your answer counts one layer of the feed-forward network. The second maps back to d_model.",
+                "Your answer counts one layer of the feed-forward network. Count the second, too, which maps back to "
+                "d_model.",
                 (_FEED_FORWARD, "d * f + f"),
             ),
             first_bias_left_out=(
@@ -160,11 +155,11 @@ EXERCISE = Exercise(
                 ("norms = 4 * d", "norms = 2 * d"),
             ),
             two_numbers_a_norm=(
-                "Your answer counts two numbers per layer norm. Gamma and beta have d_model each.",
+                "Your answer counts two numbers per layer norm. Gamma and beta have d_model numbers each.",
                 ("norms = 4 * d", "norms = 4"),
             ),
             norms_have_none=(
-                "Your answer counts no parameters for the layer norms. Gamma and beta are learned.",
+                "Your answer counts no parameters for the layer norms. Count gamma and beta, which are learned.",
                 ("norms = 4 * d", "norms = 0"),
             ),
             projections_of_one_head=(
@@ -176,7 +171,8 @@ EXERCISE = Exercise(
                 ("matrix + bias)", "matrix)"),
             ),
             equal_biases=(
-                "Your answer gives both feed-forward layers the same number of biases. They have d_ff and d_model.",
+                "Your answer gives both feed-forward layers the same number of biases. The first has d_ff biases, and "
+                "the second d_model.",
                 ("+ f + d", "+ 2 * f"),
             ),
         ),

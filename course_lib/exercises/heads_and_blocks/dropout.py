@@ -101,14 +101,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "multiplied_by_what_is_kept",
-            "Your answer multiplies by 1 - p, which makes the numbers even smaller. Divide by it: the kept numbers "
+            "Your answer multiplies by 1 - p, which makes the numbers even smaller. Divide by 1 - p: the kept numbers "
             "must make up for the dropped ones.",
             _slip((_FACTOR, "1 - p")),
         ),
         Misconception(
             "rescaled_in_evaluation",
-            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The first paper did "
-            "that, and it works too. Here, as in torch, return x itself in evaluation.",
+            "Your answer multiplies by 1 - p in evaluation instead of dividing by it in training. The first dropout "
+            "paper did that, and it works too. Here, as in torch, return x itself in evaluation.",
             _slip((_FACTOR, "1"), ("x.clone()", "x * (1 - p)")),
             alone=True,
         ),
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "divided_by_the_share",
-            "Your answer divides by p, the share of dropped numbers. Divide by the share of kept ones: 1 - p.",
+            "Your answer divides by p, the share of dropped numbers. Divide by the share of kept numbers, 1 - p.",
             _slip((_FACTOR, "1 / p")),
         ),
         Misconception(

@@ -29,9 +29,8 @@ def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("with gradients", 3, False),
         ("transposed in memory, double precision", 2, True),
     ):
-        kind = Kind(
-            "", generator, (integer(generator, 2, 5),), torch.float64 if transposed else torch.float32, transposed
-        )
+        dtype = torch.float64 if transposed else torch.float32
+        kind = Kind("", generator, (integer(generator, 2, 5),), dtype, transposed)
         tokens = integer(generator, 5, 8)
         mask = torch.arange(tokens) < torch.randint(1, tokens, (kind.leading[0], 1, 1), generator=generator)
         graded = "gradients" in name
@@ -39,10 +38,8 @@ def _encoder_block_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
     kind = Kind("", generator, (integer(generator, 2, 5),))
     yield _encoder_block_case("a mask for each query", generator, kind.normal(6, 8), kind.mask(6, 6), 2)
     yield _encoder_block_case("no mask", generator, kind.normal(5, 6), None, 3)
-    one = torch.randn(1, 1, 2, generator=generator)
-    yield _encoder_block_case(
-        "a single token, alone in its batch, with one head", generator, one, torch.ones(1, 1, 1, dtype=torch.bool), 1
-    )
+    one, allowed = torch.randn(1, 1, 2, generator=generator), torch.ones(1, 1, 1, dtype=torch.bool)
+    yield _encoder_block_case("a single token, alone in its batch, with one head", generator, one, allowed, 1)
 
 
 def _encoder_block_case(
@@ -74,12 +71,6 @@ class _BlockLineByLine(heads_and_blocks.EncoderBlock):
         return whole
 
 
-_FIRST, _SECOND = "self.add_and_norm_1(x, attend)", "self.add_and_norm_2(half, self.feed_forward)"
-_SUBLAYERS_EXCHANGED = (("x, attend", "x, self.feed_forward"), ("half, self.feed_forward", "half, attend"))
-_NORMS_EXCHANGED = (("self.add_and_norm_1", "self.add_and_norm_2"), ("self.add_and_norm_2", "self.add_and_norm_1"))
-_ORDER = "Your answer has the feed-forward network before the attention. Put the attention first."
-
-
 class _BlockInALoop(heads_and_blocks.EncoderBlock):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         sublayers = {
@@ -96,13 +87,9 @@ class _BlockSentenceBySentence(heads_and_blocks.EncoderBlock):
         rows = []
         for i in range(len(x)):
             own = None if mask is None else mask[i].expand(1, x.shape[1], x.shape[1])
-            row = self.add_and_norm_1(x[i : i + 1], partial(self.attend, own))
+            row = self.add_and_norm_1(x[i : i + 1], lambda y, own=own: self.self_attention(y, y, own))
             rows.append(self.add_and_norm_2(row, lambda y: nn.functional.linear(y, *self.feed_forward.parameters())))
         return torch.cat(rows)
-
-    def attend(self, mask: Tensor | None, y: Tensor) -> Tensor:
-        out: Tensor = self.self_attention(y, y, mask)
-        return out
 
 
 CORRECT = (_BlockLineByLine, _BlockInALoop, _BlockSentenceBySentence)
@@ -139,15 +126,15 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Everything is `[batch, tokens, d_model]`. An add & norm calls its sublayer with one tensor, but "
-            "attention takes three arguments: the same tensor twice, and the mask. Wrap it in a function of one "
-            "argument, or a `lambda`.",
+            "attention takes three arguments: the same tensor twice, and the mask. Wrap the attention in a function "
+            "of one argument, or a `lambda`.",
             answers=("mask_inverted", "mask_ignored", "attends_to_the_input"),
         ),
         Hint(
             "outline",
             "Define a function of `y` that returns the self-attention of `y` to `y` under `mask`.\n"
             "Pass `x` and this function to the first add & norm.\n"
-            "Pass its result, and the feed-forward network itself, to the second.\n"
+            "Pass its result, and the feed-forward network itself, to the second add & norm.\n"
             "Return the result.",
             answers=("second_residual_from_the_start", "no_residuals", "feed_forward_left_out"),
         ),
@@ -159,7 +146,7 @@ EXERCISE = Exercise(
                 ("self.self_attention(y, y, mask)", "self.self_attention(y, y, None if mask is None else ~mask)"),
             ),
             mask_ignored=(
-                "Your answer ignores the mask, so tokens attend to padding. Pass it to the attention.",
+                "Your answer ignores the mask, so tokens attend to padding. Pass the mask to the attention.",
                 ("(y, y, mask)", "(y, y)"),
             ),
             attends_to_the_input=(
@@ -173,16 +160,16 @@ EXERCISE = Exercise(
                 ("(y, y, mask)", "(x, x, mask)"),
             ),
             no_residuals=(
-                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own.",
-                (_FIRST, "attend(x)"),
-                (_SECOND, "self.feed_forward(half)"),
+                "Your answer calls the sublayers without their add & norms. Pass each sublayer to its own add & norm.",
+                ("self.add_and_norm_1(x, attend)", "attend(x)"),
+                ("self.add_and_norm_2(half, self.feed_forward)", "self.feed_forward(half)"),
             ),
             residual_added=(
-                "Your answer adds x once more. The add & norms already do: return the second one's result.",
+                "Your answer adds x once more. The add & norms already add it: return the result of the second.",
                 ("return whole", "return x + whole"),
             ),
             second_residual_from_the_start=(
-                "Your answer passes the block's input to the second add & norm. Pass the first one's result.",
+                "Your answer passes the block's input to the second add & norm. Pass it the first add & norm's result.",
                 ("half, self.feed_forward", "x, self.feed_forward"),
             ),
             network_reads_the_start=(
@@ -194,13 +181,17 @@ EXERCISE = Exercise(
                 ("self.add_and_norm_2", "self.add_and_norm_1"),
             ),
             feed_forward_left_out=(
-                "Your answer stops after the attention. The feed-forward network in its add & norm is missing.",
+                "Your answer stops after the attention. Add the feed-forward network, in its add & norm.",
                 ("return whole", "return half"),
             ),
         ),
         *_slips(
             beside="the order",
-            sublayers_and_norms_exchanged=(_ORDER, *_SUBLAYERS_EXCHANGED),
+            sublayers_and_norms_exchanged=(
+                "Your answer has the feed-forward network before the attention. Put the attention first.",
+                ("x, attend", "x, self.feed_forward"),
+                ("half, self.feed_forward", "half, attend"),
+            ),
         ),
         gradients_cut(Edited(_BlockLineByLine, ("return whole", "return whole.detach()")), "the parts"),
     ),

@@ -89,14 +89,14 @@ EXERCISE = Exercise(
     hints=(
         Hint(
             "idea",
-            "You need two formulas, and `approximate` says which to use. Write the probability below a number with "
-            "`torch.erf`, and the approximation with `torch.tanh`.",
+            "You need two formulas, and `approximate` says which to use. Compute the probability of a number below "
+            "`x` with `torch.erf`, and the approximation with `torch.tanh`.",
         ),
         Hint(
             "outline",
             "For the approximation, compute the inner sum: `x` plus 0.044715 times its cube.\n"
-            "Multiply by the root of 2 over π, take `tanh`, add 1, and multiply by half of `x`.\n"
-            "Otherwise compute the probability: `erf` of `x` over the root of 2, plus 1, over 2.\n"
+            "Multiply the sum by the root of 2 / π, take `tanh`, add 1, and multiply by half of `x`.\n"
+            "Otherwise compute the probability: divide `x` by the root of 2, take `erf`, add 1, and divide by 2.\n"
             "Multiply by `x`.",
             answers=("root_left_out", "half_left_out", "probability_alone", "one_left_out", "cube_left_out"),
         ),
@@ -108,7 +108,8 @@ EXERCISE = Exercise(
                 (" / math.sqrt(2))", ")"),
             ),
             half_left_out=(
-                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1.",
+                "Your answer lacks a factor 1/2: 1 + erf(x / √2) runs from 0 to 2, but a probability stops at 1. "
+                "Multiply by 1/2.",
                 ("below = 0.5 * ", "below = "),
             ),
             one_left_out=(
@@ -116,7 +117,7 @@ EXERCISE = Exercise(
                 ("(1 + torch.erf(x / math.sqrt(2)))", "torch.erf(x / math.sqrt(2))"),
             ),
             above_for_below=(
-                "Your answer uses the probability of a number above x. Use the probability of one below it.",
+                "Your answer uses the probability of a number above x. Use the probability of a number below x.",
                 ("1 + torch.erf", "1 - torch.erf"),
             ),
             probability_alone=(
@@ -138,7 +139,8 @@ EXERCISE = Exercise(
                 (_BELOW, "torch.sigmoid(1.702 * x)"),
             ),
             relu=(
-                "Your answer is ReLU, which has a corner at 0. Multiply x by the probability instead.",
+                "Your answer is ReLU, which has a corner at 0. Multiply x by the probability of a number below x "
+                "instead.",
                 ("return x * below", "return torch.relu(x)"),
             ),
             always_nearly=(
@@ -152,8 +154,8 @@ EXERCISE = Exercise(
         ),
         *_slips_nearly(
             never_nearly=(
-                "Your answer ignores `approximate` and is always exact. If it is True, use the formula with tanh: "
-                "weights trained with one formula need the same one later.",
+                "Your answer ignores `approximate` and is always exact. If `approximate` is True, use the formula "
+                "with tanh: weights trained with one formula need the same one later.",
                 ("if approximate", "if False"),
             ),
             cube_left_out=(
@@ -166,7 +168,7 @@ EXERCISE = Exercise(
                 ("2 / math.pi", "math.pi / 2"),
             ),
             root_of_two_over_pi_left_out=(
-                "Your approximation lacks the factor √(2/π). Multiply by it before you take tanh.",
+                "Your approximation lacks the factor √(2/π). Multiply the sum by √(2/π) before you take tanh.",
                 ("math.sqrt(2 / math.pi) * (x", "(x"),
             ),
             factor_misplaced=(
@@ -174,7 +176,7 @@ EXERCISE = Exercise(
                 (_INNER, "math.sqrt(2 / math.pi) * x + 0.044715 * x**3"),
             ),
             half_left_out_nearly=(
-                "Your approximation lacks a factor 1/2: 1 + tanh runs from 0 to 2.",
+                "Your approximation lacks a factor 1/2. Multiply by 1/2, because 1 + tanh runs from 0 to 2.",
                 ("return 0.5 * x", "return x"),
             ),
         ),

@@ -8,11 +8,11 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from course_lib.exercises.common import and_turned_around, kinds, sizes, slips
+from course_lib.exercises.common import alike, and_turned_around, kinds, sizes, slips
 from course_lib.exercises.heads_and_blocks.shared import FOUR_NUMBERS_A_WORD, gradients_cut
 from course_lib.exercises.worked_examples import B
 from course_lib.judging.edits import Edited
-from course_lib.judging.exercise import CORE, Case, Exercise, Hint, Misconception
+from course_lib.judging.exercise import CORE, Case, Exercise, Hint
 from course_lib.judging.ready_made import NORMALISATION
 from course_lib.references import heads_and_blocks
 
@@ -35,12 +35,10 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         name = f"{B.name} with four numbers a token"
         yield Case(name, (FOUR_NUMBERS_A_WORD,), construct={"d_model": 4, "epsilon": 1e-5}, weights=weights)
     for kind in kinds(generator):
-        tokens, batch_like = kind.sizes(2)
-        d_model = kind.d_head()
-        if not kind.ones:
-            tokens = max(tokens, 3)  # of two, both become 1 or -1: standardizing over them gives gradients of noise
-            d_model += batch_like == tokens
-        x = 1 + 2 * kind.normal(tokens, d_model)
+        (tokens,) = kind.sizes(1)
+        if tokens == 2:
+            tokens = 3  # of two, both become 1 or -1: standardizing over them gives gradients of noise
+        x = 1 + 2 * kind.normal(tokens, kind.d_head())
         # Double precision is so exact that even 1e-5 shows, and a single number has no variance at all.
         part = "epsilon" if kind.dtype == torch.float64 or kind.ones else CORE
         yield _norm_case(kind.name, x, generator, graded=not kind.leading, part=part)
@@ -50,9 +48,8 @@ def _layer_norm_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("tokens whose numbers hardly differ", 0.05, 0.01),
         ("a large epsilon", 1.0, 0.5),
     ):
-        tokens, d_model = sizes(generator, 2)
-        if not spread:
-            d_model = 8  # so that the mean is exact, however it is computed; over √epsilon no rounding is small
+        (tokens,) = sizes(generator, 1)
+        d_model = 8  # so that the mean of equal numbers is exact, however computed; over √epsilon no rounding is small
         level = torch.randint(-1, 2, (tokens, 1), generator=generator).float()
         x = level + spread * torch.randn(tokens, d_model, generator=generator)
         # Where all are equal √variance has no gradient, and taking it on the way gives NaN.
@@ -72,17 +69,16 @@ class _Normed(heads_and_blocks.LayerNorm):
 
 _slip = partial(Edited, _Normed)
 _slips = partial(slips, _Normed)
-_ADDED, _LEARNED = "(variance + epsilon)", "self.weight * centred / spread + self.bias"
+_DIM, _ADDED, _ROOT = "dim, epsilon = -1", "(variance + epsilon)", "(variance + epsilon).sqrt()"
+_LEARNED = "self.weight * centred / spread + self.bias"
+_OUTSIDE = "Your answer adds epsilon to the standard deviation. Add epsilon to the variance: √(variance + epsilon)."
 
 
 class _NormByLoop(heads_and_blocks.LayerNorm):
     def forward(self, x: Tensor) -> Tensor:
-        rows = []
-        for token in x.reshape(-1, x.shape[-1]):
-            mean = token.sum() / len(token)
-            variance = ((token - mean) ** 2).sum() / len(token)
-            rows.append((token - mean) / torch.sqrt(variance + self.epsilon) * self.weight + self.bias)
-        return torch.stack(rows).reshape(x.shape)
+        tokens = x.reshape(-1, x.shape[-1])
+        rows = [(y - y.mean()) / torch.sqrt(y.var(correction=0) + self.epsilon) for y in tokens]
+        return torch.stack(rows).reshape(x.shape) * self.weight + self.bias
 
 
 class _NormBySquares(heads_and_blocks.LayerNorm):
@@ -124,44 +120,37 @@ EXERCISE = Exercise(
         Hint(
             "outline",
             "Take the mean over the last dimension, keeping the dimension.\n"
-            "Take the variance likewise, with `correction=0`.\n"
+            "Take the variance in the same way, with `correction=0`.\n"
             "Subtract the mean, and divide by the root of the variance plus epsilon.\n"
             "Multiply by `self.weight`, then add `self.bias`.",
-            answers=(
-                "divided_by_one_less",
-                "epsilon_outside_the_root",
-                "mean_without_keepdim",
-                "root_left_out",
-                "not_centred",
-            ),
+            answers=("divided_by_one_less", "epsilon_outside_the_root", "root_left_out", "not_centred"),
         ),
     ),
     misconceptions=(
-        Misconception(
-            "epsilon_left_out",
-            "Your answer leaves out epsilon, so it divides 0 by 0 if a token's numbers are all equal. Add epsilon to "
-            "the variance, under the root.",
-            _slip((_ADDED, "variance")),
+        *_slips(
             alone=True,
-        ),
-        *(
-            Misconception(
-                name,
-                "Your answer adds epsilon to the standard deviation. Add it to the variance, under the root: "
-                "√(variance + epsilon).",
-                _slip(("(variance + epsilon).sqrt()", f"{root} + epsilon")),
-                alone=True,
-            )
-            for name, root in (
-                ("epsilon_outside_the_root", "variance.sqrt()"),
-                ("epsilon_added_to_std", "x.std(dim, correction=0, keepdim=True)"),
-            )
-        ),
-        Misconception(
-            "epsilon_fixed",
-            "Your answer always adds torch's default, 1e-5. Use self.epsilon.",
-            _slip((_ADDED, "(variance + 1e-5)")),
-            alone=True,
+            epsilon_left_out=(
+                "Your answer leaves out epsilon, so it divides 0 by 0 if a token's numbers are all equal. Add "
+                "epsilon to the variance, under the root.",
+                (_ADDED, "variance"),
+            ),
+            epsilon_outside_the_root=(_OUTSIDE, (_ROOT, "variance.sqrt() + epsilon")),
+            epsilon_added_to_std=(_OUTSIDE, (_ROOT, "x.std(dim, correction=0, keepdim=True) + epsilon")),
+            epsilon_fixed=(
+                "Your answer always adds torch's default, 1e-5. Use self.epsilon.",
+                (_ADDED, "(variance + 1e-5)"),
+            ),
+            statistics_detached=(
+                "Your values are right, but the mean and variance pass no gradient to x. Look for .detach(), "
+                ".data or no_grad.",
+                ("x - mean", "x - mean.detach()"),
+                ("/ spread", "/ spread.detach()"),
+            ),
+            root_without_epsilon_on_the_way=(
+                "Your values are right, but the gradient is NaN if a token's numbers are all equal: the root of a "
+                "variance of 0 has no gradient. Add epsilon to the variance, and take the root of the sum.",
+                (_ADDED, "(variance.sqrt().square() + epsilon)"),
+            ),
         ),
         *_slips(
             divided_by_one_less=(
@@ -173,41 +162,21 @@ EXERCISE = Exercise(
                 "Your answer uses the sum of the squared differences as the variance. Take their mean.",
                 ("centred / spread", "centred / centred.norm(dim=-1, keepdim=True).clamp_min(1e-12)"),
             ),
-            over_the_words=(
-                "Your answer takes the mean and variance over the tokens (dim=-2). Take them over each token's "
-                "numbers: dim=-1.",
-                ("dim, epsilon = -1", "dim, epsilon = -2"),
-            ),
-            over_everything=(
-                "Your answer takes the mean and variance of all numbers. Take each token's: dim=-1, keepdim=True.",
-                ("dim, epsilon = -1", "dim, epsilon = tuple(range(x.ndim))"),
-            ),
-            root_left_out=(
-                "Your answer divides by the variance. Divide by its root, the standard deviation.",
-                (".sqrt()", ""),
-            ),
+            root_left_out=("Your answer divides by the variance. Divide by √(variance + epsilon).", (".sqrt()", "")),
             not_divided=(
-                "Your answer only subtracts the mean. Divide by the standard deviation too: √(variance + epsilon).",
+                "Your answer only subtracts the mean. Divide by √(variance + epsilon) too.",
                 (" / spread", ""),
             ),
-            not_centred=(
-                "Your answer doesn't subtract the mean. Subtract each token's mean before you divide.",
-                ("x - mean", "x"),
-            ),
+            not_centred=("Your answer doesn't subtract the mean. Subtract each token's mean first.", ("x - mean", "x")),
             root_mean_square=(
                 "Your answer divides by the root mean square without subtracting the mean, which is RMSNorm (Zhang "
                 "and Sennrich, 2019). Subtract the mean first.",
                 ("x - mean", "x"),
                 ("(x - x.mean(dim, keepdim=True)).square()", "x.square()"),
             ),
-            gamma_and_beta_left_out=(
-                "Your answer stops after standardizing. Multiply by weight and add bias.",
-                (" + self.bias", ""),
-                ("self.weight * ", ""),
-            ),
-            beta_left_out=("Your answer leaves out bias. Add it at the end.", (" + self.bias", "")),
+            beta_left_out=("Your answer leaves out bias. Add bias at the end.", (" + self.bias", "")),
             gamma_left_out=(
-                "Your answer leaves out weight. Multiply by it before you add bias.",
+                "Your answer leaves out weight. Multiply by weight, then add bias.",
                 ("self.weight * ", ""),
             ),
             mean_without_keepdim=(
@@ -216,30 +185,16 @@ EXERCISE = Exercise(
                 ("mean = x.mean(dim, keepdim=True)", "mean = x.mean(dim)"),
                 ("squares.mean(dim, keepdim=True)", "squares.mean(dim)"),
             ),
-            over_the_first_dimension=(
-                "Your answer takes the mean and variance over dim=0. Take them over each token's numbers: dim=-1.",
-                ("dim, epsilon = -1", "dim, epsilon = 0"),
-            ),
-            over_the_second_dimension=(
-                "Your answer takes the mean and variance over dim=1. Use the last dimension: dim=-1.",
-                ("dim, epsilon = -1", "dim, epsilon = 1"),
-            ),
+        ),
+        *alike(
+            "Your answer mixes tokens in the mean and variance. Take them over each token's own numbers: dim=-1, "
+            "keepdim=True.",
+            over_the_words=_slip((_DIM, "dim, epsilon = -2")),
+            over_everything=_slip((_DIM, "dim, epsilon = tuple(range(x.ndim))")),
+            over_the_first_dimension=_slip((_DIM, "dim, epsilon = 0")),
+            over_the_second_dimension=_slip((_DIM, "dim, epsilon = 1")),
         ),
         gradients_cut(_slip((_LEARNED, f"({_LEARNED}).detach()")), "x, weight or bias"),
-        Misconception(
-            "statistics_detached",
-            "Your values are right, but the mean and variance pass no gradient to x. Look for .detach(), .data or "
-            "no_grad.",
-            _slip(("x - mean", "x - mean.detach()"), ("/ spread", "/ spread.detach()")),
-            alone=True,
-        ),
-        Misconception(
-            "root_without_epsilon_on_the_way",
-            "Your values are right, but the gradient is NaN if a token's numbers are all equal: the root of a "
-            "variance of 0 has no gradient. Add epsilon to the variance, and take the root of the sum.",
-            _slip((_ADDED, "(variance.sqrt().square() + epsilon)")),
-            alone=True,
-        ),
     ),
     forbidden=(NORMALISATION,),
 )

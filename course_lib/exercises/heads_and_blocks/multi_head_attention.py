@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -29,24 +30,14 @@ def _heads_case(
     queries, keys, heads, d_head = shape
     x = kind.normal(queries, heads * d_head)
     memory = x if keys is None else kind.normal(keys, heads * d_head)
-    double = kind.dtype == torch.float64
-    construct = {"d_model": heads * d_head, "heads": heads, "bias": double or part == "mask"}
+    biased = kind.dtype == torch.float64 or part == "mask"
+    construct = {"d_model": heads * d_head, "heads": heads, "bias": biased}
     weights = drawn_weights(heads_and_blocks.MultiHeadAttention, kind.generator, kind.dtype, **construct)
     for projection in ("W_q.weight", "W_k.weight"):
         weights[projection] *= 2
-    graded = not construct["bias"]
-    args = (x, memory, mask)
-    gradients = (0, 1) if graded and keys else ()
-    return Case(
-        name, args, construct=construct, weights=weights, gradients=gradients, weight_gradients=graded, part=part
-    )
-
-
-def _some_allowed_some_not(generator: Generator, *shape: int) -> Tensor:
-    """A random mask in which every row allows something and forbids something."""
-    mask = torch.rand(*shape, generator=generator) < 0.5
-    two = torch.rand(*shape, generator=generator).argsort(dim=-1)[..., :2]
-    return mask.scatter(-1, two, torch.tensor([True, False]).expand(two.shape))
+    gradients = (0, 1) if keys and not biased else ()
+    case = Case(name, (x, memory, mask), construct=construct, weights=weights, part=part)
+    return replace(case, gradients=gradients, weight_gradients=not biased)
 
 
 def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
@@ -71,7 +62,7 @@ def _multi_head_cases(generator: Generator, hidden: bool) -> Iterator[Case]:
         ("a mask for each sentence, the same for all queries", 4, tokens, (4, 1, tokens)),
         ("one mask for all sentences", 2, tokens, (1, tokens, tokens)),
     ):
-        mask = _some_allowed_some_not(generator, *shape)
+        mask = Kind("", generator, shape[:1]).mask(*shape[1:])
         of_itself = None if keys == tokens else keys
         yield _heads_case(name, Kind("", generator, (batch,)), (tokens, of_itself, 3, 2), mask, "mask")
 
@@ -102,10 +93,11 @@ _SPLIT, _JOINED = "unflatten(-1, (heads, -1)).transpose(1, 2)", "transpose(1, 2)
 _SPLIT_IN_TURN = (_SPLIT, "unflatten(-1, (-1, heads)).mT.transpose(1, 2)")
 _JOINED_IN_TURN = (_JOINED, "permute(0, 2, 3, 1).flatten(2)")
 _IN_TURN = (
-    "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each token. Give head i the i-th d_head numbers: "
-    "the heads' dimension comes before d_head's."
+    "Your answer gives head 0 the numbers 0, heads, 2 heads, ... of each token. Give head i the i-th group of d_head "
+    "numbers: put the heads' dimension before d_head's."
 )
-_FILLED, _WEIGHTS = "scaled.masked_fill(~room, -math.inf)", "attention_weights(scaled)"
+_SOURCES = "Your answer mixes up x and memory. Compute queries from x, and keys and values from memory."
+_FROM_X = (("W_k(memory)", "W_k(x)"), ("W_v(memory)", "W_v(x)"))
 
 
 class _HeadsByTheFusedKernel(heads_and_blocks.MultiHeadAttention):
@@ -155,67 +147,39 @@ EXERCISE = Exercise(
         Hint(
             "idea",
             "Take five steps: project, split, attend, join, mix. All heads attend at once, because they are just one "
-            "more leading dimension. Each has `d_head` numbers, which also sets the scale of its scores.",
+            "more leading dimension. Each head has `d_head` numbers, which also sets the scale of its scores.",
         ),
         Hint(
             "shapes",
             "Once split, everything is `[batch, heads, tokens, d_head]`. A mask `[batch, queries, keys]` broadcasts "
             "from the right, so its batch would line up with the heads: give it a dimension of size 1 in between. To "
-            "join, undo the split, including the transpose.",
-            answers=(
-                *("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
-                *("heads_behind_the_words", "masks_of_other_sentences"),
-            ),
+            "join the heads, undo the split, including the transpose.",
+            answers=("masks_meet_heads", "joined_without_transpose", "split_without_transpose"),
         ),
         Hint(
             "outline",
             "Compute queries from `x`, and keys and values from `memory`, by calling the layers: `self.W_q(x)`.\n"
-            "Split the last dimension of each in two, then move the heads before the tokens.\n"
+            "Split the last dimension of each result in two, then move the heads before the tokens.\n"
             "If there is a mask, give it a dimension for the heads.\n"
             "Attend on the split tensors, which gives `[batch, heads, tokens, d_head]`.\n"
             "Move the tokens back in front of the heads, and flatten the last two dimensions into one.\n"
             "Mix the heads with `self.W_o`.",
-            answers=(
-                *("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
-                "values_not_projected",
-            ),
+            answers=("W_o_left_out", "one_head", "values_from_x", "memory_ignored", "keys_and_values_exchanged"),
         ),
     ),
     misconceptions=(
         *_slips_beyond(
-            memory_ignored=(
-                "Your answer ignores memory. Compute keys and values from it.",
-                ("self.W_k(memory), self.W_v(memory)", "self.W_k(x), self.W_v(x)"),
-            ),
-            x_and_memory_exchanged=(
-                "Your answer swaps x and memory. Compute queries from x, and keys and values from memory.",
-                ("self.W_q(x), self.W_k(memory), self.W_v(memory)", "self.W_q(memory), self.W_k(x), self.W_v(x)"),
-            ),
-            values_from_x=(
-                "Your answer computes the values from x. Compute both keys and values from memory.",
-                ("self.W_v(memory)", "self.W_v(x)"),
-            ),
+            memory_ignored=(_SOURCES, *_FROM_X),
+            values_from_x=(_SOURCES, _FROM_X[1]),
+            x_and_memory_exchanged=(_SOURCES, ("W_q(x)", "W_q(memory)"), *_FROM_X),
             mask_ignored=(
-                "Your answer ignores the mask. Forbid the keys where it is False, in every head.",
+                "Your answer ignores the mask. In every head, forbid the keys where the mask is False.",
                 ("if mask is not None", "if False"),
             ),
-            mask_inverted=(
-                "Your answer inverts the mask. True means `may attend`: forbid the keys where it is False.",
-                ("~room", "room"),
-            ),
+            mask_inverted=("Your answer inverts the mask. Allow keys where the mask is True.", ("~room", "room")),
             mask_transposed=(
-                "Your answer transposes the mask. Its rows are already queries: use it without a transpose.",
+                "Your answer transposes the mask. The mask's rows are already queries, so use it as it is.",
                 ("mask.unsqueeze(1)", "mask.mT.unsqueeze(1)"),
-            ),
-            mask_multiplies_the_scores=(
-                "Your answer sets forbidden scores to 0, as multiplying by the mask does. But exp(0) is 1, so "
-                "forbidden keys still get weight. Set their scores to -inf.",
-                (_FILLED, "scaled * room"),
-            ),
-            mask_multiplies_the_weights=(
-                "Your answer multiplies the weights by the mask, so they don't sum to 1. Mask before the softmax.",
-                (f"scaled = {_FILLED}", "pass"),
-                (_WEIGHTS, f"{_WEIGHTS} * (1 if mask is None else room)"),
             ),
             filled_with_ten=(LITTLE_LEFT, ("-math.inf", "-10.0")),
             masks_meet_heads=(
@@ -223,21 +187,9 @@ EXERCISE = Exercise(
                 "shapes don't fit. Add a dimension for the heads: mask.unsqueeze(1).",
                 ("mask.unsqueeze(1)", "mask"),
             ),
-            masks_of_other_sentences=(
-                "Your answer gives most heads another sentence's mask: repeat(heads, 1, 1) repeats the whole batch of "
-                "masks. Use mask.unsqueeze(1), so that all heads of a sentence share its mask.",
-                ("mask.unsqueeze(1)", "mask.repeat(heads, 1, 1).view(len(mask), heads, *mask.shape[1:])"),
-            ),
         ),
         *_slips(
-            scaled_by_d_model=(
-                "Your answer divides the scores by √d_model. A head's queries have d_head numbers: divide by √d_head.",
-                ("q.shape[-1]", "x.shape[-1]"),
-            ),
-            not_scaled=(
-                "Your answer takes the softmax of the unscaled scores. Divide them by √d_head in every head.",
-                (" / math.sqrt(q.shape[-1])", ""),
-            ),
+            scaled_by_d_model=("Your answer divides by √d_model. Divide by √d_head.", ("q.shape[-1]", "x.shape[-1]")),
             divided_by_d_head=(
                 "Your answer divides the scores by d_head (or twice by √d_head). Divide by √d_head, once.",
                 ("math.sqrt(q.shape[-1])", "q.shape[-1]"),
@@ -247,41 +199,27 @@ EXERCISE = Exercise(
                 "of tokens equals d_head. Transpose the keys: k.mT.",
                 ("k.mT", "k"),
             ),
-            W_o_left_out=(
-                "Your answer returns the heads side by side. Mix them at the end with W_o.",
-                ("self.W_o(joined)", "joined"),
-            ),
-            one_head=(
-                "Your answer never splits q, k and v, so it has a single head. Split them into `heads` parts.",
-                (_SPLIT, "unsqueeze(1)"),
-            ),
+            W_o_left_out=("Your answer does not mix the heads. End with W_o.", ("self.W_o(joined)", "joined")),
+            one_head=("Your answer has a single head. Split q, k and v into `heads` parts.", (_SPLIT, "unsqueeze(1)")),
             split_without_transpose=(
                 "Your answer reshapes to [batch, heads, tokens, d_head] in one step, which gives a head whole tokens. "
-                "Split the last dimension, then transpose(1, 2).",
+                "Split the last dimension, then use transpose(1, 2).",
                 (_SPLIT, "reshape(len(y), heads, y.shape[1], -1)"),
             ),
             joined_without_transpose=(
                 "Your answer joins the heads by reshaping [batch, heads, tokens, d_head] in one step, which mixes the "
-                "tokens. Put the tokens before the heads first: transpose(1, 2).",
+                "tokens. First put the tokens before the heads: transpose(1, 2).",
                 (_JOINED, "reshape(x.shape)"),
             ),
             heads_behind_the_words=(
                 "Your answer attends on [batch, tokens, heads, d_head], so the heads of each token attend to each "
-                "other, and no token sees another. Put the heads before the tokens with transpose(1, 2), and back at "
-                "the end.",
+                "other, and no token sees another. Put the heads before the tokens with transpose(1, 2), and move "
+                "them back at the end.",
                 (_SPLIT, "unflatten(-1, (heads, -1))"),
                 (_JOINED, "flatten(2)"),
             ),
             interleaved=(_IN_TURN, _SPLIT_IN_TURN),
             interleaved_both_ways=(_IN_TURN, _SPLIT_IN_TURN, _JOINED_IN_TURN),
-            softmax_over_the_queries=(
-                "Your answer takes the softmax over the queries (dim=-2). Take it over the keys: dim=-1.",
-                (_WEIGHTS, "torch.softmax(scaled, dim=-2)"),
-            ),
-            softmax_over_the_heads=(
-                "Your answer takes the softmax over the heads (dim=1). Take it over the keys: dim=-1.",
-                (_WEIGHTS, "torch.softmax(scaled, dim=1)"),
-            ),
             keys_and_values_exchanged=(
                 "Your answer computes the keys with W_v and the values with W_k. Swap them.",
                 ("self.W_k(memory), self.W_v(memory)", "self.W_v(memory), self.W_k(memory)"),
@@ -291,7 +229,7 @@ EXERCISE = Exercise(
                 ("self.W_v(memory)", "memory"),
             ),
             residual_added=(
-                "Your answer adds x at the end. That belongs to add & norm: return only the output of attention.",
+                "Your answer adds x at the end. Return only the output of attention: add & norm adds x.",
                 ("return out", "return x + out"),
             ),
         ),

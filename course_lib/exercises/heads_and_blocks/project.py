@@ -84,7 +84,7 @@ EXERCISE = Exercise(
         ),
         Hint(
             "shapes",
-            "A row of length `d_model` times a matrix `[d_model, d_key]` is a row of length `d_key`; leading "
+            "A row of length `d_model` times a matrix `[d_model, d_key]` gives a row of length `d_key`; leading "
             "dimensions stay the same. There are as many queries as `x` has tokens, and as many keys and values as "
             "`memory` has.",
             answers=("transposed", "values_from_x", "keys_from_x", "memory_ignored"),
@@ -105,7 +105,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "memory_ignored",
-            "Your answer computes all three from x. In cross-attention, keys and values come from memory.",
+            "Your answer computes queries, keys and values from x. In cross-attention, keys and values come from "
+            "memory.",
             _slip(("k = memory", "k = x"), ("v = memory", "v = x")),
         ),
         Misconception(
@@ -121,18 +122,18 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "keys_as_values",
-            "Your answer uses W_k for the values too. Use their own matrix: memory @ W_v.",
+            "Your answer uses W_k for the values too. Use the values' own matrix: memory @ W_v.",
             _slip(("@ W_v", "@ W_k")),
         ),
         Misconception(
             "values_not_projected",
-            "Your answer uses the tokens of memory as values. Project them: memory @ W_v.",
+            "Your answer uses the tokens of memory as values. Project the tokens: memory @ W_v.",
             _slip((" @ W_v", "")),
         ),
         Misconception(
             "values_of_the_keys",
             "Your answer computes the values from the keys, k @ W_v, which only works if d_key equals d_model. "
-            "Compute them from the tokens: memory @ W_v.",
+            "Compute the values from the tokens: memory @ W_v.",
             _slip(("memory @ W_v", "k @ W_v")),
         ),
         Misconception(
@@ -142,7 +143,7 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "w_q_for_the_keys",
-            "Your answer uses W_q for the keys too. Use their own matrix: memory @ W_k.",
+            "Your answer uses W_q for the keys too. Use the keys' own matrix: memory @ W_k.",
             _slip(("@ W_k", "@ W_q")),
         ),
         Misconception(

@@ -1,4 +1,4 @@
-"""Helpers for several exercises of lesson 04 use."""
+"""Helpers that several exercises of lesson 04 use."""
 
 from __future__ import annotations
 

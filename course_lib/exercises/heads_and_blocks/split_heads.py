@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         Hint(
             "shapes",
             "Go from `[batch, tokens, d_model]` to `[batch, tokens, heads, d_head]` to `[batch, heads, tokens, "
-            "d_head]`. The first step is a reshape, and the second a transpose. Neither can replace the other.",
+            "d_head]`. The first step is a reshape, and the second a transpose. Neither step can replace the other.",
             answers=(
                 "viewed_not_transposed",
                 "reshaped_not_transposed",
@@ -106,8 +106,8 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "interleaved",
-            "Your answer deals the numbers out in turn: head 0 gets numbers 0, heads, 2 heads, ... of a token. Give "
-            "it the first d_head numbers: the dimension of the heads comes before that of d_head.",
+            "Your answer deals out the numbers like cards: head 0 gets numbers 0, heads, 2 heads, ... of a token. "
+            "Give head 0 the first d_head numbers: put the dimension of the heads before that of d_head.",
             _slip(("x.unflatten(-1, pieces)", "x.unflatten(-1, pieces[::-1]).mT")),
         ),
         Misconception(
@@ -139,14 +139,14 @@ EXERCISE = Exercise(
         ),
         Misconception(
             "words_split",
-            "Your answer gives each head some of the tokens. Give every head every token, but only a part of its "
+            "Your answer gives each head some of the tokens. Give every head all tokens, but only a part of each "
             "vector: split the last dimension.",
             lambda x, heads: x.reshape(len(x), heads, x.shape[1] // heads, x.shape[2]),
         ),
         Misconception(
             "whole_vectors",
-            "Your answer gives every head the whole vector of every token. Split it: head i gets the i-th d_model // "
-            "heads numbers.",
+            "Your answer gives every head the whole vector of every token. Split the vector: head i gets the i-th "
+            "group of d_model // heads numbers.",
             lambda x, heads: x.unsqueeze(1).expand(-1, heads, -1, -1),
         ),
     ),

@@ -25,9 +25,8 @@ Function = Callable[[Tensor], Tensor]
 def multi_head(
     scaled: Callable[[Tensor, Tensor], Tensor],
     mask_of: Callable[[Tensor], Tensor] = lambda mask: mask[:, None],
-    weights_of: Callable[[Tensor, Tensor | None], Tensor] = lambda scores, mask: F.softmax(scores, dim=-1),
 ) -> type[nn.Module]:
-    """Multi-head attention as a student may write it, head after head, with other scores, masks or weights."""
+    """Multi-head attention as a student may write it, head after head, with other scores or masks."""
 
     class Heads(MultiHeadAttention):
         def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -38,7 +37,7 @@ def multi_head(
             scores = scaled(q, k)
             if mask is not None:
                 scores = torch.where(mask_of(mask), scores, -1e9)
-            out = torch.einsum("bhqk,bhkd->bqhd", weights_of(scores, mask), v)
+            out = torch.einsum("bhqk,bhkd->bqhd", F.softmax(scores, dim=-1), v)
             mixed: Tensor = self.W_o(out.reshape(batch, queries, d_model))
             return mixed
 
@@ -162,15 +161,6 @@ def _every_head_its_own(d_model: int, heads: int, d_ff: int) -> dict[str, int]:
             MULTI_HEAD,
             multi_head(lambda q, k: q @ k.mT / math.sqrt(q.shape[1] * q.shape[3])),
             "scaled_by_d_model",
-        ),
-        (
-            MULTI_HEAD,
-            multi_head(
-                right_scores,
-                mask_of=lambda mask: torch.ones_like(mask)[:, None],
-                weights_of=lambda scores, mask: scores.softmax(-1) * (1 if mask is None else mask[:, None]),
-            ),
-            "mask_multiplies_the_weights",
         ),
         (MULTI_HEAD, multi_head(right_scores, mask_of=lambda mask: mask), "masks_meet_heads"),
         (MULTI_HEAD, multi_head(right_scores, mask_of=lambda mask: ~mask.unsqueeze(1)), "mask_inverted"),

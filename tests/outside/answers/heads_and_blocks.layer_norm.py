@@ -132,7 +132,7 @@ class LayerNorm(nn.Module):
 
 
 
-# %% wrong | standardised, and neither stretched nor moved | gamma_and_beta_left_out
+# %% wrong | standardised, and neither stretched nor moved | beta_left_out+gamma_left_out
 class LayerNorm(nn.Module):
     def __init__(self, d_model, epsilon=1e-5):
         super().__init__()
